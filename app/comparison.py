@@ -184,7 +184,7 @@ def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
         finding = run.only_round(number).finding(experiment)
         return finding.values if finding else {}
 
-    rounds = {row.get("repeat") for rows in run.rows.values() for row in rows}
+    rounds = {row.row.get("repeat") for rows in run.rows.values() for row in rows}
     numbers = [each for each in rounds if isinstance(each, int)]
     found = spreads(pair for number in numbers for pair in told(number).items())
     once = told(NO_ROUND)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from experiments.core.declare import Experiment, Spec, specs
+from experiments.core.disturbed import counting
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
 from experiments.core.statistics import TOO_FEW
@@ -59,10 +60,12 @@ def report(
     experiment: Experiment[Any],
     finished: messages.Finished,
     *,
-    rows: int,
+    tables: Mapping[str, Sequence[Any]],
     quick: bool,
 ) -> Report:
-    """Put the end of a run into words."""
+    """Put the end of a run into words, with the rows of its tables."""
+    rows = sum(map(len, tables.values()))
+    disturbed = rows - sum(len(counting(each)) for each in tables.values())
     ending = ""
     if finished.outcome is not messages.Outcome.COMPLETED:
         key = "stopped_empty" if finished.outcome is messages.Outcome.STOPPED and not rows else None
@@ -74,7 +77,9 @@ def report(
         problem=problem_text(words, problem, experiment.id) if problem else "",
         finding=sentence(words, experiment, finding) if finding else "",
         values=named_values(words, experiment, finding.values, finding) if finding else (),
-        remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
+        remarks=tuple(_remarks(words, experiment, finding, quick=quick, disturbed=disturbed))
+        if finding
+        else (),
     )
 
 
@@ -178,10 +183,18 @@ def analysed_anew(
 
 
 def _remarks(
-    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, *, quick: bool
+    words: Words,
+    experiment: Experiment[Any],
+    finding: messages.FindingSent,
+    *,
+    quick: bool,
+    disturbed: int,
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
+    if disturbed:
+        key = "one_disturbed" if disturbed == 1 else "disturbed"
+        yield words.say(f"outcomes.{key}", {"count": disturbed})
     if unclear := [name for name in finding.unclear if name in finding.values]:
         why = "too_few" if finding.message == TOO_FEW else "unclear"
         names = ", ".join(label(words, experiment, name) for name in unclear)

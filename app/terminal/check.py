@@ -52,7 +52,7 @@ def _try(context: Context, name: str) -> list[str]:
         engine.close()
     finished = state.finished
     assert finished is not None
-    told = report(context.words, experiment, finished, rows=state.rows, quick=False)
+    told = report(context.words, experiment, finished, tables=state.tables, quick=False)
     if finished.outcome is not Outcome.COMPLETED:
         problem = Problem("own_run_failed", {"reason": plain(told.problem or told.ending)})
         return [context.sentence(problem)]

@@ -30,8 +30,7 @@ def tell(
     values = finished.finding.clear_values() if finished.finding else {}
     for view in experiment.views:
         draw.view(view, tables, values)
-    rows = sum(len(rows) for rows in tables.values())
-    told = report(words, experiment, finished, rows=rows, quick=quick)
+    told = report(words, experiment, finished, tables=tables, quick=quick)
     if told.ending:
         console.print()
         console.print(told.ending)

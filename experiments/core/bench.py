@@ -1,9 +1,13 @@
-"""The only clock of a measurement, with what belongs to it: repeats, order, pinning, stop."""
+"""The only clock of a measurement, with what belongs to it: repeats, order, pinning, stop.
+
+Where it watches, a turn in which a timed thread was disturbed is measured again.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import random
 import time
@@ -11,9 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from experiments.core.disturbed import DISTURBED_FRACTION, Loss
 from machine.model import Machine, usable_threads
 
 A = TypeVar("A")
+AGAIN = 2  # times that a disturbed turn is measured again, at most
+MORE_FRACTION = 0.25  # of all turns may be added by that
 SEED = 20_26  # orders are shuffled, and the same in each run
 
 
@@ -39,11 +46,14 @@ class Bench:
         quick: bool = False,
         stop: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.perf_counter,
+        watch: Callable[[], Callable[[], Loss]] | None = None,
     ) -> None:
         self.machine = machine
         self.quick = quick
         self._stop = stop
         self.now_s = clock
+        self._watch = watch
+        self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
 
     def check_stop(self) -> None:
         """Raise StopRequested if the user asked to stop."""
@@ -52,10 +62,25 @@ class Bench:
 
     def time(self, call: Callable[[], object]) -> float:
         """Return how many seconds one call takes. The caller sizes it: a millisecond or more."""
-        self.check_stop()
-        start_s = self.now_s()
-        call()
-        return self.now_s() - start_s
+        with self.watched():
+            return self._once_s(call)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch what the system takes from the calling thread; for what times itself in a turn."""
+        losses = self._losses
+        if self._watch is None or losses is None:
+            yield
+            return
+        loss = self._watch()
+        yield
+        losses.append(loss())
+
+    @property
+    def disturbed(self) -> Loss | None:
+        """The greatest loss in this turn, if it spoils the turn's sample."""
+        worst = max(self._losses or (), key=lambda loss: loss.lost_fraction, default=None)
+        return worst if worst and worst.lost_fraction > DISTURBED_FRACTION else None
 
     def repeat_for(self, work: Callable[[int], object], *, at_least_s: float, start: int) -> int:
         """Return the first count, from `start` upwards, for which `work(count)` takes that long.
@@ -63,18 +88,36 @@ class Bench:
         Also the warm-up: the same code has run with the same data before anything is kept.
         """
         count = start
-        while (taken_s := self.time(functools.partial(work, count))) < at_least_s:
+        while (taken_s := self._once_s(functools.partial(work, count))) < at_least_s:
             growth = 1.1 * at_least_s / taken_s if taken_s > 0 else 2
             count = max(int(count * min(growth, 100)), count + 1)
         return count
 
+    def _once_s(self, call: Callable[[], object]) -> float:
+        self.check_stop()
+        start_s = self.now_s()
+        call()
+        return self.now_s() - start_s
+
     def interleave(self, arms: Sequence[A], rounds: int) -> Iterator[tuple[Arm, A]]:
-        """Yield every arm once a round, each round shuffled, so that drift favours none."""
+        """Yield every arm once a round, each round shuffled, so that drift favours none.
+
+        An arm whose turn was disturbed comes again at once, twice at most, and a quarter more turns
+        at most in all.
+        """
         order, total = random.Random(SEED), len(arms) * rounds
+        left = math.ceil(total * MORE_FRACTION)
         for number in range(rounds):
             for place, arm in enumerate(order.sample(arms, len(arms))):
-                self.check_stop()
-                yield Arm(number, (number * len(arms) + place) / total), arm
+                turn = Arm(number, (number * len(arms) + place) / total)
+                for again in range(AGAIN + 1):
+                    self.check_stop()
+                    self._losses = []
+                    yield turn, arm
+                    if self.disturbed is None or not left or again == AGAIN:
+                        break
+                    left -= 1
+        self._losses = None
 
     @contextlib.contextmanager
     def pinned(self, to: int | None = None) -> Iterator[int | None]:

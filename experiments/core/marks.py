@@ -1,5 +1,7 @@
 """What a view shows of its table: the statistic of every group, every repeat as a dot.
 
+Disturbed repeats are dots of their own and outside of every statistic, so a group of them alone has
+none.
 Pure: the window draws these marks, large and as stamps, and the terminal prints them.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.core.disturbed import counting, loss_of
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Statistic, Timeline
 
 _STATISTICS: Mapping[Statistic, Callable[[Iterable[float]], float]] = {
@@ -17,6 +20,8 @@ _STATISTICS: Mapping[Statistic, Callable[[Iterable[float]], float]] = {
     "least": min,
     "greatest": max,
 }
+
+Dot = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Bar:
     value: float
     repeats: tuple[float, ...]
     rounds: tuple[int, ...] = ()  # of each repeat, from 0; none where rows do not say it
+    disturbed: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +41,12 @@ class Line:
     """One series: points (x, y) in order of x, and the repeats behind each as dots (x, y)."""
 
     series: str
-    points: tuple[tuple[float, float], ...]
-    repeats: tuple[tuple[tuple[float, float], ...], ...]
+    points: tuple[Dot, ...]
+    repeats: tuple[tuple[Dot, ...], ...]
+    disturbed: tuple[Dot, ...] = ()
 
     @property
-    def dots(self) -> tuple[tuple[float, float], ...]:
+    def dots(self) -> tuple[Dot, ...]:
         """Return all repeats."""
         return tuple(dot for dots in self.repeats for dot in dots)
 
@@ -56,7 +63,8 @@ class Lane:
 
 def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
     """Return a bar for each label and detail; a ruler's pins from the least to the greatest."""
-    summary = _STATISTICS[view.statistic]
+    disturbed = _groups(view, [row for row in rows if loss_of(row)], view.value)
+    summary, rows = _STATISTICS[view.statistic], counting(rows)
     groups = _groups(view, rows, view.value)
     ends = {key: summary(repeats) for key, repeats in groups.items()}
     if isinstance(view, Bars) and view.ratio:
@@ -66,7 +74,13 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
                 ends[label, extra] = part / whole
     rounds = _groups(view, rows, "repeat") if all(hasattr(row, "repeat") for row in rows) else {}
     found = [
-        Bar(*key, ends[key], tuple(repeats), tuple(rounds.get(key, ())))
+        Bar(
+            *key,
+            ends[key],
+            tuple(repeats),
+            tuple(rounds.get(key, ())),
+            tuple(disturbed.get(key, ())),
+        )
         for key, repeats in groups.items()
     ]
     if isinstance(view, Ruler):
@@ -96,17 +110,26 @@ def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
 
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
     """Return a line for each series."""
-    groups: dict[str, dict[object, list[tuple[float, float]]]] = {}
+    groups: dict[str, dict[object, list[Dot]]] = {}
+    disturbed: dict[str, list[Dot]] = {}
     for row in shown(view, rows):
         series = str(getattr(row, view.series)) if view.series else ""
         dot = (getattr(row, view.x.column), getattr(row, view.y.column))
         point = getattr(row, view.point) if view.point else dot[0]
-        groups.setdefault(series, {}).setdefault(point, []).append(dot)
+        if loss_of(row):
+            disturbed.setdefault(series, []).append(dot)
+        else:
+            groups.setdefault(series, {}).setdefault(point, []).append(dot)
     in_turn = sorted(groups.items(), key=lambda group: _place(group[0], view.order))
-    return [_line(series, points.values(), view.statistic) for series, points in in_turn]
+    return [
+        _line(series, points.values(), view.statistic, disturbed.get(series, ()))
+        for series, points in in_turn
+    ]
 
 
-def _line(series: str, found: Iterable[list[tuple[float, float]]], statistic: Statistic) -> Line:
+def _line(
+    series: str, found: Iterable[list[Dot]], statistic: Statistic, disturbed: Sequence[Dot]
+) -> Line:
     """Return the line through the middle of each group of dots in x, and their statistic in y."""
     summary = _STATISTICS[statistic]
     points = sorted(
@@ -114,14 +137,17 @@ def _line(series: str, found: Iterable[list[tuple[float, float]]], statistic: St
         for dots in found
     )
     return Line(
-        series, tuple((x, y) for x, y, _ in points), tuple(repeats for _, _, repeats in points)
+        series,
+        tuple((x, y) for x, y, _ in points),
+        tuple(repeats for _, _, repeats in points),
+        tuple(disturbed),
     )
 
 
 def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:
     """Return the lanes, those of one group together."""
     groups: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
-    for row in rows:
+    for row in counting(rows):
         group = str(getattr(row, view.group)) if view.group else ""
         detail = str(getattr(row, view.detail)) if view.detail else ""
         key = (group, detail, str(getattr(row, view.lane)))
@@ -137,7 +163,7 @@ def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:
 def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:
     """Return the value of every (row, column)."""
     groups: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
+    for row in counting(rows):
         key = (str(getattr(row, view.row)), str(getattr(row, view.column)))
         groups.setdefault(key, []).append(getattr(row, view.value))
     summary = _STATISTICS[view.statistic]

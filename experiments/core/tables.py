@@ -13,12 +13,24 @@ from dataclasses import fields
 from typing import Any
 
 from experiments.core.declare import Record
+from experiments.core.disturbed import loss_of
+
+LOST = "lost_fraction"  # the column of disturbed rows
 
 
 def to_csv(rows: Iterable[Any], record: type[Record]) -> str:
-    """Return the rows under a line of their columns' names."""
-    names = [field.name for field in fields(record)]
-    return _written("excel", [names, *([getattr(row, name) for name in names] for row in rows)])
+    """Return the rows under a line of their columns' names.
+
+    Where rows were disturbed, a column `lost_fraction` says how much, and is empty in the others.
+    """
+    rows, names = list(rows), [field.name for field in fields(record)]
+    lines = [[getattr(row, name) for name in names] for row in rows]
+    losses = [loss_of(row) for row in rows]
+    if any(losses):
+        names.append(LOST)
+        for line, loss in zip(lines, losses, strict=True):
+            line.append(loss.lost_fraction if loss else None)
+    return _written("excel", [names, *lines])
 
 
 def to_tabs(lines: Iterable[Sequence[object]]) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Frame, Note, Progress, specs
+from experiments.core.disturbed import CAN_WATCH, mark, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
@@ -26,7 +27,7 @@ from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
 from experiments.engine.lock import one_at_a_time
-from experiments.engine.recording import sent
+from experiments.engine.recording import analysed
 from machine.inspect import inspect, portable
 from machine.memory.host import available_bytes
 from machine.model import Machine
@@ -47,7 +48,7 @@ def measure(
     check_needs(experiment, machine)
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
-    bench = Bench(machine, quick=command.quick, stop=stop)
+    bench = Bench(machine, quick=command.quick, stop=stop, watch=watch if CAN_WATCH else None)
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
         if _device(params) == CPU:  # a GPU's driver reserves far more than it uses
             _limit_memory()
@@ -91,9 +92,7 @@ class _Run:
             self._tell(note)
         finding = None
         if self._rows or outcome is messages.Outcome.COMPLETED:
-            finding = sent(
-                self._experiment.analyse(self._params, self._tables, self._bench.machine)
-            )
+            finding = analysed(self._experiment, self._params, self._tables, self._bench.machine)
         return messages.Finished(outcome=outcome, finding=finding)
 
     def _tell(self, item: object) -> None:
@@ -105,14 +104,16 @@ class _Run:
             self._tell_frame(item)
         else:
             table = self._table_of[type(item)]
+            loss = self._bench.disturbed
             message = messages.Row(
                 n=self._rows,
                 t_s=self._elapsed_s(),
                 table=table,
                 row=asdict(item),  # type: ignore[call-overload]
+                disturbed=loss,
             )
             self._send(message)
-            self._tables[table].append(item)
+            self._tables[table].append(mark(item, loss) if loss else item)
             self._rows += 1
 
     def _tell_frame(self, frame: Frame) -> None:

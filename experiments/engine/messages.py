@@ -17,6 +17,8 @@ from typing import Any
 
 import msgspec
 
+from experiments.core.disturbed import Loss
+
 VERSION = 1
 LINE_LIMIT_BYTES = 2**20
 FRAME_LIMIT = 320  # rows and columns of a frame
@@ -121,13 +123,14 @@ class Started(Message, frozen=True, tag="started"):
     at: str
 
 
-class Row(Message, frozen=True, tag="row"):
+class Row(Message, frozen=True, tag="row", omit_defaults=True):
     """One row of a table; `n` counts from 0 without a gap over all tables of the run."""
 
     n: int
     t_s: float
     table: str
     row: dict[str, Cell]
+    disturbed: Loss | None = None  # what was taken from its sample, where that spoils it
 
 
 class Frame(Message, frozen=True, tag="frame"):

@@ -15,15 +15,19 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from experiments.core.declare import Experiment, Finding, Tables
+from experiments.core.disturbed import ALL_DISTURBED, counting, mark
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
+from machine.model import Machine
 from machine.model import from_json as machine_from_json
+
+R = TypeVar("R")
 
 log = logging.getLogger(__name__)
 
@@ -143,22 +147,22 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run that was read: its lines in order, with what belongs together brought together."""
+    """A run that was read: its lines in order, and the rows of each table together."""
 
     started: messages.Started
     events: Sequence[messages.Event]  # rows, frames, progress and notes
     finished: messages.Finished
     notes: tuple[str, ...] = ()  # keys: what had to be mended while reading
-    rows: Mapping[str, Sequence[Mapping[str, messages.Cell]]] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[messages.Row]] = field(default_factory=dict)
 
     def tables(self, experiment: Experiment[Any]) -> dict[str, list[Any]]:
-        """Return the rows as the records that the experiment declares.
+        """Return the rows as the records that the experiment declares, the disturbed ones marked.
 
         Raises UserError where the experiment has changed its tables since.
         """
         try:
             return {
-                name: msgspec.convert(self.rows.get(name, []), list[row_type])  # type: ignore[valid-type]
+                name: [as_record(row, row_type) for row in self.rows.get(name, ())]
                 for name, row_type in experiment.tables.items()
             }
         except msgspec.ValidationError:
@@ -172,7 +176,7 @@ class Recording:
     def only_round(self, number: int) -> Recording:
         """Return the run as if one round of it had been measured; tables without rounds whole."""
         rows = {
-            table: [row for row in rows if row.get("repeat", number) == number]
+            table: [row for row in rows if row.row.get("repeat", number) == number]
             for table, rows in self.rows.items()
         }
         return replace(self, rows=rows)
@@ -184,21 +188,35 @@ class Recording:
         """
         if experiment.is_own:
             return self.finished.finding
-        return analysed(experiment, self.started, self.tables(experiment))
+        return analysed_later(experiment, self.started, self.tables(experiment))
+
+
+def as_record(row: messages.Row, record: type[R]) -> R:
+    """Return a row as its record, marked where it was disturbed. Raises msgspec.ValidationError."""
+    found = msgspec.convert(row.row, record)
+    return found if row.disturbed is None else mark(found, row.disturbed)
 
 
 def analysed(
+    experiment: Experiment[Any], params: object, tables: Tables, machine: Machine
+) -> messages.FindingSent:
+    """Return what `analyse` says of the rows that were not disturbed. Raises what it raises."""
+    left = {name: counting(rows) for name, rows in tables.items()}
+    if any(tables.values()) and not any(left.values()):
+        return sent(Finding(ALL_DISTURBED))
+    return sent(experiment.analyse(params, left, machine))
+
+
+def analysed_later(
     experiment: Experiment[Any], started: messages.Started, tables: Tables
 ) -> messages.FindingSent | None:
     """Return what `analyse` says of the tables of a run; None where it cannot say anything."""
     try:
         params = from_json(experiment.params, started.params, check_choices=False)
-        machine = machine_from_json(started.machine)
-        found = experiment.analyse(params, tables, machine)
+        return analysed(experiment, params, tables, machine_from_json(started.machine))
     except Exception:  # a partial or foreign run must open, whatever analyse makes of it
         log.warning("cannot analyse run %s", started.run, exc_info=True)
         return None
-    return sent(found)
 
 
 def sent(finding: Finding) -> messages.FindingSent:
@@ -216,7 +234,7 @@ def read(path: Path) -> Recording:
     name = path.name
     order = Order()
     events: list[messages.Event] = []
-    rows: dict[str, list[Mapping[str, messages.Cell]]] = {}
+    rows: dict[str, list[messages.Row]] = {}
     notes: list[str] = []
     for number, line in enumerate(_lines(path), start=1):
         if number == 1:
@@ -235,7 +253,7 @@ def read(path: Path) -> Recording:
         if isinstance(event, messages.Started):
             rows = {table: [] for table in event.tables}
         elif isinstance(event, messages.Row):
-            rows[event.table].append(event.row)
+            rows[event.table].append(event)
             events.append(event)
         elif not isinstance(event, messages.Finished):
             events.append(event)

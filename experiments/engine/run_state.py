@@ -10,7 +10,7 @@ import msgspec
 
 from experiments.core.declare import Experiment
 from experiments.engine import messages
-from experiments.engine.recording import analysed
+from experiments.engine.recording import analysed_later, as_record
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class RunState:
         if isinstance(event, messages.Row):
             if event.table not in self.tables:
                 return
-            row = msgspec.convert(event.row, self.experiment.tables[event.table])
+            row = as_record(event, self.experiment.tables[event.table])
             self.tables[event.table].append(row)
             self.drawn_from[event.table] += 1
         elif isinstance(event, messages.Frame):
@@ -82,5 +82,5 @@ class RunState:
         is_new = self.rows != self._analysed_rows
         if self.started is not None and is_new and not self.experiment.is_own:
             self._analysed_rows = self.rows
-            self._finding = analysed(self.experiment, self.started, self.tables)
+            self._finding = analysed_later(self.experiment, self.started, self.tables)
         return self._finding

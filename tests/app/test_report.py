@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -8,6 +9,7 @@ import pytest
 from app.report import analysed_anew, conditions, named_values, note_text, report, when
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.disturbed import Loss, mark
 from experiments.core.statistics import TOO_FEW
 from experiments.engine import messages
 from experiments.engine.recording import read
@@ -29,7 +31,7 @@ def recording(tmp_path):
 def test_what_does_not_apply_is_empty():
     finished = messages.Finished(outcome=messages.Outcome.COMPLETED)
 
-    told = report(ENGLISH, BURST, finished, rows=0, quick=False)
+    told = report(ENGLISH, BURST, finished, tables={}, quick=False)
 
     assert (told.ending, told.problem, told.finding, told.values, told.remarks) == (
         "", "", "", (), (),
@@ -44,7 +46,7 @@ def test_an_experiment_may_have_notes_and_problems_of_its_own():
 
     problem = messages.ProblemSent(key="needs_lightning")
     finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
-    told = report(ENGLISH, Catalogue().load("data-parallel"), finished, rows=0, quick=False)
+    told = report(ENGLISH, Catalogue().load("data-parallel"), finished, tables={}, quick=False)
     assert "pip install lightning" in told.problem
 
 
@@ -102,15 +104,15 @@ def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
 
     told = shown(gil, values, unclear=["threads_speedup"])
 
-    assert told["speedup by threads"] == "no clear gain"
+    assert told["speedup by threads"] == ENGLISH.say("verdicts.unclear")
     assert told["speedup by processes"] == "1.90×"
     smt = Catalogue().load("smt")
     gains = {"arithmetic_gain": 1.05, "waiting_gain": 1.8}
     told = shown(smt, gains, unclear=["arithmetic_gain"])
-    assert list(told.values()) == ["no clear gain", "1.80×"]
+    assert list(told.values()) == [ENGLISH.say("verdicts.unclear"), "1.80×"]
     burst_values = {"random_over_sequential": 1.1}
     (number,) = shown(BURST, burst_values, unclear=burst_values).values()
-    assert number == "no clear difference"
+    assert number == ENGLISH.say("verdicts.unclear")
     (number,) = shown(BURST, burst_values, unclear=burst_values, message=TOO_FEW).values()
     assert number == "too few rounds"
 
@@ -123,18 +125,36 @@ def test_an_unclear_value_travels_and_older_files_know_none(recording):
     assert b"unclear" not in messages.encode(recording().finished)
 
 
-def test_why_a_gain_is_not_clear_is_said_of_each(recording):
-    values = {"threads_speedup": 0.9, "processes_speedup": 1.1, "serial_s": 1.0}
-    unclear = ["threads_speedup", "processes_speedup"]
+@dataclass(frozen=True)
+class Sampled:
+    pass
+
+
+def remarks(values=(), unclear=(), message="threads_gain", rows=()):
     finding = messages.FindingSent(
-        message="threads_gain", values=values, limits=[], unclear=unclear
+        message=message, values=dict(values), limits=[], unclear=list(unclear)
     )
     finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
     gil = Catalogue().load("gil-threads")
+    return report(ENGLISH, gil, finished, tables={"timings": list(rows)}, quick=False).remarks
 
-    slower, near = report(ENGLISH, gil, finished, rows=9, quick=False).remarks
-    assert "(speedup by threads): it came out no faster" in slower
-    assert "(speedup by processes): it may be chance" in near
+
+def test_of_what_nobody_can_tell_it_is_said_together():
+    values = {"threads_speedup": 0.9, "processes_speedup": 1.1, "serial_s": 1.0}
+    unclear = ["threads_speedup", "processes_speedup"]
+    names = {"names": "speedup by threads, speedup by processes"}
+
+    assert remarks(values, unclear) == (ENGLISH.say("outcomes.unclear", names),)
+    assert remarks(values, unclear, TOO_FEW) == (ENGLISH.say("outcomes.too_few", names),)
+
+
+def test_how_many_rows_were_disturbed_is_said():
+    row = Sampled()
+    bad = mark(row, Loss(0.5, 1))
+
+    assert remarks(rows=[row]) == ()
+    assert remarks(rows=[row, bad]) == (ENGLISH.say("outcomes.one_disturbed"),)
+    assert remarks(rows=[bad, bad]) == (ENGLISH.say("outcomes.disturbed", {"count": 2}),)
 
 
 # --- how long ago ---------------------------------------------------------------------------

@@ -137,7 +137,7 @@ class PageModel(QObject):
             self.words,
             run_state.experiment,
             run_state.finished,
-            rows=run_state.rows,
+            tables=run_state.tables,
             quick=run_state.started is not None and run_state.started.quick,
         )
 

@@ -93,7 +93,7 @@ def _inside(
     started, finished = recording.started, recording.finished
     say = words.say
     key = f"{started.experiment}.question"
-    rows = sum(len(rows) for rows in recording.rows.values())
+    rows = sum(map(len, recording.rows.values()))
     program = started.environment.get("program")
     kind = say("runs.quick" if started.quick else "runs.full")
     when = listing.when(started.at)[1]

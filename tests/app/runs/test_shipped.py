@@ -43,7 +43,7 @@ def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_diffe
     recording = read(path)
     experiment = CATALOGUE.load(recording.started.experiment)
     rows = {
-        table: [row for row in rows if row.get("repeat", 0) < 2]
+        table: [row for row in rows if row.row.get("repeat", 0) < 2]
         for table, rows in recording.rows.items()
     }
     finding = replace(recording, rows=rows).finding(experiment)
@@ -59,7 +59,7 @@ def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
     experiment = CATALOGUE.load(recording.started.experiment)
     places = {}
     for view in experiment.plots:
-        rows = recording.rows.get(view.table, ())
+        rows = [row.row for row in recording.rows.get(view.table, ())]
         match view:
             case Lines(series=str(named), only=only):
                 names = [row[named] for row in rows if only in (None, row[named])]

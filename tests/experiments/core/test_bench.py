@@ -5,6 +5,7 @@ import os
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
+from experiments.core.disturbed import Loss
 from machine.model import Machine
 from tests.experiments.machines import machine
 
@@ -131,3 +132,79 @@ def test_where_no_thread_can_be_kept_the_measurement_goes_on():
         assert thread is None
     with Bench(machine(cores=4000)).pinned() as thread:  # a processor that is not there
         assert thread is None
+
+
+# --- disturbed turns ------------------------------------------------------------------------------
+
+
+def watching(*lost):
+    """Return a bench whose timed calls lose these shares of their time, and then none."""
+    losses = iter(lost)
+
+    def watch():
+        return lambda: Loss(next(losses, 0.0), 1)
+
+    return Bench(machine(), watch=watch)
+
+
+def turns_of(bench, arms, rounds):
+    """Return round, arm, and whether it was disturbed of every turn, each with one timed call."""
+    found = []
+    for turn, arm in bench.interleave(arms, rounds):
+        bench.time(lambda: None)
+        found.append((turn.round, arm, bench.disturbed is not None))
+    return found
+
+
+def test_a_disturbed_turn_comes_again_in_its_round():
+    first, again, *others = turns_of(watching(0.5), ["a", "b"], 4)
+
+    assert first[2]
+    assert again == (*first[:2], False)
+    assert len(others) == 7
+    assert not any(disturbed for _, _, disturbed in others)
+
+
+def test_what_lost_little_counts():
+    assert not any(disturbed for _, _, disturbed in turns_of(watching(0.04, 0.05), ["a"], 4))
+
+
+def test_a_turn_comes_again_twice_at_most():
+    found = turns_of(watching(*[0.5] * 4), ["a"], 16)
+
+    assert [each for each in found if each[0] == 0] == [(0, "a", True)] * 3
+    assert [each for each in found if each[0] == 1] == [(1, "a", True), (1, "a", False)]
+
+
+def test_a_quarter_of_all_turns_is_added_at_most():
+    assert len(turns_of(watching(*[0.5] * 1000), ["a", "b"], 6)) == 15
+
+
+def test_looking_for_a_count_is_no_sample():
+    bench = watching(*[0.5] * 1000)
+    for _ in bench.interleave(["a"], 1):
+        bench.repeat_for(lambda _count: None, at_least_s=0.0, start=1)
+        assert bench.disturbed is None
+
+
+def test_outside_of_turns_nothing_is_disturbed():
+    bench = watching(0.5, 0.5)
+    bench.time(lambda: None)
+
+    assert bench.disturbed is None
+    turns_of(bench, ["a"], 1)
+    assert bench.disturbed is None
+
+
+def test_of_threads_the_one_that_lost_most_tells():
+    bench = watching(0.01, 0.3, 0.02)
+    for _ in bench.interleave(["a"], 1):
+        for _ in range(3):
+            with bench.watched():
+                pass
+        assert bench.disturbed == Loss(0.3, 1)
+        break
+
+
+def test_without_a_watch_no_turn_comes_again():
+    assert turns_of(Bench(machine()), ["a"], 3) == [(n, "a", False) for n in range(3)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from experiments.core import marks
+from experiments.core.disturbed import Loss, mark
 from experiments.core.marks import Bar, Lane, Line
 from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline
 
@@ -165,3 +166,35 @@ def test_nothing_to_show_is_no_mark():
     assert marks.cells(Heatmap(key="k", table="t", row="a", column="b", value="c"), []) == {}
     view = Timeline(key="k", table="t", lane="worker", start="start_s", end="end_s")
     assert marks.lanes(view, []) == []
+
+
+# --- disturbed rows -------------------------------------------------------------------------------
+
+LOSS = Loss(0.2, 3)
+
+
+def test_a_disturbed_repeat_is_outside_of_the_statistic_and_a_dot_of_its_own():
+    rows = [Timing("serial", "3.11", 1.0), mark(Timing("serial", "3.11", 9.0), LOSS)]
+
+    (bar,) = marks.bars(BARS, rows)
+    assert (bar.value, bar.repeats, bar.disturbed) == (1.0, (1.0,), (9.0,))
+
+    steps = [Step(4, "random", 1.0), Step(8, "random", 2.0), mark(Step(8, "random", 9.0), LOSS)]
+    (line,) = marks.lines(LINES, steps)
+    assert line.points == ((4, 1.0), (8, 2.0))
+    assert line.disturbed == ((8, 9.0),)
+
+
+def test_a_point_whose_repeats_were_all_disturbed_has_no_place_on_the_line():
+    steps = [Step(4, "random", 1.0), mark(Step(8, "random", 9.0), LOSS)]
+
+    (line,) = marks.lines(LINES, steps)
+    assert line.points == ((4, 1.0),)
+    assert line.disturbed == ((8, 9.0),)
+
+
+def test_disturbed_slices_and_cells_are_left_out():
+    cells = Heatmap(key="h", table="t", row="size_bytes", column="order", value="latency_s")
+    rows = [Step(4, "random", 1.0), mark(Step(4, "random", 9.0), LOSS)]
+
+    assert marks.cells(cells, rows) == {("4", "random"): 1.0}

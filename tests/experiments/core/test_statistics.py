@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.core.statistics import FEW, Spread, quantile, ratios, spread, spreads
+from experiments.core.statistics import (
+    CANNOT_TELL,
+    FEW,
+    TOO_FEW,
+    Spread,
+    quantile,
+    ratios,
+    spread,
+    spreads,
+    unsure,
+)
 
 TIMES = st.lists(st.floats(min_value=0, max_value=1e3), min_size=1, max_size=40)
 
@@ -32,13 +42,54 @@ def test_many_samples_spread_from_the_tenth_to_the_ninetieth_hundredth():
     assert found == Spread(5, 1.0, 9.0, 11)
 
 
-def test_spreads_part_only_where_they_do_not_touch():
-    low, high = Spread(1.5, 1.0, 2.0, 3), Spread(3.0, 2.5, 4.0, 3)
+CALM = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005, 1.0)
+WILD = (0.4, 3.0, 0.9, 2.5, 0.6, 1.4, 0.8)
 
-    assert low.parts_from(high)
-    assert high.parts_from(low)
-    assert not low.parts_from(Spread(2.5, 2.0, 3.0, 3))
-    assert not low.parts_from(low)
+
+def rounds(middle, of=CALM):
+    found = spread([middle * each for each in of])
+    assert found is not None
+    return found
+
+
+def test_what_is_clear_by_the_rounds_is_told_from_what_is_not():
+    one, twice, wild = rounds(1.0), rounds(2.0), rounds(1.5, WILD)
+
+    assert one.is_below(twice)
+    assert not twice.is_below(one)
+    assert one.differs_from(twice)
+    assert twice.differs_from(one)
+    assert not one.is_as(twice)
+    assert not any((one.is_below(wild), wild.is_below(one), one.differs_from(wild)))
+    assert not one.is_as(wild)
+    assert one.is_as(one)
+    assert not one.differs_from(one)
+
+
+def test_what_disturbs_a_whole_round_hides_no_difference():
+    drift = (1.0, 1.4, 2.0, 2.7, 3.5, 5.0, 7.0)  # the ranges overlap by far
+
+    assert rounds(1.0, drift).is_below(rounds(1.2, drift))
+
+
+def test_rounds_are_held_against_the_same_rounds():
+    """A round may lack a way: of a stopped run, or a disturbed sample."""
+    drift = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    of = spreads(
+        (kind, factor * sample, number)
+        for number, sample in enumerate(drift)
+        for kind, factor in (("a", 1.0), ("b", 1.3))
+        if (kind, number) != ("a", 2)
+    )
+
+    assert of["a"].count == 6
+    assert of["a"].is_below(of["b"])
+
+
+def test_of_several_samples_of_a_round_their_median_counts():
+    found = spreads([("a", 1.0, 0), ("a", 9.0, 0), ("a", 2.0, 0), ("a", 3.0, 1)])
+
+    assert found["a"].samples == (2.0, 3.0)
 
 
 @pytest.mark.parametrize(("share", "value"), [(0, 10.0), (0.5, 15.0), (0.25, 12.5), (1, 20.0)])
@@ -65,22 +116,22 @@ def test_few_samples_hide_nothing(samples):
     assert (found.low, found.high) == (min(samples[: FEW - 1]), max(samples[: FEW - 1]))
 
 
-def test_of_two_samples_each_no_difference_is_claimed():
-    low, high = [1.0, 1.1, 1.2], [2.0, 2.1, 2.2]
+def test_of_two_rounds_nothing_is_told():
+    low, high = rounds(1.0), rounds(2.0)
+    first_low, first_high = rounds(1.0, CALM[:2]), rounds(2.0, CALM[:2])
 
-    for count in (1, 2):
-        assert not spread(low[:count]).parts_from(spread(high))
-        assert not spread(low).parts_from(spread(high[:count]))
-    assert spread(low).parts_from(spread(high))
+    assert unsure((first_low, high)) == TOO_FEW
+    assert unsure((low, first_high)) == TOO_FEW
+    assert not first_low.differs_from(first_high)
+    assert not first_low.is_as(first_low)
+    assert unsure((low, high)) is None
 
 
-def test_below_is_what_parts_and_is_smaller():
-    low, high = Spread(1.5, 1.0, 2.0, 3), Spread(3.0, 2.5, 4.0, 3)
+def test_that_nobody_can_tell_is_told_of_all_pairs_at_once():
+    low, high, wild = rounds(1.0), rounds(2.0), rounds(1.5, WILD)
 
-    assert low.is_below(high)
-    assert not high.is_below(low)
-    assert not low.is_below(Spread(2.5, 2.0, 3.0, 3))
-    assert not low.is_below(Spread(3.0, 2.5, 4.0, 2))
+    assert unsure((low, high), (low, low)) is None
+    assert unsure((low, high), (low, wild)) == CANNOT_TELL
 
 
 def test_samples_are_gathered_by_their_kind_in_the_order_in_which_they_come():
@@ -91,8 +142,10 @@ def test_samples_are_gathered_by_their_kind_in_the_order_in_which_they_come():
     assert spreads([]) == {}
 
 
-def test_a_ratio_of_spreads_that_touch_is_unclear():
-    one, twice, wide = Spread(1.0, 0.9, 1.1, 3), Spread(2.0, 1.9, 2.1, 3), Spread(2.0, 1.1, 9.0, 3)
+def test_a_ratio_is_unclear_only_where_nobody_can_tell():
+    one, twice, wild = rounds(1.0), rounds(2.0), rounds(1.5, WILD)
 
-    assert ratios({"a": (twice, one), "b": (wide, one)}) == ({"a": 2.0, "b": 2.0}, ("b",))
+    values, unclear = ratios({"a": (twice, one), "b": (wild, one), "same": (one, one)})
+    assert values == {"a": 2.0, "b": wild.median, "same": 1.0}
+    assert unclear == ("b",)
     assert ratios({}) == ({}, ())

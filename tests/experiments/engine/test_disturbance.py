@@ -5,8 +5,11 @@ import sys
 
 import pytest
 
-from experiments.engine import disturbance
+from experiments.core.catalogue import Catalogue
+from experiments.core.disturbed import Loss
+from experiments.engine import disturbance, measuring, messages
 from experiments.engine.disturbance import Disturbance
+from tests.experiments.engine.runs import SHELVES, params
 
 CORES = 4
 
@@ -61,3 +64,26 @@ def test_the_program_is_what_started_the_guardian_of_the_run():
     )
 
     assert float(said.stdout) >= 0.17  # user and system are told in whole ticks each
+
+
+@pytest.mark.parametrize(
+    ("lost", "kept"), [((0.0, 0.5), [0, 1, 1, 2]), ((), [0, 1, 2]), ((0.5,) * 3, [0, 0, 1, 2])]
+)
+def test_a_disturbed_sample_is_told_as_one_and_taken_again(lost, kept, monkeypatch):
+    """One more turn is all that three rounds allow."""
+    losses, told = iter(lost), []
+    monkeypatch.setattr(measuring, "CAN_WATCH", True)
+    monkeypatch.setattr(measuring, "watch", lambda: lambda: Loss(next(losses, 0.0), 2))
+    command = messages.Measure(
+        experiment="misbehave", params=params("takes_samples"), quick=False, run="a-run"
+    )
+
+    finished = measuring.measure(command, Catalogue(SHELVES), told.append, lambda: False)
+
+    rows = [each for each in told if isinstance(each, messages.Row)]
+    assert [row.row["value"] for row in rows] == kept
+    assert [row.disturbed for row in rows if row.disturbed] == [
+        Loss(fraction, 2) for fraction in lost[: len(rows)] if fraction
+    ]
+    assert finished.finding is not None
+    assert finished.finding.message != "all_disturbed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import itertools
 import os
@@ -15,10 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from experiments.core.declare import Finding
+from experiments.core.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
 from experiments.engine import messages, recording
 from experiments.engine.messages import Outcome
-from experiments.engine.recording import Recorder, Recording, read
+from experiments.engine.recording import Recorder, Recording, analysed, read
+from machine.model import Machine
 from tests.experiments.engine.lines import FINISHED, STARTED, encoded, frame, kept, row, whole_run
 from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Row
 from tests.experiments.engine.runs import as_nobody
@@ -54,7 +58,7 @@ def test_what_was_recorded_is_read_again(file):
         events=tuple(EVENTS[1:-1]),
         finished=FINISHED,
         notes=(),
-        rows={"rows": [{"value": float(n)} for n in range(3)], "pictures": []},
+        rows={"rows": [row(n) for n in range(3)], "pictures": []},
     )
     assert run.tables(EXPERIMENT)["rows"] == [Row(value=float(n)) for n in range(3)]
 
@@ -392,6 +396,43 @@ def test_a_recording_that_cannot_be_analysed_opens_without_a_finding(file, caplo
 
 
 def test_one_round_is_the_rows_of_that_round():
-    rounds = [{"repeat": n % 2, "value": n} for n in range(4)]
-    run = Recording(STARTED, (), FINISHED, rows={"rows": rounds, "pictures": [{"brightness": 1}]})
-    assert run.only_round(1).rows == {"rows": rounds[1::2], "pictures": [{"brightness": 1}]}
+    rounds = [row(n, repeat=n % 2, value=n) for n in range(4)]
+    pictures = [row(4, brightness=1)]
+    run = Recording(STARTED, (), FINISHED, rows={"rows": rounds, "pictures": pictures})
+    assert run.only_round(1).rows == {"rows": rounds[1::2], "pictures": pictures}
+
+
+# --- disturbed rows
+
+
+def disturbed(n: int, value: float) -> messages.Row:
+    return messages.Row(
+        n=n, t_s=n / 10, table="rows", row={"value": value}, disturbed=Loss(0.25, 3)
+    )
+
+
+def test_a_disturbed_row_stays_in_the_file_and_out_of_the_finding(file):
+    write(file, [STARTED, row(0, value=1.0), disturbed(1, 9.0), FINISHED])
+
+    tables = read(file).tables(EXPERIMENT)
+    assert [each.value for each in tables["rows"]] == [1.0, 9.0]
+    assert [loss_of(each) for each in tables["rows"]] == [None, Loss(0.25, 3)]
+    assert b'"disturbed":{"lost_fraction":0.25,"switches":3}' in file.read_bytes()
+    assert b"disturbed" not in encoded([row(0)])
+
+
+def test_what_counts_is_analysed_and_nothing_where_nothing_does():
+    found = []
+
+    def analyse(_params, tables, _machine):
+        found.append(tables["rows"])
+        return Finding("some")
+
+    experiment = dataclasses.replace(EXPERIMENT, analyse=analyse)
+    good, bad = Row(value=1.0), mark(Row(value=9.0), Loss(0.25, 3))
+    some = analysed(experiment, None, {"rows": [good, bad]}, Machine())
+    none = analysed(experiment, None, {"rows": [bad]}, Machine())
+    empty = analysed(experiment, None, {"rows": []}, Machine())
+
+    assert (some.message, none.message, empty.message) == ("some", "all_disturbed", "some")
+    assert found == [[good], []]

@@ -71,7 +71,7 @@ class BarsDrawing:
         """Group the rows into bars."""
         self._values = (values, beside.values if beside else {})
         ours = self._marks(rows)
-        self._left_out = len(rows) - sum(len(bar.repeats) for bar in ours)
+        self._left_out = len(rows) - len(self._placed(rows))
         theirs = self._marks(beside.rows) if beside else []
         together = self._marks([*rows, *beside.rows]) if beside else ours
         keys = [(bar.label, bar.detail) for bar in together]
@@ -102,7 +102,8 @@ class BarsDrawing:
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
         """Return a range from zero that leaves room for the longest bar's number."""
-        ends = [repeat for bar in self._bars for repeat in bar.mark.repeats]
+        marks_of = [bar.mark for bar in self._bars]
+        ends = [end for mark in marks_of for end in (*mark.repeats, *mark.disturbed)]
         longest = max(ends, default=0.0)
         near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
         font = _number_font(theme)
@@ -132,6 +133,9 @@ class BarsDrawing:
             sheet.block(rect, theme.series_colour(bar.colour), alpha)
         for bar, track in zip(self._bars, self.tracks(), strict=True):
             sheet.dots(track.xs[1:], track.ys[1:], theme.ink)
+            disturbed = np.array(bar.mark.disturbed)
+            at = np.full(len(disturbed), bar.middle)
+            sheet.dots(disturbed, at, theme.ink, is_hollow=True)
             font = _number_font(theme, "small" if bar.side else "note")
             aside = DOT_PX / 2 * theme.zoom + STEP  # from the middle of a dot
             room = text_size(bar.number, font).width() + 2 * aside
@@ -190,7 +194,10 @@ class BarsDrawing:
         return [values[name] for values in self._values for name in known if name in values]
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
-        return marks.bars(self._view, placed(rows, Axis(self._view.value)))
+        return marks.bars(self._view, self._placed(rows))
+
+    def _placed(self, rows: Sequence[Any]) -> list[Any]:
+        return placed(rows, Axis(self._view.value))
 
 
 def _first_gap(end: float, taken: Sequence[float], room: float) -> float:

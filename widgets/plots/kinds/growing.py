@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.core import marks
+from experiments.core.disturbed import counting
 from experiments.core.views import Heatmap, Timeline
 from widgets.plots.kinds.slices import Times, in_turn
 
@@ -60,7 +61,7 @@ class Lanes:
         group = attrgetter(view.group) if view.group else _nothing
         detail = attrgetter(view.detail) if view.detail else _nothing
         rest = attrgetter(view.lane, view.start, view.end)
-        for row in new:
+        for row in counting(new):
             lane, start, end = rest(row)
             key = (str(group(row)), str(detail(row)), str(lane))
             if key not in self._pairs:
@@ -99,7 +100,7 @@ class CellValues:
             self._forget()
         place = attrgetter(self._view.row, self._view.column)
         changed = set()
-        for row in new:
+        for row in counting(new):
             of_row, of_column = place(row)
             key = (str(of_row), str(of_column))
             self._of.setdefault(key, []).append(row)

@@ -38,6 +38,8 @@ class _Line:
     ys: np.ndarray
     dot_xs: np.ndarray
     dot_ys: np.ndarray
+    disturbed_xs: np.ndarray
+    disturbed_ys: np.ndarray
 
 
 class LinesDrawing:
@@ -73,10 +75,13 @@ class LinesDrawing:
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
         """Return a round range around all dots, with room above for labels."""
-        xs = [line.dot_xs for line in self._lines if len(line.dot_xs)]
+        dots = [(line.dot_xs, line.dot_ys) for line in self._lines if len(line.dot_xs)]
+        dots += [
+            (line.disturbed_xs, line.disturbed_ys) for line in self._lines if line.disturbed_xs.size
+        ]
+        xs, ys = [x for x, _ in dots], [y for _, y in dots]
         if not xs:
             return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
-        ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
         x, y = self._view.x, self._view.y
         every = [*xs, np.array(self._others_xs)] if self._others_xs else xs
         x_low, x_high = self._with_limits(_extent(every), "x", x, self._along)
@@ -114,6 +119,8 @@ class LinesDrawing:
                 colour = theme.series_colour(line.colour)
                 hollow = line.is_second
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
+            colour = theme.series_colour(line.colour)
+            sheet.dots(line.disturbed_xs, line.disturbed_ys, colour, is_hollow=True)
             if len(line.xs) == 1:  # no line is drawn through one point
                 sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
@@ -182,7 +189,10 @@ class LinesDrawing:
     def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
         x, y = self._view.x, self._view.y
         name = self._terms.choice(line.series) if line.series else ""
-        points, dots = np.array(line.points, dtype=float), np.array(line.dots, dtype=float)
+        points, dots, disturbed = (
+            np.array(each, dtype=float).reshape(-1, 2)
+            for each in (line.points, line.dots, line.disturbed)
+        )
         return _Line(
             self._terms.of_run(run, name),
             colour,
@@ -191,6 +201,8 @@ class LinesDrawing:
             _places(points[:, 1], y),
             _places(dots[:, 0], x),
             _places(dots[:, 1], y),
+            _places(disturbed[:, 0], x),
+            _places(disturbed[:, 1], y),
         )
 
     def _axis(self, axis: Axis, *, has_grid: bool = False) -> AxisPlan:

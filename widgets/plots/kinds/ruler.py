@@ -121,7 +121,10 @@ class RulerDrawing:
             pins = [pin for pin in self._pins if pin.is_second == is_second]
             for pin in pins:
                 ys = np.zeros(len(pin.repeats))
-                sheet.dots(pin.repeats, ys, sheet.theme.series_colour(pin.colour))
+                colour = sheet.theme.series_colour(pin.colour)
+                sheet.dots(pin.repeats, ys, colour)
+                disturbed = np.log10(np.array(pin.mark.disturbed, dtype=float))
+                sheet.dots(disturbed, np.zeros(len(disturbed)), colour, is_hollow=True)
             self._paint_pins(sheet, pins, -1.0 if is_second else 1.0)
 
     def tracks(self) -> Sequence[Track]:

@@ -7,9 +7,10 @@ from dataclasses import fields
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QColor, QFont
 
 from experiments.core.declare import Experiment, Record, specs
+from experiments.core.disturbed import loss_of
 from experiments.core.units import show
 from experiments.core.words import Words
 from widgets.style.look import Look
@@ -93,6 +94,11 @@ class RowsModel(QAbstractTableModel):
             return NUMBER if self._is_number[column] else WORD
         if role == Role.FontRole:
             return self._mono if self._is_number[column] else self._sans
+        loss = loss_of(self._rows[self._place(index.row())])
+        if loss is not None and role == Role.ForegroundRole:
+            return QColor(self._look.theme.soft)
+        if loss is not None and role == Role.ToolTipRole:
+            return self._words.say("data.disturbed", {"lost_fraction": loss.lost_fraction})
         return None
 
     def headerData(

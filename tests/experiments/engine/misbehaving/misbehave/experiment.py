@@ -71,6 +71,11 @@ def behaves(p: Params, bench: Bench) -> Measured:
         yield Progress((number + 1) / p.rows)
 
 
+def takes_samples(p: Params, bench: Bench) -> Measured:
+    for turn, _ in bench.interleave(["a"], p.rows):
+        yield Row(value=float(turn.round) + 0 * bench.time(lambda: None))
+
+
 def says_all_kinds(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     yield Note("told", {"count": 1})

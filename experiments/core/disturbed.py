@@ -1,0 +1,107 @@
+"""What the system took from threads while they were timed, and the rows that are marked for it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+DISTURBED_FRACTION = 0.05  # a sample that lost more of its time is left out of every statistic
+LEAST_S = 20e-6  # reading the clocks takes some of it
+ALL_DISTURBED = "all_disturbed"  # what a finding says where no sample is left
+CAN_WATCH = sys.platform == "linux"  # elsewhere nobody tells it of a thread
+SCHEDULER = "/proc/thread-self/schedstat"  # ns on a core, ns in the queue for one, turns
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The share of a sample's time that its thread wanted a core and had none, and how often."""
+
+    lost_fraction: float
+    switches: int  # involuntary ones
+
+
+def watch() -> Callable[[], Loss]:
+    """Begin to watch the calling thread; the function returned tells its loss since.
+
+    A thread that never gave up its core should have had it all the time: what its own clock lacks
+    of the time was taken, by other programs or by the host. Of a thread that also waited, only the
+    time in the queue for a core is known to be. Needs CAN_WATCH.
+    """
+    begin = _Spent.now()
+
+    def loss() -> Loss:
+        end = _Spent.now()
+        whole_s, switches = end.clock_s - begin.clock_s, end.involuntary - begin.involuntary
+        queued_s = end.queued_s - begin.queued_s
+        if end.voluntary == begin.voluntary:
+            queued_s = max(queued_s, whole_s - (end.own_s - begin.own_s))
+        if queued_s < LEAST_S or whole_s <= 0:
+            return Loss(0.0, switches)
+        return Loss(round(min(1.0, queued_s / whole_s), 4), switches)
+
+    return loss
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """Of the calling thread so far: seconds by the clock, on a core, in the queue; switches."""
+
+    clock_s: float
+    own_s: float
+    queued_s: float
+    involuntary: int
+    voluntary: int
+
+    @classmethod
+    def now(cls) -> _Spent:
+        import resource  # Windows has none
+
+        used, queued_s = resource.getrusage(resource.RUSAGE_THREAD), 0.0
+        with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel counts it
+            file = os.open(SCHEDULER, os.O_RDONLY)
+            try:
+                queued_s = int(os.read(file, 100).split()[1]) * 1e-9
+            finally:
+                os.close(file)
+        own_s = time.thread_time()
+        return cls(time.perf_counter(), own_s, queued_s, used.ru_nivcsw, used.ru_nvcsw)
+
+
+class _Marked:
+    """A row whose sample was disturbed."""
+
+    disturbed: Loss
+
+
+@functools.cache
+def _marked_type(row_type: Any) -> Any:
+    """Return the type of the disturbed rows among those of a type."""
+    return type(f"Disturbed{row_type.__name__}", (_Marked, row_type), {})
+
+
+def mark(row: R, loss: Loss) -> R:
+    """Return the row as one that was disturbed; equal in all that it says."""
+    kind: Any = type(row)
+    marked: R = object.__new__(_marked_type(kind))
+    for name in row.__dataclass_fields__:  # type: ignore[attr-defined]
+        object.__setattr__(marked, name, getattr(row, name))
+    object.__setattr__(marked, "disturbed", loss)
+    return marked
+
+
+def loss_of(row: object) -> Loss | None:
+    """Return what was taken from a row's sample; None where it was not disturbed."""
+    return row.disturbed if isinstance(row, _Marked) else None
+
+
+def counting(rows: Iterable[Any]) -> list[Any]:
+    """Return the rows that were not disturbed: those that count in a statistic."""
+    return [row for row in rows if not isinstance(row, _Marked)]

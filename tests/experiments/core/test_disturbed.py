@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+import pytest
+
+from experiments.core.disturbed import CAN_WATCH, DISTURBED_FRACTION, Loss, counting, loss_of, mark
+from experiments.core.disturbed import watch as begin
+
+LOSS = Loss(0.25, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    value: float
+    repeat: int
+
+
+def spin(seconds):
+    end_s = time.thread_time() + seconds
+    while time.thread_time() < end_s:
+        pass
+
+
+@pytest.mark.skipif(not CAN_WATCH, reason="this system tells no thread what it lost")
+def test_a_thread_that_shares_its_core_loses_half_of_it():
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    other = subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE
+    )
+    try:
+        assert other.stdout is not None
+        other.stdout.readline()  # it runs, on the same core: an affinity is inherited
+        loss = begin()
+        spin(0.1)
+        found = loss()
+    finally:
+        other.kill()
+        other.communicate()
+        os.sched_setaffinity(0, before)
+
+    assert found.lost_fraction > 0.2
+    assert found.switches > 0
+
+
+@pytest.mark.skipif(not CAN_WATCH, reason="this system tells no thread what it lost")
+def test_a_thread_that_waits_loses_nothing_by_that():
+    loss = begin()
+    time.sleep(0.5)
+
+    assert loss().lost_fraction < DISTURBED_FRACTION
+
+
+def test_a_marked_row_says_the_same_and_does_not_count():
+    row = Row(1.5, 3)
+    marked = mark(row, LOSS)
+
+    assert (marked.value, marked.repeat) == (1.5, 3)
+    assert asdict(marked) == asdict(row)
+    assert isinstance(marked, Row)
+    assert loss_of(marked) == LOSS
+    assert loss_of(row) is None
+    assert counting([row, marked]) == [row]
