@@ -47,12 +47,13 @@ class Bench:
         stop: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.perf_counter,
         watch: Callable[[], Callable[[], Loss]] | None = None,
+        quietest: Callable[[Sequence[int]], int] = max,
     ) -> None:
         self.machine = machine
         self.quick = quick
         self._stop = stop
         self.now_s = clock
-        self._watch = watch
+        self._watch, self._quietest = watch, quietest
         self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
 
     def check_stop(self) -> None:
@@ -123,13 +124,13 @@ class Bench:
     def pinned(self, to: int | None = None) -> Iterator[int | None]:
         """Keep this thread on one hardware thread; yield its id, None where it cannot be kept.
 
-        The last usable one, unless told: interrupts and desktops prefer the first.
+        The quietest usable one, unless told.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
         if not usable or not hasattr(os, "sched_setaffinity"):
             yield None
             return
-        before, chosen = os.sched_getaffinity(0), usable[-1] if to is None else to
+        before, chosen = os.sched_getaffinity(0), self._quietest(usable) if to is None else to
         try:
             os.sched_setaffinity(0, {chosen})
         except OSError:

@@ -1,19 +1,41 @@
-"""What other programs used during a run, and whether the machine slept."""
+"""What other programs use of the machine before and during a run, and whether it slept."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from experiments.core import killed_cpu_time as unwaited
 from experiments.core.declare import Note
+from machine.live.threads import ThreadSampler
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
 STOLEN_FRACTION = 0.02  # given by the host to other virtual machines
 PROGRAM_FRACTION = 0.1  # used to draw the run: the window keeps to less than that of one core
 LEAST_S = 2.0  # of sleep
+LOOK_S = 0.1  # at the load of each hardware thread
+ALIKE_FRACTION = 0.15  # of load: the kernel counts ticks of 10 ms
+
+
+class Quietest:
+    """Chooses the hardware thread on which the least goes on, when it is first asked."""
+
+    def __init__(self) -> None:
+        self._busy: dict[int, float] | None = None
+
+    def __call__(self, threads: Sequence[int]) -> int:
+        """Return the last of the quietest: interrupts and desktops prefer the first."""
+        if self._busy is None:
+            sampler = ThreadSampler(Path("/"))
+            sampler.sample(time.monotonic())
+            time.sleep(LOOK_S)
+            found = sampler.sample(time.monotonic())
+            self._busy = {thread.id: thread.busy or 0.0 for thread in found}
+        least = min(self._busy.get(thread, 0.0) for thread in threads)
+        return max(t for t in threads if self._busy.get(t, 0.0) <= least + ALIKE_FRACTION)
 
 
 class Disturbance:

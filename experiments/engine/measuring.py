@@ -23,7 +23,7 @@ from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
 from experiments.devices.device import CPU, number_alike
 from experiments.engine import messages
-from experiments.engine.disturbance import Disturbance, Sleep
+from experiments.engine.disturbance import Disturbance, Quietest, Sleep
 from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
 from experiments.engine.lock import one_at_a_time
@@ -48,7 +48,13 @@ def measure(
     check_needs(experiment, machine)
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
-    bench = Bench(machine, quick=command.quick, stop=stop, watch=watch if CAN_WATCH else None)
+    bench = Bench(
+        machine,
+        quick=command.quick,
+        stop=stop,
+        watch=watch if CAN_WATCH else None,
+        quietest=Quietest(),
+    )
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
         if _device(params) == CPU:  # a GPU's driver reserves far more than it uses
             _limit_memory()

@@ -8,7 +8,8 @@ import pytest
 from experiments.core.catalogue import Catalogue
 from experiments.core.disturbed import Loss
 from experiments.engine import disturbance, measuring, messages
-from experiments.engine.disturbance import Disturbance
+from experiments.engine.disturbance import Disturbance, Quietest
+from machine.live.threads import ThreadSample, ThreadSampler
 from tests.experiments.engine.runs import SHELVES, params
 
 CORES = 4
@@ -87,3 +88,25 @@ def test_a_disturbed_sample_is_told_as_one_and_taken_again(lost, kept, monkeypat
     ]
     assert finished.finding is not None
     assert finished.finding.message != "all_disturbed"
+
+
+@pytest.mark.parametrize(
+    ("busy", "chosen"),
+    [((0.0, 0.1, 0.0), 2), ((0.1, 0.0, 1.0), 1), ((0.0, 0.9, 0.5), 0), ((None,) * 3, 2)],
+)
+def test_the_last_of_the_quietest_threads_is_measured_on(busy, chosen, monkeypatch):
+    looks = iter([(), busy])
+    monkeypatch.setattr(disturbance, "LOOK_S", 0.0)
+    monkeypatch.setattr(
+        ThreadSampler,
+        "sample",
+        lambda _self, _now_s: tuple(
+            ThreadSample(id=number, busy=share, hz=None, steal_fraction=None)
+            for number, share in enumerate(next(looks))
+        ),
+    )
+    quietest = Quietest()
+
+    assert quietest([0, 1, 2]) == chosen
+    assert quietest([0, 1, 2]) == chosen  # it looks once
+    assert quietest([0]) == 0
