@@ -279,7 +279,7 @@ def test_every_line_of_a_comparison_is_one_value(coreopsis, inside, files, name)
     lines = [line for line in said.lines[4:] if not line.startswith(footnotes)]
     values = [line for line in lines if "  " in line.strip()]  # a long name goes on below
     assert values
-    value, verdict = r"(on|no clear \w+|\d\S*(?: \S+)?)", "(?: +(?:same, ± 5 %|cannot tell))?"
+    value, verdict = r"(on|cannot tell|\d\S*(?: \S+)?)", "(?: +(?:same, ± 5 %|cannot tell))?"
     twice = re.compile(rf" {value} +\1 +(?:1×|–|no ratio){verdict} *$")
     assert [line for line in values if not twice.search(line)] == []
     assert widest(said) <= 80

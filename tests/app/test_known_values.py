@@ -274,7 +274,7 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
 
     (value,) = look(library).values[Part.CORES]
     assert value.label.startswith("speedup by processes")
-    assert value.text == "no clear gain"
+    assert value.text == WORDS.say("verdicts.unclear")
 
     keep(library, crossover(7e10, here=HERE), "other.coreopsis.jsonl")
     units = [value.unit for value in look(library).values[Part.CORES]]

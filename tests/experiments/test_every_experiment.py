@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import importlib
 import math
+import random
 import re
 
 import pytest
@@ -239,3 +240,27 @@ def test_any_beginning_of_a_run_can_be_analysed(experiment, small_run):
         tables = run.tables(count)
         for here in MACHINES.values():
             check_finding(experiment, experiment.analyse(run.params, tables, here))
+
+
+def test_whatever_was_disturbed_the_rest_can_be_analysed(experiment, small_run):
+    """What is disturbed is left out: all of one kind, or one round, or any sample."""
+    run = small_run(experiment.id)
+    whole, chance = run.tables(), random.Random(0)
+    kinds = {
+        (table, name, getattr(row, name))
+        for table, rows in whole.items()
+        for row in rows
+        for name in specs(type(row))
+        if isinstance(getattr(row, name), str | int)
+    }
+    lacking = [
+        {**whole, table: [row for row in whole[table] if getattr(row, name) != value]}
+        for table, name, value in kinds
+    ]
+    lacking += [
+        {table: [row for row in rows if chance.random() < share] for table, rows in whole.items()}
+        for share in (0.2, 0.5, 0.9)
+        for _ in range(5)
+    ]
+    for tables in lacking:
+        check_finding(experiment, experiment.analyse(run.params, tables, run.machine))

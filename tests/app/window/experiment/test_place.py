@@ -543,7 +543,7 @@ def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     button(stage, "Run").click()
     stage.runner.hear(*events(made)[:-1], ended("completed", finding=unclear))
 
-    assert ENGLISH.say("terminal.no_gain") in said(stage)
+    assert ENGLISH.say("verdicts.unclear") in said(stage)
 
 
 def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage):
