@@ -16,6 +16,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.declare import Experiment
+from experiments.core.disturbed import loss_of
 from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.core.words import Words
 from experiments.engine.messages import Frame
@@ -236,7 +237,9 @@ class ViewsPanel(QScrollArea):
         is_alone = isinstance(view, Lines) and all(
             _x(row, view) == _x(rows[0], view) for row in rows
         )
-        return self._words.say((ALONE if is_alone else MARKS[type(view)])[view.statistic])
+        marks = self._words.say((ALONE if is_alone else MARKS[type(view)])[view.statistic])
+        has_hollow = any(map(loss_of, rows))
+        return self._words.say("plot.with_hollow", {"marks": marks}) if has_hollow else marks
 
     def _fit(self) -> None:
         for place in range(len(self._shown)):
