@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
 from app.runs.library import machine_name
 from app.window.experiment.loaded_run import band
 from app.window.experiment.page_model import PageModel
+from experiments.core.disturbed import counting
 from experiments.engine.run_state import RunState
 from widgets.experiment.views_panel import ViewsPanel
 
@@ -63,15 +65,13 @@ class Drawing(QObject):
             self._views.mark(*self._marks())
         runs = [run_state] if pair is None else [loaded.run_state for loaded in pair]
         self._views.leave_out(_unmeasured(runs))
-        values, beside = self._model.values, None
-        if pair is not None:
+        tables, values, beside = run_state.tables, self._model.values, None
+        if pair is not None:  # rings are the dots of B here, so what was disturbed has no mark
             run_state, other = pair[0].run_state, pair[1].run_state
-            values = _values(run_state)
-            beside = ("A", "B", other.tables, _values(other))
+            tables, values = _counting(run_state), _values(run_state)
+            beside = ("A", "B", _counting(other), _values(other))
         until_s = time.perf_counter() + TURN_S
-        while self._views.draw_next(
-            run_state.tables, run_state.frames, run_state.drawn_from, values, beside
-        ):
+        while self._views.draw_next(tables, run_state.frames, run_state.drawn_from, values, beside):
             if time.perf_counter() > until_s:
                 return
         self._timer.stop()
@@ -98,6 +98,10 @@ class Drawing(QObject):
         is_recorded = loaded.is_opened or self._model.player is not None
         values = {"question": question, "machine": machine_name(started), "date": started.at[:10]}
         return of_run if is_recorded else "", words.say("page.caption", values)
+
+
+def _counting(run_state: RunState) -> dict[str, list[Any]]:
+    return {name: counting(rows) for name, rows in run_state.tables.items()}
 
 
 def _unmeasured(runs: Sequence[RunState]) -> Set[str]:
