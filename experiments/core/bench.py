@@ -108,17 +108,19 @@ class Bench:
         """
         order, total = random.Random(SEED), len(arms) * rounds
         left = math.ceil(total * MORE_FRACTION)
-        for number in range(rounds):
-            for place, arm in enumerate(order.sample(arms, len(arms))):
-                turn = Arm(number, (number * len(arms) + place) / total)
-                for again in range(AGAIN + 1):
-                    self.check_stop()
-                    self._losses = []
-                    yield turn, arm
-                    if self.disturbed is None or not left or again == AGAIN:
-                        break
-                    left -= 1
-        self._losses = None
+        try:
+            for number in range(rounds):
+                for place, arm in enumerate(order.sample(arms, len(arms))):
+                    turn = Arm(number, (number * len(arms) + place) / total)
+                    for again in range(AGAIN + 1):
+                        self.check_stop()
+                        self._losses = []
+                        yield turn, arm
+                        if self.disturbed is None or not left or again == AGAIN:
+                            break
+                        left -= 1
+        finally:
+            self._losses = None
 
     @contextlib.contextmanager
     def pinned(self, to: int | None = None) -> Iterator[int | None]:
