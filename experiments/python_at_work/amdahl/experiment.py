@@ -282,9 +282,9 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter samples, five times."""
+    """Take shorter samples, ten times."""
     return x.shrink(
-        replace(params, sample_s=params.sample_s / 4, rounds=5), seconds, QUICK_S, sample_s=0.01
+        replace(params, sample_s=params.sample_s / 4, rounds=10), seconds, QUICK_S, sample_s=0.01
     )
 
 
