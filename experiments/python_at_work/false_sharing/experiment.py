@@ -77,7 +77,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     buffer = Buffer(BUFFER_BYTES)
     first = int(buffer.address)
     kernels = {ATOMIC: increment_at_once, PLAIN: increment, READERS: read_often}
-    works = {name: _Work(kernel, first, bench) for name, kernel in kernels.items()}
+    works = {name: Work(kernel, first, bench) for name, kernel in kernels.items()}
     last = next(iter(placed.values()), (None,))[-1]
     arms = [(name, 0) for name in (ATOMIC, PLAIN)]
     arms += [(pair, distance) for pair in placed for distance in DISTANCES_BYTES]
@@ -99,7 +99,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(turn.fraction)
 
 
-class _Work:
+class Work:
     """A kernel, and how often it does its work in a turn of TURN_S with nobody beside it."""
 
     def __init__(self, kernel: Callable[[Any, int], object], place: int, bench: x.Bench) -> None:
