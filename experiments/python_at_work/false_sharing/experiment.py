@@ -172,7 +172,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         plain, atomic = (_by_round(*ratios[name]) for name in ("plain_slowdown", "slowdown"))
         if plain and atomic and plain.is_below(atomic):
             limits.append("plain_is_forwarded")
-    message = x.unsure((same, apart)) or _message(same, apart)
+    if "slowdown" in unclear:
+        message = x.unsure((same, apart)) or x.CANNOT_TELL
+    else:
+        message = _message(same, apart)
     if message == "neighbours_fight":
         values["line_bytes_seen"] = _cliff(times[nearest])
     return x.Finding(message, values, tuple(limits), unclear)
