@@ -1,7 +1,7 @@
 """What an experiment imports of core and machine, as `from experiments import api as x`."""
 
 from experiments.core.bench import SEED, Bench
-from experiments.core.comparing import ENOUGH, Outcome, family
+from experiments.core.comparing import ENOUGH, LEVEL, Outcome, family
 from experiments.core.declare import (
     Experiment,
     Finding,
@@ -67,6 +67,7 @@ __all__ = [
     "ENOUGH",
     "GIB",
     "KIB",
+    "LEVEL",
     "MENDED",
     "MIB",
     "SEED",

@@ -1,8 +1,10 @@
 """A sum by vector instructions of a chosen width, or one number at a time.
 
-A compiler would choose the width itself, so the vectors are written out. There are eight sums of
-`lanes` numbers each: an addition takes some cycles, and a single sum would wait for each. All laps
-add to the same sums, so adding those up at the end weighs nothing.
+A compiler would choose the width itself, so the vectors are written out. There are sixteen sums of
+`lanes` numbers each: an addition takes up to four cycles, and a core begins up to four of them in a
+cycle (two on x86), so fewer sums would wait for each other, or just not and never catch up. All
+laps add to the same sums, so adding those up at the end weighs nothing.
+Source: A. Fog, Instruction tables; the software optimization guides of Arm's Neoverse cores.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from llvmlite import binding, ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-SUMS = 8  # at once
+SUMS = 16  # at once: latency x width, and the vector registers that all have
 _NUMBERS = {32: (ir.FloatType(), types.float32), 64: (ir.DoubleType(), types.float64)}
 _WIDER = ((512, "avx512f"), (256, "avx"))  # beyond the 128 bits that all have
 
@@ -29,7 +31,7 @@ def widest_bits() -> int:
 
 @intrinsic(prefer_literal=True)  # type: ignore[misc,unused-ignore]
 def _total(_typing: Any, _address: Any, _steps: Any, _laps: Any, bits: Any, lanes: Any) -> Any:
-    """Return `laps` times the sum of `steps` times eight vectors, of `lanes` numbers each."""
+    """Return `laps` times the sum of `steps` times sixteen vectors, of `lanes` numbers each."""
     number, kind = _NUMBERS[bits.literal_value]
     width = lanes.literal_value
 
@@ -83,7 +85,7 @@ def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any, lap
 def lane_sum(bits: int, lanes: int) -> Callable[[np.ndarray, int], float]:
     """Return a function of (numbers, laps): their sum by `lanes`, `laps` times over.
 
-    The numbers are `bits` wide; there are a multiple of 8 * `lanes` of them.
+    The numbers are `bits` wide; there are a multiple of 16 * `lanes` of them.
     """
     kind = _NUMBERS[bits][1]
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from experiments.core.bench import Bench
 
 CAN_PIN = hasattr(os, "sched_setaffinity")  # Linux
+LEAST_TURNS = 3  # of each job while all run
+
+Placed = tuple[int | None, Callable[[], object]]  # a hardware thread, and the job that runs on it
 
 
 def pin(thread: int | None) -> None:
@@ -19,13 +24,13 @@ def pin(thread: int | None) -> None:
             os.sched_setaffinity(0, {thread})
 
 
-def seconds_together(
-    bench: Bench, jobs: Sequence[tuple[int | None, Callable[[], object]]]
-) -> float:
+def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:
     """Return the seconds from the start of the first job to the end of the last.
 
-    Each job comes with its hardware thread and must release the GIL. They start together, within
-    the time that a waiting thread takes to wake (50 to 100 µs).
+    For a fixed amount of work that the jobs share: until all of it is done is what its user waits.
+    Each must release the GIL. They start together, within the time that a waiting thread takes to
+    wake (50 to 100 µs, far more on a busy machine), and the last one ends alone; what two jobs do
+    to each other is what `turn_seconds_together` returns.
     """
     from concurrent.futures import ThreadPoolExecutor  # not for those who only list experiments
 
@@ -42,3 +47,61 @@ def seconds_together(
     with ThreadPoolExecutor(len(jobs)) as pool:
         spans = [run.result() for run in [pool.submit(one, *job) for job in jobs]]
     return max(end_s for _, end_s in spans) - min(start_s for start_s, _ in spans)
+
+
+def turn_seconds_together(
+    bench: Bench, jobs: Sequence[Placed], *, at_least_s: float
+) -> list[float]:
+    """Return the seconds that one turn of each job takes while all of them run.
+
+    Each job is repeated until all have run together for `at_least_s`. Only turns that lie wholly
+    within the window in which all ran are counted, for outside of it a job had less beside it. A
+    turn should take a small part of `at_least_s`, and must release the GIL.
+    """
+    window = _Window(len(jobs), bench.now_s, at_least_s)
+    repeated = [(thread, partial(window.fill, n, job)) for n, (thread, job) in enumerate(jobs)]
+    seconds_together(bench, repeated)
+    return window.turn_seconds()
+
+
+class _Window:
+    """When each job's turns began and ended; jobs in several threads add to it."""
+
+    def __init__(self, jobs: int, clock: Callable[[], float], at_least_s: float) -> None:
+        self._clock, self._at_least_s = clock, at_least_s
+        self._starts_s = [math.inf] * jobs
+        self._turns: list[list[tuple[float, float]]] = [[] for _ in range(jobs)]
+        self._has_failed = False
+
+    def fill(self, place: int, job: Callable[[], object]) -> None:
+        """Repeat a job until all have run together for long enough, or one has failed."""
+        turns = self._turns[place]
+        start_s = self._starts_s[place] = self._clock()
+        try:
+            while not self._is_over(start_s):
+                start_s = self._clock()
+                job()
+                turns.append((start_s, self._clock()))
+        except BaseException:
+            self._has_failed = True
+            raise
+
+    def turn_seconds(self) -> list[float]:
+        """Return the mean of each job's turns between the last start and the first end."""
+        begin_s, end_s = max(self._starts_s), min(turns[-1][1] for turns in self._turns)
+        means = []
+        for turns in self._turns:
+            inside = [
+                to_s - from_s for from_s, to_s in turns if begin_s <= from_s and to_s <= end_s
+            ]
+            means.append(sum(inside) / len(inside))
+        return means
+
+    def _is_over(self, now_s: float) -> bool:
+        begin_s = max(self._starts_s)
+        if self._has_failed or now_s < begin_s + self._at_least_s:
+            return self._has_failed
+        return all(
+            len(turns) > LEAST_TURNS and turns[-LEAST_TURNS - 1][0] >= begin_s
+            for turns in self._turns
+        )

@@ -20,6 +20,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.recording import read
+from experiments.inside_a_core.simd.experiment import Params as Numbers
 from experiments.memory.burst_random.experiment import Params
 from experiments.python_at_work.false_sharing.experiment import DISTANCES_BYTES, Increment
 from experiments.python_at_work.false_sharing.experiment import Params as Increments
@@ -94,7 +95,7 @@ def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):
     assert (size.ratio, size.verdict) == (None, None)
 
 
-def increments(increment="plain", line_bytes=64):
+def increments(line_bytes=64):
     """Return 21 rounds of two cores that disturb each other up to that many bytes apart.
 
     Of 0 bytes the rounds scatter, so that nobody can tell.
@@ -113,7 +114,7 @@ def increments(increment="plain", line_bytes=64):
                     together_per_s=2 / taken_s,
                 )
             )
-    return made("false-sharing", Increments(increment=increment), rows)
+    return made("false-sharing", Increments(), rows)
 
 
 def changed(row, **cells):
@@ -309,12 +310,13 @@ def test_that_runs_were_stopped_is_said_and_nothing_of_those_that_were_not(recor
 
 
 def test_other_settings_are_named_in_the_words_of_their_choices(recorded):
-    experiment = Catalogue().load("false-sharing")
-    a, b = (recorded(increments(each)) for each in ("plain", "at_once"))
+    experiment = Catalogue().load("simd")
+    a, b = (recorded(made("simd", Numbers(numbers=each), [])) for each in ("float32", "float64"))
 
-    (told,) = cautions(ENGLISH, experiment, compare(experiment, a, b))
+    told = list(cautions(ENGLISH, experiment, compare(experiment, a, b)))
 
-    assert "Increment (A: read, add, write; B: one atomic instruction):" in told
+    floats = "A: 32-bit floating point; B: 64-bit floating point"
+    assert any(f"Numbers ({floats}):" in each for each in told)
 
 
 def test_a_run_without_values_has_nothing_in_common(recorded):

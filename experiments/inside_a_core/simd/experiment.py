@@ -1,10 +1,10 @@
 """Many numbers at once: how much faster are vector instructions than one at a time?
 
 Method: one thread, kept on the last core (pinned), adds up arrays of numbers, one at a time and by
-vectors of 128, 256 and 512 bits as far as the processor has them, with eight sums at once so that
-no addition waits for the one before. The same loads and additions otherwise, compiled from the same
-lines. Plain Python adds up a list of as many numbers, where that is short enough. Sizes and widths
-are shuffled in each round; compared are the medians.
+vectors of 128, 256 and 512 bits as far as the processor has them, with sixteen sums at once so
+that no addition waits for the one before. The same loads and additions otherwise, compiled from the
+same lines. Plain Python adds up a list of as many numbers, where that is short enough. Sizes and
+widths are shuffled in each round, and compared round by round.
 Source: D. A. Patterson, J. L. Hennessy, Computer Architecture, chapter 4
 (data-level parallelism).
 
@@ -13,7 +13,7 @@ What it cannot tell: how much other loops gain; many cannot be put into vectors 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ LONGEST_LIST_BYTES = 256 * x.KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
 NEARLY_ALL = 0.9  # of the gain of all lanes together
-FULL_S, FEW_ROUNDS = 28.0, 3
+FULL_S, FEW_ROUNDS, QUICK_ROUNDS = 28.0, 3, 5
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
 ORDER = (PYTHON, SCALAR, *WIDTHS)
@@ -41,7 +41,7 @@ class Params:
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
     )
     numbers: str = x.param("float32", choices=tuple(NUMBERS_BITS))
-    rounds: int = x.param(9, minimum=1, maximum=100)
+    rounds: int = x.param(12, minimum=1, maximum=100)
 
 
 @x.record
@@ -76,12 +76,15 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             for way in ways
             if way != PYTHON or size <= LONGEST_LIST_BYTES
         ]
+        laps: dict[tuple[int, str], int] = {}
         for turn, (size_bytes, way) in bench.interleave(arms, params.rounds):
             count = size_bytes * 8 // bits
             numbers = array[:count].tolist() if way == PYTHON else array[:count]
             work = partial(ways[way], numbers)
-            laps = bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
-            elements_per_s = count * laps / bench.time(partial(work, laps))
+            if (size_bytes, way) not in laps:
+                laps[size_bytes, way] = bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
+            times = laps[size_bytes, way]
+            elements_per_s = count * times / bench.time(partial(work, times))
             yield Rate(
                 size_bytes=size_bytes,
                 way=way,
@@ -145,30 +148,52 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         **gains,
     }
     half = of.get((str(widest // 2), max(cached)))
-    if half is not None and not half.is_below(vector) and not x.too_few((half, vector)):
-        limits.append("no_wider_gain")
-    elif vector.high < NEARLY_ALL * lanes * scalar.low and not x.too_few((vector, scalar)):
+    if half is not None and not x.too_few((half, vector)) and not half.is_below(vector):
+        if half.is_as(vector):
+            limits.append("no_wider_gain")
+        else:
+            limits.append("half_is_faster" if vector.is_below(half) else "half_is_unclear")
+    elif vector.is_below(_times(NEARLY_ALL * lanes, scalar)):
         limits.append("too_slow_for_vectors")
-    if "gain_in_memory" in gains and "gain_in_memory" not in unclear:
+    if "gain_in_memory" in pairs and _gains(*pairs["gain_in_memory"]):
         limits.append("still_gains")
     if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
         limits.append("python_ends_early")
     if (PYTHON, max(cached)) in of:
         values["python_per_s"] = of[PYTHON, max(cached)].median
-    return x.Finding(_message(pairs, gains), values, tuple(limits), unclear)
+    return x.Finding(_message(pairs, unclear), values, tuple(limits), unclear)
 
 
-def _message(pairs: dict[str, tuple[x.Spread, x.Spread]], gains: dict[str, float]) -> str:
-    if x.too_few(pairs["gain_in_l1"]):
+def _message(pairs: dict[str, tuple[x.Spread, x.Spread]], unclear: Sequence[str]) -> str:
+    first = pairs["gain_in_l1"]
+    if x.too_few(first):
         return x.TOO_FEW
-    clear = [name for name, (vector, scalar) in pairs.items() if scalar.is_below(vector)]
-    if "gain_in_l1" not in clear:
+    if "gain_in_l1" in unclear:
+        return x.CANNOT_TELL
+    if not _gains(*first):
         return "no_gain"
-    if "gain_in_memory" not in gains:
+    if "gain_in_memory" not in pairs:
         return "gain_in_cache"
-    if "gain_in_memory" not in clear:
+    if "gain_in_memory" in unclear:
+        return "gain_in_cache_memory_unclear"
+    memory = pairs["gain_in_memory"]
+    if not _gains(*memory):
         return "gain_in_cache_alone"
-    return "gain_fades" if gains["gain_in_memory"] < gains["gain_in_l1"] else "gain_everywhere"
+    return "gain_fades" if _ratio(*memory).is_below(_ratio(*first)) else "gain_everywhere"
+
+
+def _gains(vector: x.Spread, scalar: x.Spread) -> bool:
+    return scalar.is_below(vector)
+
+
+def _times(factor: float, of: x.Spread) -> x.Spread:
+    return x.spreads(("", factor * sample, n) for n, sample in of.by_round.items())[""]
+
+
+def _ratio(one: x.Spread, other: x.Spread) -> x.Spread:
+    """Return one over the other in each round; both have some in common."""
+    both = one.by_round.keys() & other.by_round.keys()
+    return x.spreads(("", one.by_round[n] / other.by_round[n], n) for n in both)[""]
 
 
 def _first_cache_bytes(machine: x.Machine) -> int | None:
@@ -193,14 +218,15 @@ def _no_less(size_bytes: int) -> int:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, through arrays of 128 MiB at most."""
-    return replace(params, largest_bytes=min(params.largest_bytes, 128 * x.MIB), rounds=3)
+    """Take five rounds, through arrays of 128 MiB at most."""
+    largest_bytes = min(params.largest_bytes, 128 * x.MIB)
+    return replace(params, largest_bytes=largest_bytes, rounds=QUICK_ROUNDS)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: growing to a sample, then the sample; large arrays take longer."""
-    samples_s = sum(8 * max(SAMPLE_S, size / 8e9) + 0.01 for size in sizes(params))
-    return 0.2 + params.largest_bytes / x.GIB * 0.6 + params.rounds * samples_s
+    """Estimate: in the first round growing to a sample; large arrays take longer than one."""
+    samples_s = sum(5 * max(1.3 * SAMPLE_S, size / 8e9) for size in sizes(params))
+    return 0.6 + params.largest_bytes / x.GIB * 0.6 + (params.rounds + 1) * samples_s
 
 
 _RATES: dict[str, Any] = {
@@ -213,7 +239,7 @@ _RATES: dict[str, Any] = {
 _CACHES = tuple(x.Limit(name, f"{name}_bytes", "x") for name in ("l1", "l2", "l3"))
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=3,
     params=Params,
     tables={"rates": Rate},
     measure=measure,

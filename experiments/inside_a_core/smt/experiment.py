@@ -5,7 +5,8 @@ The same work is done by one thread, by the two hardware threads of a core, and 
 Method: two kinds of work. Adding up: the sum of an array in the first cache, which keeps the units
 of a core busy all by itself. Waiting: a chain of reads from memory, each of which needs the one
 before. In each round each kind is done by one thread, by two on one core, and by two on two cores,
-as much by each thread; what is done in a second is divided by what one thread did in that round.
+one right after the other; what is done in a second, while both run, is divided by what one thread
+did in that round.
 Source: D. M. Tullsen, S. J. Eggers, H. M. Levy, Simultaneous Multithreading (1995).
 
 What it cannot tell: what other work gains; most lies between these two.
@@ -13,6 +14,7 @@ What it cannot tell: what other work gains; most lies between these two.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,10 +23,10 @@ from experiments import api as x
 from experiments.tools.buffers import Buffer
 from experiments.tools.long_chain import LongChain, power_of_two
 from experiments.tools.neighbours import SAME_CORE, pairs
-from experiments.tools.side_by_side import seconds_together
+from experiments.tools.side_by_side import turn_seconds_together
 
 ARRAY_BYTES = 8 * x.KIB  # two of them fit into any first cache
-SAMPLE_S = 0.02
+SAMPLE_S, TURN_S = 0.02, 0.001
 FREE_SHARE = 0.5
 ADDING, WAITING = "adding", "waiting"
 ONE, SIBLINGS, CORES = PLACES = ("one_thread", "same_core", "two_cores")
@@ -52,30 +54,32 @@ class WorkRate:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield a row for each work, place and round, once the round's single thread is known."""
+    """Yield a row for each work, place and round; a turn has all places, in changing order."""
     works = {ADDING: _adding(bench), WAITING: _waiting(params, bench)}
     placed = place_threads(bench.machine)
-    rates: dict[tuple[int, str], dict[str, float]] = {}
-    arms = [(work, place) for work in works for place in placed]
-    for turn, (work, place) in bench.interleave(arms, params.rounds):
-        threads = placed[place]
-        jobs, amount = works[work](len(threads))
-        taken_s = seconds_together(bench, list(zip(threads, jobs, strict=True)))
-        of_round = rates.setdefault((turn.round, work), {})
-        of_round[place] = amount * len(threads) / taken_s
-        if ONE in of_round:
-            for known in list(of_round) if place == ONE else [place]:
-                yield WorkRate(
-                    work=work,
-                    place=known,
-                    repeat=turn.round,
-                    work_per_s=of_round[known],
-                    gain=of_round[known] / of_round[ONE],
-                )
+    names = list(placed)
+    for turn, work in bench.interleave(list(works), params.rounds):
+        first = turn.round % len(names)
+        rates: dict[str, float] = {}
+        for place in names[first:] + names[:first]:
+            threads = placed[place]
+            jobs, amount = works[work](len(threads))
+            turns_s = turn_seconds_together(
+                bench, list(zip(threads, jobs, strict=True)), at_least_s=SAMPLE_S
+            )
+            rates[place] = sum(amount / turn_s for turn_s in turns_s)
+        for place, work_per_s in rates.items():
+            yield WorkRate(
+                work=work,
+                place=place,
+                repeat=turn.round,
+                work_per_s=work_per_s,
+                gain=work_per_s / rates[ONE],
+            )
         yield x.Progress(turn.fraction)
 
 
-Work = Callable[[int], tuple[list[Callable[[], object]], int]]  # of so many threads: jobs, amount
+Work = Callable[[int], tuple[list[Callable[[], object]], int]]  # of so many threads: turns, amount
 
 
 def _adding(bench: x.Bench) -> Work:
@@ -83,7 +87,7 @@ def _adding(bench: x.Bench) -> Work:
 
     arrays = [Buffer(ARRAY_BYTES).words for _ in range(2)]
     laps = bench.repeat_for(
-        lambda count: sum_in_a_row(arrays[0], count), at_least_s=SAMPLE_S, start=1000
+        lambda count: sum_in_a_row(arrays[0], count), at_least_s=TURN_S, start=100
     )
 
     def jobs(threads: int) -> tuple[list[Callable[[], object]], int]:
@@ -98,16 +102,19 @@ def _adding(bench: x.Bench) -> Work:
 def _waiting(params: Params, bench: x.Bench) -> Work:
     from experiments.kernels.chains import rounded_steps, walk
 
-    chain = LongChain(Buffer(power_of_two(params.chain_bytes)), bench)
-    steps = bench.repeat_for(
-        lambda count: walk(count, *chain.stretches(1, count)), at_least_s=SAMPLE_S, start=1000
+    chain, lock = LongChain(Buffer(power_of_two(params.chain_bytes)), bench), threading.Lock()
+    steps = rounded_steps(
+        bench.repeat_for(
+            lambda count: walk(count, *chain.stretches(1, count)), at_least_s=TURN_S, start=1000
+        )
     )
 
-    def jobs(threads: int) -> tuple[list[Callable[[], object]], int]:
-        places = chain.stretches(threads, rounded_steps(steps))
-        return [partial(walk, steps, place) for place in places], rounded_steps(steps)
+    def turn() -> None:
+        with lock:  # each turn of either thread goes where nobody has been in this lap
+            (place,) = chain.stretches(1, steps)
+        walk(steps, place)
 
-    return jobs
+    return lambda threads: ([turn] * threads, steps)
 
 
 def place_threads(machine: x.Machine) -> dict[str, tuple[int, ...]]:
@@ -132,10 +139,7 @@ def analyse(_params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     names = {ADDING: "arithmetic", WAITING: "waiting"}
     values, unclear = x.ratios(  # one thread is the measure: its own gain is 1 each time
         {
-            f"{'' if place == SIBLINGS else 'cores_'}{names[work]}_gain": (
-                found,
-                x.Spread(1.0, 1.0, 1.0, found.count, dict.fromkeys(found.by_round, 1.0)),
-            )
+            f"{'' if place == SIBLINGS else 'cores_'}{names[work]}_gain": (found, _one(found))
             for (work, place), found in gains.items()
             if place != ONE
         }
@@ -147,18 +151,32 @@ def analyse(_params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     adding, waiting = gains.get((ADDING, SIBLINGS)), gains.get((WAITING, SIBLINGS))
     if adding is None or waiting is None:
         return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
-    return x.Finding(_message(adding, waiting, unclear), values, tuple(limits), unclear)
+    message = x.unsure((adding, waiting)) or _message(adding, waiting, unclear)
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _one(gain: x.Spread) -> x.Spread:
+    return x.Spread(1.0, 1.0, 1.0, gain.count, dict.fromkeys(gain.by_round, 1.0))
 
 
 def _message(adding: x.Spread, waiting: x.Spread, unclear: Sequence[str]) -> str:
-    """Return what to say; both gains stand in a sentence only where both are clear ones."""
-    if x.too_few((adding, waiting)):
-        return x.TOO_FEW
-    if not adding.differs_from(waiting):
+    """Return what to say of gains that clearly differ or are the same.
+
+    A gain stands in a sentence only where it is clear itself.
+    """
+    if adding.is_as(waiting):
         return "both_alike"
-    if waiting.is_below(adding):
-        return "adding_alone_gains" if "waiting_gain" in unclear else "adding_gains_more"
-    return "waiting_alone_gains" if "arithmetic_gain" in unclear else "waiting_gains_more"
+    if adding.is_below(waiting):
+        if "waiting_gain" in unclear:
+            return x.CANNOT_TELL
+        if "arithmetic_gain" in unclear:
+            return "waiting_gains"
+        return "waiting_alone_gains" if adding.is_as(_one(adding)) else "waiting_gains_more"
+    if "arithmetic_gain" in unclear:
+        return x.CANNOT_TELL
+    if "waiting_gain" in unclear:
+        return "adding_gains"
+    return "adding_alone_gains" if waiting.is_as(_one(waiting)) else "adding_gains_more"
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -179,7 +197,7 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"shares": WorkRate},
     measure=measure,

@@ -4,6 +4,7 @@ Method: a fixed amount of compiled work, of which a chosen share is done by one 
 rest is divided among n threads, one on each core first, then on their siblings. Numbers of workers
 are shuffled in each round; a speedup is that over one worker in the same round. Amdahl's law
 is fitted to each round, up to the physical cores, so the fit has a spread like anything measured.
+Compared with the chosen share is the speedup that the fit gives on all those cores.
 Where the problem grows with the workers, n of them do n times the divided part, a speedup is that
 of the work done in a second, and Gustafson's law is fitted instead.
 The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
@@ -31,7 +32,6 @@ FIXED, GROWING = PROBLEMS = ("fixed", "growing")
 MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
 FREE_SHARE = 0.25
 LEAST_SHARE = 0.02  # of one worker's time: no fitted curve falls below
-TOLD_DIGITS = 3  # of a share: shares that look equal in per cent are not called less
 FULL_S, QUICK_S = 28.0, 4.0
 
 
@@ -48,7 +48,7 @@ class Params:
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2",
         used_with=("kernel", MEMORY),
     )  # fmt: skip
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(12, minimum=1, maximum=50)
 
 
 @x.record
@@ -81,7 +81,7 @@ class Loss:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield a row for each number of workers and round, once the round is complete."""
+    """Yield a row for each number of workers and round; the curves once a round is complete."""
     threads: list[int | None] = [thread.id for thread in spread_out(bench.machine)]
     threads = threads[: params.most_workers] or [None]
     if not CAN_PIN:
@@ -91,13 +91,17 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     else:
         work = computing(bench, params.sample_s)
     steps = counts(len(threads))
+    cores = x.physical_cores(bench.machine) or 1
     walls: dict[int, Run] = {}
+    of_round = 0
     for turn, workers in bench.interleave(steps, params.rounds):
+        if turn.round != of_round:  # a turn may come again, so only now the last round is complete
+            yield from curves_of_round(params, walls, cores)
+            walls, of_round = {}, turn.round
         walls[workers] = run_once(params, bench, work, threads[:workers], turn.round)
-        if len(walls) == len(steps):
-            yield from rows_of_round(params, walls, x.physical_cores(bench.machine) or 1)
-            walls = {}
+        yield walls[workers]
         yield x.Progress(turn.fraction)
+    yield from curves_of_round(params, walls, cores)
 
 
 def run_once(
@@ -127,14 +131,13 @@ def _repeat(times: int, job: Callable[[float, float], object], start: float, end
         job(start, end)
 
 
-def rows_of_round(
+def curves_of_round(
     params: Params, walls: Mapping[int, Run], cores: int
-) -> Iterator[Run | Speedup | Loss]:
-    """Yield a round's runs, its points of each curve, and its losses."""
+) -> Iterator[Speedup | Loss]:
+    """Yield a round's points of each curve, and its losses."""
     measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
     fitted = parallel_fraction(params, measured, cores)
     for workers, run in sorted(walls.items()):
-        yield run
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
         if fitted is not None and len(walls) > 2:  # through a single point a fit would hide it
             law = GUSTAFSON if params.problem == GROWING else AMDAHL
@@ -179,7 +182,7 @@ def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> fl
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Fit every round; compare the spread of the fits with the chosen share."""
+    """Fit every round; compare the fits with what the law gives for the chosen share."""
     cores = x.physical_cores(machine)
     serial = params.serial_fraction
     values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
@@ -195,24 +198,34 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
     rounds = {number: speedups(params, walls_s) for number, walls_s in walls.items()}
     of = x.spreads((n, sped, number) for number, each in rounds.items() for n, sped in each.items())
-    fits = [parallel_fraction(params, measured, cores or 1) for measured in rounds.values()]
-    fit = x.spread(p for p in fits if p is not None)
+    fits = {n: parallel_fraction(params, each, cores or 1) for n, each in rounds.items()}
+    fit = x.spreads(("", p, n) for n, p in fits.items() if p is not None).get("")
     if fit is None:
         return x.Finding("nothing_to_compare", values, tuple(limits))
-    best = max(of, key=lambda workers: of[workers].median)
+    pairs = {n: (of[n], of[1]) for n in of if n != 1}
+    over_one = x.family(pairs, x.Spread.against)
+    gaining = [n for n, r in over_one.items() if r.outcome is x.Outcome.DIFFERS and r.is_above]
+    best = max(gaining or of, key=lambda workers: of[workers].median)
     values["best_speedup"] = of[best].median
-    if any(not of[n].differs_from(of[best]) for n in of if n != best):
+    others = {n: (of[best], of[n]) for n in pairs if n != best}
+    outcomes = {found.outcome for found in x.family(others, x.Spread.against).values()}
+    if x.Outcome.UNKNOWN in outcomes:
         limits.append("best_by_chance")
+    elif x.Outcome.SAME in outcomes:
+        limits.append("others_as_fast")
     if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
         limits.append("above_ideal")
-    if not of[1].is_below(of[best]):
-        if x.too_few((of[1], of[best])):  # each round still has its fit
+    if not gaining:
+        message = x.unsure(*pairs.values())
+        if message == x.TOO_FEW:  # each round still has its fit
             values["parallel_fraction"] = fit.median
-            return x.Finding(x.TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
-        limits.append("no_fit")
-        return x.Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
+        else:
+            limits.append("no_fit")
+        unclear = ("best_speedup",) if message else ()
+        return x.Finding(message or "does_not_scale", values, tuple(limits), unclear)
     limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
-    if len({n for measured in rounds.values() for n in measured if 1 < n <= (cores or 1)}) == 1:
+    fitted = [n for n in pairs if n <= (cores or 1)]
+    if len(fitted) == 1:
         limits.append("fit_of_one")
     values |= {
         "best_workers": best,
@@ -225,22 +238,29 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["bound_speedup"] = 1 / (1 - fit.median)
     elif params.problem == FIXED:
         limits.append("no_bound")
-    message = _message(params, fit)
+    message = _message(params, fit, max(fitted))
     is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in limits
     if is_from_memory and message in ("scales_as_chosen", "grows_as_chosen"):
         limits.append("memory_suffices")
     return x.Finding(message, values, tuple(limits))
 
 
-def _message(params: Params, fit: x.Spread) -> str:
-    is_fixed, chosen = params.problem == FIXED, 1 - params.serial_fraction
-    if round(fit.high, TOLD_DIGITS) < chosen:
-        if params.kernel == MEMORY:
-            return "scales_less_memory" if is_fixed else "grows_less_memory"
-        return "scales_less" if is_fixed else "grows_less"
-    if round(fit.low, TOLD_DIGITS) > chosen:
+def _message(params: Params, fit: x.Spread, workers: int) -> str:
+    """Compare the speedup that each round's fit gives for so many workers with the law's."""
+    reached, chosen = (
+        x.spreads(("", by_law(params, parallel, workers), n) for n, parallel in of.items())[""]
+        for of in (fit.by_round, dict.fromkeys(fit.by_round, 1 - params.serial_fraction))
+    )
+    is_fixed = params.problem == FIXED
+    if x.unsure((reached, chosen)):
+        return "scales_unclear" if is_fixed else "grows_unclear"
+    if reached.is_as(chosen):
+        return "scales_as_chosen" if is_fixed else "grows_as_chosen"
+    if chosen.is_below(reached):
         return "scales_more" if is_fixed else "grows_more"
-    return "scales_as_chosen" if is_fixed else "grows_as_chosen"
+    if params.kernel == MEMORY:
+        return "scales_less_memory" if is_fixed else "grows_less_memory"
+    return "scales_less" if is_fixed else "grows_less"
 
 
 def _all_caches_bytes(machine: x.Machine) -> int:
@@ -262,9 +282,9 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter samples, three times."""
+    """Take shorter samples, ten times."""
     return x.shrink(
-        replace(params, sample_s=params.sample_s / 4, rounds=3), seconds, QUICK_S, sample_s=0.01
+        replace(params, sample_s=params.sample_s / 4, rounds=10), seconds, QUICK_S, sample_s=0.01
     )
 
 

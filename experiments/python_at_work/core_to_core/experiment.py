@@ -6,7 +6,8 @@ best sample of each, and the median over the lines. Pairs are shuffled in each r
 are timed from the other side, which fills the other half of the matrix. Cores stand in the order
 of the topology; on large machines only some are measured, evenly spread.
 Groups are read off the timings alone: pairs are near or far if the greatest step between their
-times is at least 1.3 and their spreads part there; who is near to one another is a group.
+times is at least 1.3 and clear; who is near to one another is a group. Two cores are one pair, and
+one number is no map.
 Source: the default protocol of core-to-core-latency (N. Viennot).
 
 What it cannot tell: how long another protocol takes; two lines, or plain reads, have other figures.
@@ -14,6 +15,7 @@ What it cannot tell: how long another protocol takes; two lines, or plain reads,
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import threading
@@ -145,10 +147,10 @@ def one_way_s(slots: Slots, timing: int, answering: int, bench: x.Bench) -> floa
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Return the range over all pairs, and count the groups that the timings alone show."""
-    times: dict[frozenset[str], list[float]] = {}
-    for row in tables["handovers"]:
-        times.setdefault(frozenset((row.first, row.second)), []).append(row.latency_s)
-    pairs = {pair: found for pair, samples in times.items() if (found := x.spread(samples))}
+    pairs = x.spreads(
+        (frozenset((row.first, row.second)), row.latency_s, row.repeat)
+        for row in tables["handovers"]
+    )
     limits = ["protocol"]
     if x.is_virtual(machine):
         limits.append("virtual_machine")
@@ -170,25 +172,31 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("pairs_missing")
         return x.Finding("matrix_in_part", values, tuple(limits))
     if len(pairs) == 1:
-        limits.append("no_groups_of_two")
         return x.Finding("one_pair", values, tuple(limits))
-    near = _near(pairs)
-    values["group_count"] = _groups(cores, near) if near else 1
-    if not near:
-        return x.Finding("all_alike", values, tuple(limits))
-    return x.Finding(
-        "groups_seen" if values["group_count"] > 1 else "distances_differ", values, tuple(limits)
-    )
-
-
-def _near(pairs: dict[frozenset[str], x.Spread]) -> list[frozenset[str]]:
-    """Return the pairs below the greatest step between their times; none if it is not clear."""
+    if x.too_few(pairs.values()):
+        return x.Finding(x.TOO_FEW, values, tuple(limits))
     ordered = sorted(pairs, key=lambda pair: pairs[pair].median)
-    steps = [pairs[high].median / pairs[low].median for low, high in pairwise(ordered)]
-    place = steps.index(max(steps)) + 1
-    below, above = ordered[:place], ordered[place:]
-    parted = max(pairs[pair].high for pair in below) < min(pairs[pair].low for pair in above)
-    return below if parted and max(steps) >= STEP else []
+    fastest, slowest = pairs[ordered[0]], pairs[ordered[-1]]
+    any_two = x.LEVEL / math.comb(len(pairs), 2)  # so many could have been the farthest apart
+    near = _below_the_step([pairs[pair].median for pair in ordered])
+    if near:
+        if not pairs[ordered[near - 1]].is_below(pairs[ordered[near]]):
+            return x.Finding(x.CANNOT_TELL, values, tuple(limits))
+        values["group_count"] = _groups(cores, ordered[:near])
+    elif slowest.against(fastest, within=STEP - 1).outcome is x.Outcome.SAME:
+        return x.Finding("all_alike", values | {"group_count": 1}, tuple(limits))
+    elif fastest.against(slowest, level=any_two).outcome is x.Outcome.DIFFERS:
+        values["group_count"] = 1
+    else:
+        return x.Finding(x.CANNOT_TELL, values, tuple(limits))
+    message = "groups_seen" if values["group_count"] > 1 else "distances_differ"
+    return x.Finding(message, values, tuple(limits))
+
+
+def _below_the_step(medians: Sequence[float]) -> int:
+    """Return how many lie below the greatest step between neighbours; 0 if none is great."""
+    steps = [high / low for low, high in pairwise(medians)]
+    return steps.index(max(steps)) + 1 if max(steps) >= STEP else 0
 
 
 def _groups(cores: Iterable[str], near: Sequence[frozenset[str]]) -> int:

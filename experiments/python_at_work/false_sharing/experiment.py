@@ -4,10 +4,11 @@ Caches move whole lines. Two cores that write into the same line take it from ea
 whether or not they write the same variable.
 
 Method: two threads of compiled code, since an increment of Python's own takes so long that nothing
-would be seen, each kept on a core of its own, increment a counter of its own as often as one alone
-does in 10 ms; the counters lie 8 to 512 bytes apart, the first at the beginning of a line. Timed
-until both are through, and each increment is really written. As a control, the same two threads
-only read. Rounds are shuffled; compared are the medians.
+would be seen, each kept on a core of its own, increment a counter of its own; the counters lie 8 to
+512 bytes apart, the first at the beginning of a line. Each increment is one atomic instruction,
+which owns the line; on the nearest two cores also a plain one (read, add, write), whose cost the
+store buffer hides in part. As a control, the same two threads only read. Counted are the increments
+of the time in which both threads ran, 10 ms at least. Rounds are shuffled; compared round by round.
 Source: W. J. Bolosky and M. L. Scott, False Sharing and its Effect on Shared Memory Performance
 (1993); the optimisation manuals of Intel and ARM.
 
@@ -25,29 +26,30 @@ from typing import Any
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAGE, UNKNOWN, pairs
-from experiments.tools.side_by_side import CAN_PIN, seconds_together
+from experiments.tools.side_by_side import CAN_PIN, turn_seconds_together
 
 DISTANCES_BYTES = (8, 16, 32, 64, 128, 256, 512)
 BUFFER_BYTES = 64 * 2**10
-SAMPLE_S = 0.01
-FIRST_COUNT = 1_000_000
-PLAIN = "plain"
-ALONE, READERS = "alone", "readers"
+SAMPLE_S, TURN_S = 0.01, 0.0002  # a turn of one thread alone; beside a neighbour, many times that
+FIRST_COUNT = 10_000
+ATOMIC, PLAIN, READERS = "atomic", "plain", "readers"
 CORES = (SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN)  # pairs of cores, the nearest first
-ORDER = (SAME_CORE, *CORES, READERS)
+ORDER = (SAME_CORE, *CORES, PLAIN, READERS)
 
 
 @x.record
 class Params:
     """The parameters."""
 
-    increment: str = x.param(PLAIN, choices=(PLAIN, "at_once"))
-    rounds: int = x.param(21, minimum=1, maximum=100)
+    rounds: int = x.param(15, minimum=1, maximum=100)
 
 
 @x.record
 class Increment:
-    """One repeat of two threads; `pair` is what they share, or that they only read."""
+    """One repeat of two threads; the increments are atomic.
+
+    `pair` is what the two share, or what else the nearest two cores do: plain increments, or reads.
+    """
 
     pair: str = x.column()
     distance_bytes: int = x.column("bytes", scale="log2")
@@ -60,6 +62,7 @@ class Increment:
 class Alone:
     """One repeat of one thread without a neighbour."""
 
+    increment: str = x.column()
     repeat: int = x.column()
     increment_s: float = x.column("s", scale="log10")
 
@@ -68,58 +71,58 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each pair of threads, distance and round, and for one thread alone."""
     from .kernels import increment, increment_at_once, read_often
 
-    work = increment if params.increment == PLAIN else increment_at_once
     if not CAN_PIN:
         yield x.Note("not_pinned")
     placed = _placed(bench.machine)
     buffer = Buffer(BUFFER_BYTES)
     first = int(buffer.address)
-    count, reads = (_count(bench, partial(kernel, first)) for kernel in (work, read_often))
-    arms: list[tuple[str, int]] = [(ALONE, 0)]
+    kernels = {ATOMIC: increment_at_once, PLAIN: increment, READERS: read_often}
+    works = {name: Work(kernel, first, bench) for name, kernel in kernels.items()}
+    last = next(iter(placed.values()), (None,))[-1]
+    arms = [(name, 0) for name in (ATOMIC, PLAIN)]
     arms += [(pair, distance) for pair in placed for distance in DISTANCES_BYTES]
-    for turn, (pair, distance) in bench.interleave(arms, params.rounds):
-        if pair == ALONE:
-            where = [next(iter(placed.values()), (None,))[-1]]
-            taken_s = _together_s(bench, where, work, [first], count)
-            yield Alone(repeat=turn.round, increment_s=taken_s / count)
+    for turn, (name, distance) in bench.interleave(arms, params.rounds):
+        work = works.get(name, works[ATOMIC])
+        if not distance:
+            (alone_s,) = work.seconds_each([last], [first])
+            yield Alone(increment=name, repeat=turn.round, increment_s=alone_s)
         else:
-            kernel, times = (read_often, reads) if pair == READERS else (work, count)
-            places = [first, first + distance]
-            taken_s = _together_s(bench, placed[pair], kernel, places, times)
+            each_s = work.seconds_each(placed[name], [first, first + distance])
+            together_per_s = sum(1 / one_s for one_s in each_s)
             yield Increment(
-                pair=pair,
+                pair=name,
                 distance_bytes=distance,
                 repeat=turn.round,
-                increment_s=taken_s / times,
-                together_per_s=2 * times / taken_s,
+                increment_s=len(each_s) / together_per_s,
+                together_per_s=together_per_s,
             )
         yield x.Progress(turn.fraction)
 
 
-def _count(bench: x.Bench, work: Callable[[int], object]) -> int:
-    return bench.repeat_for(work, at_least_s=SAMPLE_S, start=FIRST_COUNT)
+class Work:
+    """A kernel, and how often it does its work in a turn of TURN_S with nobody beside it."""
+
+    def __init__(self, kernel: Callable[[Any, int], object], place: int, bench: x.Bench) -> None:
+        self._kernel, self._bench = kernel, bench
+        self._count = bench.repeat_for(partial(kernel, place), at_least_s=TURN_S, start=FIRST_COUNT)
+
+    def seconds_each(self, threads: Sequence[int | None], places: Sequence[int]) -> list[float]:
+        """Return the time of one increment, or read, in each thread while all of them run."""
+        jobs = [partial(self._kernel, place, self._count) for place in places]
+        placed = list(zip(threads, jobs, strict=True))
+        turns_s = turn_seconds_together(self._bench, placed, at_least_s=SAMPLE_S)
+        return [turn_s / self._count for turn_s in turns_s]
 
 
 def _placed(machine: x.Machine) -> dict[str, tuple[int | None, int | None]]:
-    """Return the hardware threads of each pair; the readers take those of the nearest cores."""
+    """Return the hardware threads of each pair; the controls have those of the nearest cores."""
     if not CAN_PIN:
-        return {UNKNOWN: (None, None), READERS: (None, None)}
+        return dict.fromkeys((UNKNOWN, PLAIN, READERS), (None, None))
     placed: dict[str, tuple[int | None, int | None]] = {
         name: (one.id, other.id) for name, (one, other) in pairs(machine).items()
     }
     cores = next((placed[name] for name in CORES if name in placed), None)
-    return placed | ({READERS: cores} if cores else {})
-
-
-def _together_s(
-    bench: x.Bench,
-    threads: Sequence[int | None],
-    kernel: Callable[[Any, int], object],
-    places: Sequence[int],
-    times: int,
-) -> float:
-    jobs = [partial(kernel, place, times) for place in places]
-    return seconds_together(bench, list(zip(threads, jobs, strict=True)))
+    return placed | (dict.fromkeys((PLAIN, READERS), cores) if cores else {})
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -132,9 +135,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         times.setdefault(pair, {})[distance] = found
     limits = ["virtual_machine"] if x.is_virtual(machine) else []
     values: dict[str, float] = {}
-    alone = x.spread(row.increment_s for row in tables["alone"])
-    if alone:
-        values |= {"alone_s": alone.median, "alone_per_s": 1 / alone.median}
+    alone = x.spreads((r.increment, r.increment_s, r.repeat) for r in tables["alone"])
+    if ATOMIC in alone:
+        values |= {"alone_s": alone[ATOMIC].median, "alone_per_s": 1 / alone[ATOMIC].median}
+    if PLAIN in alone:
+        values["plain_alone_s"] = alone[PLAIN].median
     if (line_bytes := _line_bytes(machine)) is not None:
         values["line_bytes"] = line_bytes
     nearest = next((name for name in CORES if len(times.get(name, ())) > 1), None)
@@ -145,17 +150,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("cores_not_known")
     if SAME_CORE not in times:
         limits.append("no_hardware_threads")
-    if params.increment == PLAIN:
-        limits.append("plain_is_forwarded")
-    elif alone:
+    if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
         limits.append("at_once_alone")
     if READERS in times:
         limits.append("reads_overlap")
     same, apart = _ends(times[nearest])
-    pairs_of = {"slowdown": (same, apart)}
-    if SAME_CORE in times:
-        pairs_of["same_core_slowdown"] = _ends(times[SAME_CORE])
-    slowdowns, unclear = x.ratios(pairs_of)
+    ratios = {"slowdown": (same, apart)} | {
+        f"{name}_slowdown": _ends(times[name])
+        for name in (SAME_CORE, PLAIN)
+        if len(times.get(name, ())) > 1
+    }
+    slowdowns, unclear = x.ratios(ratios)
     values |= {
         "nearest_bytes": min(times[nearest]),
         "farthest_bytes": max(times[nearest]),
@@ -163,13 +168,29 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "far_apart_s": apart.median,
         **slowdowns,
     }
-    if not same.differs_from(apart):
-        message = x.TOO_FEW if x.too_few((same, apart)) else "no_difference"
-        return x.Finding(message, values, tuple(limits), unclear)
-    if same.is_below(apart):
-        return x.Finding("near_is_faster", values, tuple(limits), unclear)
-    values["line_bytes_seen"] = _cliff(times[nearest])
-    return x.Finding("neighbours_fight", values, tuple(limits), unclear)
+    if "plain_slowdown" in ratios:
+        plain, atomic = (_by_round(*ratios[name]) for name in ("plain_slowdown", "slowdown"))
+        if plain and atomic and plain.is_below(atomic):
+            limits.append("plain_is_forwarded")
+    if "slowdown" in unclear:
+        message = x.unsure((same, apart)) or x.CANNOT_TELL
+    else:
+        message = _message(same, apart)
+    if message == "neighbours_fight":
+        values["line_bytes_seen"] = _cliff(times[nearest])
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _message(same: x.Spread, apart: x.Spread) -> str:
+    if same.is_as(apart):
+        return "alike"
+    return "near_is_faster" if same.is_below(apart) else "neighbours_fight"
+
+
+def _by_round(one: x.Spread, other: x.Spread) -> x.Spread | None:
+    """Return the ratio of two in each round that both have."""
+    both = sorted(one.by_round.keys() & other.by_round.keys())
+    return x.spreads(("", one.by_round[n] / other.by_round[n], n) for n in both).get("")
 
 
 def _ends(by_distance: dict[int, x.Spread]) -> tuple[x.Spread, x.Spread]:
@@ -197,13 +218,13 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds."""
-    return replace(params, rounds=3)
+    """Take five rounds."""
+    return replace(params, rounds=5)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: four pairs and the readers, each grown to a sample."""
-    return 0.2 + params.rounds * len(DISTANCES_BYTES) * 5 * 1.2 * SAMPLE_S
+    """Estimate: four pairs and both controls; beside a neighbour a turn takes a while."""
+    return 0.2 + params.rounds * len(DISTANCES_BYTES) * 6 * 1.5 * SAMPLE_S
 
 
 _VIEW: dict[str, Any] = {
@@ -215,7 +236,7 @@ _VIEW: dict[str, Any] = {
 _LINE = x.Limit("cache_line", "line_bytes", "x")
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"increments": Increment, "alone": Alone},
     measure=measure,
@@ -241,8 +262,10 @@ EXPERIMENT = x.Experiment(
         x.Value("far_apart_s", "s"),
         x.Value("slowdown", "ratio"),
         x.Value("same_core_slowdown", "ratio"),
+        x.Value("plain_slowdown", "ratio"),
         x.Value("alone_s", "s"),
         x.Value("alone_per_s", "per_s"),
+        x.Value("plain_alone_s", "s"),
         x.Value("line_bytes_seen", "bytes"),
         x.Value("line_bytes", "bytes"),
     ),

@@ -3,7 +3,7 @@
 Method: warm processes compute the rows of a Mandelbrot set, of which some cost far more than
 others. Shared out beforehand in blocks, or in turn (interleaved), the slowest worker sets the end;
 handed out in chunks to whoever is free, each hand-out costs. The clock runs from the first hand-out
-to the last answer; ways and chunks are shuffled in each round, and compared by the median. Ideal
+to the last answer; ways and chunks are shuffled in each round, and compared round by round. Ideal
 is the time of one worker for all rows, divided by the workers that there are cores for.
 Source: Stanford CS149, assignment 1 (threads and Mandelbrot); guided self-scheduling.
 
@@ -44,7 +44,7 @@ class Params:
     columns: int = x.param(80, minimum=4, maximum=320)
     iterations: int = x.param(250, minimum=10, maximum=10_000, scale="log10")
     order: str = x.param(AS_IT_COMES, choices=ORDERS)
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -148,7 +148,7 @@ def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the block split with the best chunk; name a winner only where spreads part."""
+    """Compare the block split with every chunk; name a winner only where it is clear."""
     of = x.spreads(
         ((share.way, share.chunk), share.wall_s, share.repeat) for share in tables["shares"]
     )
@@ -174,34 +174,37 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["dynamic_1_s"] = by_chunk[1].median
     if not by_chunk or BLOCK not in by_way or SERIAL not in by_way or params.workers == 1:
         return x.Finding("nothing_to_compare", values, tuple(limits))
-    best = min(by_chunk, key=lambda chunk: by_chunk[chunk].median)
+    over_block = x.family(
+        {c: (of_c, by_way[BLOCK]) for c, of_c in by_chunk.items()}, x.Spread.against
+    )
+    wins = [c for c, r in over_block.items() if r.outcome is x.Outcome.DIFFERS and not r.is_above]
+    best = min(wins or by_chunk, key=lambda chunk: by_chunk[chunk].median)
     values |= {"dynamic_best_s": by_chunk[best].median, "best_chunk": best}
-    overlapping = [
-        c for c in by_chunk if c != best and not by_chunk[c].differs_from(by_chunk[best])
-    ]
-    if overlapping:
+    others = {c: (of_c, by_chunk[best]) for c, of_c in by_chunk.items() if c != best}
+    outcomes = {found.outcome for found in x.family(others, x.Spread.against).values()}
+    if x.Outcome.UNKNOWN in outcomes:
         limits.append("best_chunk_by_chance")
+    elif x.Outcome.SAME in outcomes:
+        limits.append("other_chunks_as_good")
     is_in_turn = params.order == AS_IT_COMES
     if not is_in_turn:
         limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
     in_turn = by_way.get(INTERLEAVED)
-    if (
-        in_turn
-        and not by_chunk[best].is_below(in_turn)
-        and not x.too_few((in_turn, by_chunk[best]))
-    ):
-        limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
+    if in_turn and not x.too_few((in_turn, by_chunk[best])):
+        against_best = in_turn.against(by_chunk[best])
+        if against_best.outcome is x.Outcome.UNKNOWN:
+            limits.append("interleaved_unclear")
+        elif against_best.outcome is x.Outcome.SAME or not against_best.is_above:
+            limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
     if by_chunk[best].median < values["ideal_s"]:
         limits.append("below_ideal")
-    return x.Finding(_message(by_way[BLOCK], by_chunk[best]), values, tuple(limits))
-
-
-def _message(block: x.Spread, handed_out: x.Spread) -> str:
-    if x.too_few((block, handed_out)):
-        return x.TOO_FEW
-    if not block.differs_from(handed_out):
-        return "ways_overlap"
-    return "handing_out_wins" if handed_out.is_below(block) else "block_wins"
+    if over_block[best].outcome is x.Outcome.UNKNOWN:
+        message = x.TOO_FEW if over_block[best].count < x.ENOUGH else x.CANNOT_TELL
+    elif over_block[best].outcome is x.Outcome.SAME:
+        message = "ways_alike"
+    else:
+        message = "handing_out_wins" if wins else "block_wins"
+    return x.Finding(message, values, tuple(limits))
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -212,9 +215,9 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Compute narrower rows, three times."""
+    """Compute narrower rows, five times."""
     return x.shrink(
-        replace(params, columns=max(4, params.columns // 4), rounds=3), seconds, QUICK_S, columns=4
+        replace(params, columns=max(4, params.columns // 4), rounds=5), seconds, QUICK_S, columns=4
     )
 
 

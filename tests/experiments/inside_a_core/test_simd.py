@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
+from experiments.core.statistics import CANNOT_TELL
 from experiments.inside_a_core.simd import experiment as simd
 from experiments.inside_a_core.simd.experiment import (
     PYTHON,
@@ -23,17 +24,21 @@ from tests.experiments.machines import GIB, KIB, MIB, machine
 AGREED = {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"}
 
 PARAMS = Params(largest_bytes=128 * MIB)
-NOISE = (1.0, 1.02, 0.98)
+NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
+UNSTEADY = {SCALAR: (0.1, 1.0, 10.0), "128": (10.0, 0.1, 1.0), "256": (1.0, 10.0, 0.1)}
 
 
 def rates(per_s, params=PARAMS, noise=NOISE):
-    """Rows of every size; `per_s` is a function of (way, size in bytes)."""
+    """Rows of every size; `per_s` is a function of (way, size in bytes).
+
+    `noise` is a factor for each round, or such factors for each way.
+    """
     return [
         Rate(size_bytes=size, way=way, repeat=turn, elements_per_s=per_s(way, size) * factor,
              read_bytes_per_s=4 * per_s(way, size) * factor)
         for size in sizes(params)
         for way in (SCALAR, "128", "256")
-        for turn, factor in enumerate(noise)
+        for turn, factor in enumerate(noise[way] if isinstance(noise, dict) else noise)
     ]  # fmt: skip
 
 
@@ -54,7 +59,7 @@ def test_the_gain_of_the_first_cache_is_gone_in_memory():
     assert finding.values["vector_per_s"] == pytest.approx(40e9)
     assert finding.values["gain_in_l1"] == pytest.approx(8)
     assert finding.values["gain_in_memory"] == pytest.approx(1)
-    assert finding.unclear == ("gain_in_memory",)
+    assert finding.unclear == ()
     assert "still_gains" not in finding.limits
     assert finding.values["width_bits"] == 256
     assert finding.values["all_lanes_per_s"] == pytest.approx(40e9)
@@ -76,11 +81,25 @@ def test_why_the_line_of_plain_python_ends_early_is_told():
     assert "python_ends_early" in found([*rows, *listed[:9]]).limits
 
 
-def test_the_widest_that_are_no_faster_than_those_of_half_the_width_are_told_of():
-    assert "no_wider_gain" not in found(rates(textbook)).limits
-    halved = rates(lambda way, size: textbook("128" if way == "256" else way, size))
-    assert "no_wider_gain" in found(halved).limits
-    assert "no_wider_gain" not in found([rate for rate in halved if rate.repeat < 2]).limits
+@pytest.mark.parametrize(
+    ("of_half", "told"), [(1.0, "no_wider_gain"), (1.4, "half_is_faster"), (0.6, None)]
+)
+def test_how_the_widest_stand_to_those_of_half_the_width_is_told(of_half, told):
+    def per_s(way, size):
+        return 30e9 * of_half if way == "128" else textbook(way, size)
+
+    wide = rates(lambda way, size: 30e9 if way == "256" else per_s(way, size))
+    limits = found(wide).limits
+
+    assert {"no_wider_gain", "half_is_faster", "half_is_unclear"} & {*limits} == {told} - {None}
+    few = found([rate for rate in wide if rate.repeat < 2]).limits
+    assert not {"no_wider_gain", "half_is_faster", "half_is_unclear"} & {*few}
+
+
+def test_a_difference_from_half_the_width_that_is_not_shown_is_not_called_none():
+    noise = {SCALAR: NOISE, "128": NOISE, "256": (0.5, 1.0, 0.6, 0.9, 0.4)}
+
+    assert "half_is_unclear" in found(rates(textbook, noise=noise)).limits
 
 
 def test_why_the_widest_gain_less_than_their_lanes_is_told():
@@ -102,10 +121,33 @@ def test_memory_that_keeps_up_is_said_to():
     assert found(rates(lambda way, _size: textbook(way, MIB))).message == "gain_everywhere"
 
 
-def test_no_gain_is_claimed_where_spreads_overlap():
-    for rows in (rates(textbook, noise=(0.1, 1.0, 10.0)), rates(lambda _way, _size: 5e9)):
-        assert found(rows).message == "no_gain"
-        assert set(found(rows).unclear) == {"gain_in_l1", "gain_in_memory"}
+def test_of_rounds_that_scatter_neither_a_gain_nor_none_is_told():
+    finding = found(rates(textbook, noise=UNSTEADY))
+
+    assert finding.message == CANNOT_TELL
+    assert set(finding.unclear) == {"gain_in_l1", "gain_in_memory"}
+
+
+def test_vectors_that_are_as_fast_are_no_gain():
+    finding = found(rates(lambda _way, _size: 5e9))
+
+    assert finding.message == "no_gain"
+    assert finding.values["gain_in_l1"] == pytest.approx(1)
+    assert finding.unclear == ()
+
+
+def test_a_gain_in_memory_of_which_nobody_can_tell_is_not_called_none():
+    rows = [
+        replace(rate, elements_per_s=rate.elements_per_s * UNSTEADY[rate.way][rate.repeat % 3])
+        if rate.size_bytes > 16 * MIB
+        else rate
+        for rate in rates(textbook)
+    ]
+    finding = found(rows)
+
+    assert finding.message == "gain_in_cache_memory_unclear"
+    assert finding.unclear == ("gain_in_memory",)
+    assert "still_gains" not in finding.limits
 
 
 def test_vectors_that_are_clearly_slower_are_no_gain_either():

@@ -5,6 +5,7 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Need
 from experiments.core.needs import missing_need
+from experiments.core.statistics import CANNOT_TELL
 from experiments.inside_a_core.smt import experiment as smt
 from experiments.inside_a_core.smt.experiment import (
     ADDING,
@@ -23,10 +24,11 @@ from tests.experiments.machines import GIB, MIB, machine
 
 AGREED = {"arithmetic_gain", "waiting_gain"}
 
-NOISE = (1.0, 1.02, 0.98)
+NOISE = (1.0, 1.005, 0.995, 1.002, 0.998)
+UNSTEADY = (0.5, 1.0, 2.0, 1.0, 0.5)
 WITH_SMT = machine(threads_per_core=2)
 TEXTBOOK = {
-    (ADDING, SIBLINGS): 1.05,
+    (ADDING, SIBLINGS): 1.1,
     (WAITING, SIBLINGS): 1.9,
     (ADDING, CORES): 2.0,
     (WAITING, CORES): 2.0,
@@ -34,10 +36,11 @@ TEXTBOOK = {
 
 
 def shares(gains, noise=NOISE):
+    """`noise` is a factor for each round, or such factors for each work."""
     return [
         WorkRate(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
         for (work, place), gain in gains.items()
-        for turn, factor in enumerate(noise)
+        for turn, factor in enumerate(noise[work] if isinstance(noise, dict) else noise)
     ]
 
 
@@ -49,17 +52,25 @@ def test_waiting_gains_more_than_adding_up():
     finding = found(TEXTBOOK)
 
     assert finding.message == "waiting_gains_more"
-    assert finding.values["arithmetic_gain"] == pytest.approx(1.05)
+    assert finding.values["arithmetic_gain"] == pytest.approx(1.1)
     assert finding.values["waiting_gain"] == pytest.approx(1.9)
     assert finding.values["cores_arithmetic_gain"] == pytest.approx(2.0)
     assert finding.unclear == ()
 
 
-def test_gains_that_overlap_are_said_to_be_alike():
-    finding = found(TEXTBOOK, noise=(0.5, 1.0, 2.0))
+def test_gains_that_scatter_are_not_said_to_be_alike():
+    noise = {ADDING: UNSTEADY, WAITING: UNSTEADY[::-1][2:] + UNSTEADY[:2]}
+    finding = found(TEXTBOOK, noise=noise)
+
+    assert finding.message == CANNOT_TELL
+    assert {"arithmetic_gain", "waiting_gain"} <= set(finding.unclear)
+
+
+def test_gains_that_are_the_same_are_said_to_be():
+    finding = found(dict.fromkeys(TEXTBOOK, 1.5))
 
     assert finding.message == "both_alike"
-    assert {"arithmetic_gain", "waiting_gain"} <= set(finding.unclear)
+    assert finding.unclear == ()
 
 
 def test_two_rounds_make_no_gain_clear():
@@ -76,12 +87,32 @@ def test_two_rounds_make_no_gain_clear():
         (WAITING, "adding_alone_gains", "waiting_gain"),
     ],
 )
-def test_a_gain_that_is_not_clear_is_not_told(work, message, name):
-    gains = {key: 1.01 if key[0] == work else 1.8 for key in TEXTBOOK}
-    finding = found(gains)
+def test_a_work_that_gains_nothing_is_said_to_and_shows_its_number(work, message, name):
+    finding = found({key: 1.01 if key[0] == work else 1.8 for key in TEXTBOOK})
+
+    assert finding.message == message
+    assert finding.values[name] == pytest.approx(1.01)
+    assert finding.unclear == ()
+
+
+@pytest.mark.parametrize(
+    ("work", "message", "name"),
+    [(ADDING, "waiting_gains", "arithmetic_gain"), (WAITING, "adding_gains", "waiting_gain")],
+)
+def test_a_gain_of_which_nobody_can_tell_is_not_called_none(work, message, name):
+    gains = {key: 1.05 if key[0] == work else 9.0 for key in TEXTBOOK}
+    scattering = (0.9, 1.0, 1.1, 0.95, 1.05)
+    finding = found(gains, noise=dict.fromkeys((ADDING, WAITING), (1.0,) * 5) | {work: scattering})
 
     assert finding.message == message
     assert name in finding.unclear
+
+
+def test_the_larger_gain_is_not_told_where_nobody_can_tell_it():
+    gains = {key: 0.3 if key[0] == ADDING else 1.05 for key in TEXTBOOK}
+    finding = found(gains, noise={ADDING: (1.0,) * 5, WAITING: (0.9, 1.0, 1.1, 0.95, 1.05)})
+
+    assert finding.message == CANNOT_TELL
 
 
 def test_the_other_way_round_is_said_as_it_is():
@@ -136,6 +167,31 @@ def test_two_siblings_are_measured_like_any_two_threads(monkeypatch):
     for row in rows:  # the gain is against the single thread of the same round
         (one,) = (r for r in rows if (r.work, r.repeat, r.place) == (row.work, row.repeat, ONE))
         assert row.gain == pytest.approx(row.work_per_s / one.work_per_s)
+
+
+def test_places_take_turns_in_being_first(monkeypatch):
+    """All places of a work are measured in one turn: what disturbs it, disturbs all of them."""
+    order = []
+    monkeypatch.setattr(
+        smt, "place_threads", lambda _machine: {ONE: (0,), SIBLINGS: (0, 0), CORES: (0, 0, 0)}
+    )
+    monkeypatch.setattr(smt, "_adding", lambda _bench: lambda threads: ([None] * threads, 1))
+    monkeypatch.setattr(
+        smt, "_waiting", lambda _params, _bench: lambda threads: ([None] * threads, 1)
+    )
+    monkeypatch.setattr(
+        smt,
+        "turn_seconds_together",
+        lambda _bench, jobs, **_: order.append(len(jobs)) or [1.0] * len(jobs),
+    )
+    rows = [i for i in measure(Params(rounds=3), Bench(inspect())) if isinstance(i, WorkRate)]
+
+    assert {tuple(order[at : at + 3]) for at in range(0, 18, 6)} == {
+        (1, 2, 3),
+        (2, 3, 1),
+        (3, 1, 2),
+    }
+    assert {(row.place, row.gain) for row in rows} == {(ONE, 1.0), (SIBLINGS, 2.0), (CORES, 3.0)}
 
 
 def test_the_chain_leaves_half_of_the_free_memory(free_memory):

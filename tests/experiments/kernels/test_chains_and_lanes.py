@@ -137,4 +137,4 @@ def test_every_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
     clock = [count] if COUNTS_CYCLES else []
 
     check_kept([*kernels_of(many_chains), lane_sum(32, 1), *clock])
-    assert lanes.SUMS > 4  # an addition takes three or four cycles
+    assert lanes.SUMS >= 4 * 4  # of four cycles each, a core begins up to four additions a cycle

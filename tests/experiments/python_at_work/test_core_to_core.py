@@ -11,6 +11,7 @@ import pytest
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need, Note
 from experiments.core.needs import missing_need
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.python_at_work.core_to_core import experiment as core_to_core
 from experiments.python_at_work.core_to_core import kernels as handover
 from experiments.python_at_work.core_to_core.experiment import (
@@ -37,15 +38,17 @@ HERE = inspect()
 two_cores = pytest.mark.skipif(
     missing_need(EXPERIMENT, HERE) is not None, reason="needs two cores that threads are kept on"
 )
-NOISE = (1.0, 1.02, 0.98)
+NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
+UNSTEADY = (0.7, 1.0, 1.5, 0.9, 1.2)
 
 
 def handovers(latency_s, cores, noise=NOISE):
+    """Every pair's rounds have the same noise, each pair beginning with another."""
     return [
         Handover(first=str(a), second=str(b), shared="same_cache", repeat=turn,
-                 latency_s=latency_s(a, b) * factor)
+                 latency_s=latency_s(a, b) * noise[(turn + a + b) % len(noise)])
         for a, b in itertools.combinations(range(cores), 2)
-        for turn, factor in enumerate(noise)
+        for turn in range(len(noise))
     ]  # fmt: skip
 
 
@@ -81,11 +84,24 @@ def test_cores_that_are_equally_near_are_one_group():
     assert finding.values["group_count"] == 1
 
 
-def test_a_step_within_the_noise_makes_no_groups():
-    finding = found(handovers(in_groups_of(4, 60e-9, 90e-9), 8, noise=(0.7, 1.0, 1.5)))
+@pytest.mark.parametrize("near_s", [60e-9, 88e-9], ids=["a step", "no step"])
+def test_where_the_rounds_scatter_cores_are_neither_grouped_nor_called_alike(near_s):
+    finding = found(handovers(in_groups_of(4, near_s, 90e-9), 8, noise=UNSTEADY))
 
-    assert finding.message == "all_alike"
+    assert finding.message == CANNOT_TELL
+    assert "group_count" not in finding.values
     assert "unsteady" in finding.limits
+
+
+def test_of_two_rounds_no_groups_are_told():
+    assert found(handovers(in_groups_of(4), 8, noise=(1.0, 1.01))).message == TOO_FEW
+
+
+def test_distances_without_a_gap_differ_and_make_no_groups():
+    finding = found(handovers(lambda a, b: 20e-9 * 1.2 ** abs(a - b), 8))
+
+    assert finding.message == "distances_differ"
+    assert finding.values["group_count"] == 1
 
 
 def test_a_ring_of_near_pairs_is_one_group_and_not_called_several():
@@ -95,16 +111,16 @@ def test_a_ring_of_near_pairs_is_one_group_and_not_called_several():
     assert found(handovers(ring, 8)).message == "distances_differ"
 
 
-def test_two_cores_show_no_groups():
+def test_two_cores_are_no_map_and_soon_measured():
     finding = found(handovers(lambda _a, _b: 30e-9, 2), machine(cores=2))
 
     assert finding.message == "one_pair"
     assert "group_count" not in finding.values
-    assert "no_groups_of_two" in finding.limits
+    assert seconds(core_to_core.defaults(machine(cores=2))) < 1
 
 
 def test_a_part_of_the_matrix_counts_no_groups():
-    finding = found(handovers(in_groups_of(4), 8)[:20])
+    finding = found(handovers(in_groups_of(4), 8)[:40])
 
     assert finding.message == "matrix_in_part"
     assert "group_count" not in finding.values

@@ -9,10 +9,13 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.python_at_work.false_sharing import experiment as false_sharing
 from experiments.python_at_work.false_sharing import kernels as counters
 from experiments.python_at_work.false_sharing.experiment import (
+    ATOMIC,
     DISTANCES_BYTES,
+    PLAIN,
     READERS,
     Alone,
     Increment,
@@ -39,6 +42,7 @@ from tests.experiments.machines import machine
 AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
 
 NOISE = (1.0, 1.03, 0.97)
+UNSTEADY = {8: (1.0, 0.1, 9.0), 512: (9.0, 1.0, 0.1)}  # each distance has its own
 CLIFF_64 = {at: 3e-9 if at < 64 else 0.4e-9 for at in DISTANCES_BYTES}
 
 
@@ -52,14 +56,19 @@ def rows(of_distance, pair=SAME_CACHE, noise=NOISE):
             together_per_s=2 / (s * factor),
         )
         for at, s in of_distance.items()
-        for repeat, factor in enumerate(noise)
+        for repeat, factor in enumerate(noise.get(at, NOISE) if isinstance(noise, dict) else noise)
     ]
 
 
-def found(increments, here=None, alone=(0.35e-9, 0.36e-9)):
+def found(increments, here=None, alone=(4.4e-9, 4.5e-9, 4.3e-9), plain_alone=()):
+    times = {ATOMIC: alone, PLAIN: plain_alone}
     tables = {
         "increments": increments,
-        "alone": [Alone(repeat=turn, increment_s=s) for turn, s in enumerate(alone)],
+        "alone": [
+            Alone(increment=name, repeat=turn, increment_s=s)
+            for name, each in times.items()
+            for turn, s in enumerate(each)
+        ],
     }
     return analyse(Params(), tables, here or machine())
 
@@ -72,7 +81,7 @@ def test_neighbours_on_a_line_fight():
     assert finding.values["far_apart_s"] == pytest.approx(0.4e-9)
     assert finding.values["slowdown"] == pytest.approx(7.5)
     assert finding.values["line_bytes_seen"] == 64
-    assert finding.values["alone_s"] == pytest.approx(0.355e-9)
+    assert finding.values["alone_s"] == pytest.approx(4.4e-9)
     assert finding.unclear == ()
 
 
@@ -95,12 +104,46 @@ def test_a_single_dip_within_the_line_is_no_cliff():
     assert found(rows(dip)).values["line_bytes_seen"] == 64
 
 
-def test_where_spreads_overlap_no_difference_is_claimed_and_no_line_seen():
-    finding = found(rows(CLIFF_64, noise=(1.0, 0.1, 9.0)))
+def test_rounds_that_scatter_tell_nothing_and_show_no_line():
+    finding = found(rows(CLIFF_64, noise=UNSTEADY))
 
-    assert finding.message == "no_difference"
+    assert finding.message == CANNOT_TELL
     assert finding.unclear == ("slowdown",)
     assert "line_bytes_seen" not in finding.values
+
+
+def test_the_same_is_said_where_it_is_clear_and_shows_its_number():
+    finding = found(rows(dict.fromkeys(DISTANCES_BYTES, 4.4e-9)))
+
+    assert finding.message == "alike"
+    assert finding.values["slowdown"] == pytest.approx(1)
+    assert finding.unclear == ()
+
+
+def test_of_two_rounds_nothing_is_said():
+    assert found(rows(CLIFF_64, noise=(1.0, 1.03))).message == TOO_FEW
+
+
+@pytest.mark.parametrize(
+    ("near_s", "is_told"), [(0.24e-9, True), (3e-9, False)], ids=["hidden", "as much"]
+)
+def test_that_the_store_buffer_hides_the_cost_of_plain_increments_is_seen(near_s, is_told):
+    plain = {at: near_s if at < 64 else 0.2e-9 for at in DISTANCES_BYTES}
+    finding = found(rows(CLIFF_64) + rows(plain, PLAIN))
+
+    assert finding.message == "neighbours_fight"
+    assert finding.values["plain_slowdown"] == pytest.approx(near_s / 0.2e-9)
+    assert ("plain_is_forwarded" in finding.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("plain_s", "is_told"), [((0.3e-9,) * 3, True), ((4.4e-9, 4.5e-9, 4.3e-9), False)]
+)
+def test_that_an_atomic_costs_more_even_alone_is_told_where_it_does(plain_s, is_told):
+    finding = found(rows(CLIFF_64), plain_alone=plain_s)
+
+    assert finding.values["plain_alone_s"] == plain_s[0]
+    assert ("at_once_alone" in finding.limits) is is_told
 
 
 def test_reads_that_take_less_than_a_tick_are_explained():
@@ -108,16 +151,6 @@ def test_reads_that_take_less_than_a_tick_are_explained():
 
     assert "reads_overlap" in found(rows(CLIFF_64) + readers).limits
     assert "reads_overlap" not in found(rows(CLIFF_64)).limits
-
-
-@pytest.mark.parametrize(
-    ("increment", "told"), [("plain", "plain_is_forwarded"), ("at_once", "at_once_alone")]
-)
-def test_what_is_peculiar_to_an_increment_is_told(increment, told):
-    tables = {"increments": rows(CLIFF_64), "alone": [Alone(repeat=0, increment_s=5e-9)]}
-    limits = analyse(Params(increment=increment), tables, machine()).limits
-
-    assert {"plain_is_forwarded", "at_once_alone"} & {*limits} == {told}
 
 
 def test_neighbours_that_are_faster_are_not_called_slower():
@@ -156,7 +189,15 @@ def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):
     items = list(measure(Params(rounds=1), Bench(inspect(), quick=True)))
 
     assert Note("not_pinned") in items
-    assert {i.pair for i in items if isinstance(i, Increment)} == {UNKNOWN, READERS}
+    assert {i.pair for i in items if isinstance(i, Increment)} == {UNKNOWN, PLAIN, READERS}
+
+
+def test_what_both_do_together_follows_from_the_time_of_one():
+    items = list(measure(Params(rounds=1), Bench(inspect(), quick=True)))
+
+    assert {a.increment for a in items if isinstance(a, Alone)} == {ATOMIC, PLAIN}
+    for each in (item for item in items if isinstance(item, Increment)):
+        assert each.increment_s * each.together_per_s == pytest.approx(2)
 
 
 def test_one_core_measures_one_thread_alone():
@@ -165,12 +206,12 @@ def test_one_core_measures_one_thread_alone():
     bench = Bench(dataclasses.replace(here, cpu=one), quick=True)
     items = list(measure(Params(rounds=1), bench))
 
-    assert [type(i) for i in items if isinstance(i, Alone | Increment)] == [Alone]
+    assert [type(i) for i in items if isinstance(i, Alone | Increment)] == [Alone] * 2
 
 
-def test_siblings_that_do_not_part_have_no_slowdown_though_cores_have_one():
+def test_siblings_of_which_nobody_can_tell_have_no_slowdown_though_cores_have_one():
     alike = dict.fromkeys(DISTANCES_BYTES, 0.7e-9)
-    finding = found(rows(alike, SAME_CORE) + rows(CLIFF_64))
+    finding = found(rows(alike, SAME_CORE, noise=UNSTEADY) + rows(CLIFF_64))
 
     assert finding.message == "neighbours_fight"
     assert finding.unclear == ("same_core_slowdown",)

@@ -7,6 +7,7 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Frame
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.python_at_work.uneven import experiment as uneven
 from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (
@@ -25,6 +26,7 @@ AGREED = {"ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s"
 
 PARAMS = Params(workers=4, rows=64)
 NOISE = (1.0, 1.02, 0.98)
+UNSTEADY = (0.5, 1.4, 1.0)
 USUAL = {
     ("serial", 64): 1.0, ("block", 16): 0.6, ("interleaved", 1): 0.3, ("dynamic", 1): 0.35,
     ("dynamic", 4): 0.27, ("dynamic", 16): 0.6,
@@ -32,12 +34,13 @@ USUAL = {
 TINY = Params(workers=2, rows=32, columns=16, iterations=100, rounds=2)
 
 
-def tables(times=USUAL, noise=NOISE):
+def tables(times=USUAL, noise=NOISE, unsteady=()):
+    """Rows of some rounds; those of the `unsteady` ways scatter."""
     return {
         "shares": [
             WayTime(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
             for (way, chunk), wall_s in times.items()
-            for n, f in enumerate(noise)
+            for n, f in enumerate(UNSTEADY if (way, chunk) in unsteady else noise)
         ],
         "slices": [],
         "costs": [],
@@ -49,6 +52,14 @@ def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
     found = analyse(PARAMS, tables(USUAL | {("interleaved", 1): interleaved_s}), machine(cores=4))
 
     assert ("interleaved_as_good" in found.limits) is is_told
+    assert "interleaved_unclear" not in found.limits
+
+
+def test_whether_dealing_in_turn_does_as_well_is_not_told_where_the_rounds_scatter():
+    found = analyse(PARAMS, tables(unsteady={("interleaved", 1)}), machine(cores=4))
+
+    assert "interleaved_unclear" in found.limits
+    assert "interleaved_as_good" not in found.limits
 
 
 @pytest.mark.parametrize(
@@ -82,7 +93,8 @@ def test_of_two_rounds_nothing_is_said_of_dealing_in_turn():
     times = USUAL | {("interleaved", 1): 0.2}
     found = analyse(PARAMS, tables(times, noise=(1.0, 1.02)), machine(cores=4))
 
-    assert "interleaved_as_good" not in found.limits
+    assert not {"interleaved_as_good", "interleaved_unclear"} & {*found.limits}
+    assert found.message == TOO_FEW
 
 
 def test_handing_out_wins_where_the_best_chunk_parts_from_blocks():
@@ -96,7 +108,7 @@ def test_handing_out_wins_where_the_best_chunk_parts_from_blocks():
     assert found.limits == ()
 
 
-@pytest.mark.parametrize(("block_s", "message"), [(0.275, "ways_overlap"), (0.2, "block_wins")])
+@pytest.mark.parametrize(("block_s", "message"), [(0.275, "ways_alike"), (0.2, "block_wins")])
 def test_blocks_that_are_even_are_said_to_be(block_s, message):
     times = {**USUAL, ("block", 16): block_s}
 
@@ -110,10 +122,21 @@ def test_what_comes_out_below_the_ideal_is_said_to_be_chance():
     assert "below_ideal" not in analyse(PARAMS, tables(), machine(cores=4)).limits
 
 
-def test_a_best_chunk_that_does_not_part_from_others_may_be_chance():
-    times = {**USUAL, ("dynamic", 1): 0.272}
+def test_blocks_that_are_not_shown_to_differ_are_not_called_alike():
+    found = analyse(PARAMS, tables(unsteady={("block", 16)}), machine())
 
-    assert "best_chunk_by_chance" in analyse(PARAMS, tables(times), machine()).limits
+    assert found.message == CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("unsteady", "told"),
+    [(set(), {"other_chunks_as_good"}), ({("dynamic", 1)}, {"best_chunk_by_chance"})],
+)
+def test_how_other_chunks_stand_to_the_best_is_told(unsteady, told):
+    rows = tables({**USUAL, ("dynamic", 1): 0.272}, unsteady=unsteady)
+    limits = analyse(PARAMS, rows, machine()).limits
+
+    assert {"other_chunks_as_good", "best_chunk_by_chance"} & {*limits} == told
 
 
 def test_the_line_of_the_blocks_is_that_of_the_round_drawn():

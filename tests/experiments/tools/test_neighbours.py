@@ -8,7 +8,7 @@ import time
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
-from experiments.tools import neighbours
+from experiments.tools import neighbours, side_by_side
 from experiments.tools.neighbours import (
     FAR,
     SAME_CACHE,
@@ -19,7 +19,7 @@ from experiments.tools.neighbours import (
     pairs,
     relation,
 )
-from experiments.tools.side_by_side import pin, seconds_together
+from experiments.tools.side_by_side import pin, seconds_together, turn_seconds_together
 from machine.inspect import inspect
 from machine.model import Cache, Cpu, Machine, Thread
 from tests.experiments.machines import MIB, machine
@@ -129,3 +129,47 @@ def test_no_job_begins_after_a_stop():
         seconds_together(Bench(inspect(), stop=lambda: True), [(None, lambda: began.append(1))])
 
     assert began == []
+
+
+def test_turns_that_one_job_did_before_the_other_began_do_not_count(monkeypatch):
+    own, both_run = threading.local(), threading.Event()
+    monkeypatch.setattr(side_by_side, "pin", lambda thread: setattr(own, "is_late", thread == 1))
+
+    def clock() -> float:
+        if getattr(own, "is_late", False):
+            own.is_late = False
+            time.sleep(0.03)
+        return time.perf_counter()
+
+    def second() -> None:
+        both_run.set()
+        time.sleep(0.004)
+
+    jobs = [(0, lambda: time.sleep(0.004 if both_run.is_set() else 0.0005)), (1, second)]
+    first_s, second_s = turn_seconds_together(Bench(inspect(), clock=clock), jobs, at_least_s=0.01)
+
+    assert first_s >= 0.004
+    assert second_s >= 0.004
+
+
+def test_all_run_until_the_slowest_has_done_some_turns():
+    turns = [0, 0]
+
+    def job(place: int, turn_s: float) -> None:
+        turns[place] += 1
+        time.sleep(turn_s)
+
+    jobs = [(None, lambda: job(0, 0.001)), (None, lambda: job(1, 0.02))]
+    fast_s, slow_s = turn_seconds_together(Bench(inspect()), jobs, at_least_s=0.001)
+
+    assert turns[1] > side_by_side.LEAST_TURNS
+    assert turns[0] > turns[1]
+    assert 0.001 <= fast_s < slow_s
+
+
+def test_a_job_that_fails_ends_the_others_too():
+    def fail() -> None:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        turn_seconds_together(Bench(inspect()), [(None, lambda: None), (None, fail)], at_least_s=60)

@@ -18,6 +18,7 @@ PARTS = (
     "against_c",
     "core_to_core",
     "against_stream",
+    "effects",
     "against_fio",
     "running",
     "watching",
