@@ -40,9 +40,10 @@ def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:
     def one(thread: int | None, job: Callable[[], object]) -> tuple[float, float]:
         pin(thread)
         together.wait()
-        start_s = bench.now_s()
-        job()
-        return start_s, bench.now_s()
+        with bench.watched():
+            start_s = bench.now_s()
+            job()
+            return start_s, bench.now_s()
 
     with ThreadPoolExecutor(len(jobs)) as pool:
         spans = [run.result() for run in [pool.submit(one, *job) for job in jobs]]

@@ -358,7 +358,8 @@ def _touched(given: list[Any]) -> int:
 
 def flop_of(name: str, given: list[Any]) -> int:
     """Return the operations of a product, 0 of anything else."""
-    is_product = name in ("mm", "matmul", "__matmul__", "linear", "addmm", "bmm") and len(given) > 1
+    products = "mm", "matmul", "__matmul__", "linear", "addmm", "bmm", "_int_mm", "_scaled_mm_v2"
+    is_product = name in products and len(given) > 1
     return 2 * given[0].numel() * given[1].shape[-1] if is_product else 0
 
 

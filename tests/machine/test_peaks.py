@@ -107,6 +107,7 @@ def test_gpu_memory_agrees_with_the_data_sheets(name, mhz, bits, gbytes_per_s):
         ("H100 80GB HBM3", "9.0", 132, 1980, "fp32", 66.9),
         ("H100 80GB HBM3", "9.0", 132, 1980, "bf16_data_sheet", 989.4),
         ("H100 80GB HBM3", "9.0", 132, 1980, "fp8_data_sheet", 1979),
+        ("H200", "9.0", 132, 1980, "fp8_data_sheet", 1979),
         ("H100 PCIe", "9.0", 114, 1755, "bf16_data_sheet", 756),
         ("GeForce RTX 5090", "12.0", 170, 2407, "fp32", 104.8),
         ("GeForce RTX 5090", "12.0", 170, 2407, "fp16", 209.5),

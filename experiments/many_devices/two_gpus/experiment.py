@@ -8,6 +8,8 @@ products come from marks in each queue, one before and one behind each product; 
 devices are laid on the caller's by a mark that he waits for.
 With one GPU the processor is B, called second, as a call of it comes back when it is done. Without
 a GPU, A and B are two halves of the processor with a queue each (`feeding`).
+How many GPUs one thread could feed: a product's time on the GPU divided by the caller's time for
+its call, with the queue held, for products of several sizes.
 Source: "Automatic Parallelism" in Dive into Deep Learning.
 
 What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
@@ -24,6 +26,7 @@ from dataclasses import replace
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, cores_of, devices_of
+from experiments.devices.timing import enough, taken
 
 from .feeding import Job, Moment, Worker, workers
 
@@ -37,6 +40,8 @@ NEAR = 1.15  # times the longer one: counts as equally long
 GAIN = 1.1  # a smaller gain is not worth a sentence
 CALLING = 0.9  # of the time: then the calls set the pace
 GPU_ROWS, CPU_ROWS = 4096, 512
+LEAST_ROWS, ROWS_STEP = 64, 2  # of the products that one thread calls; times, to the next size
+EIGHT = 8  # GPUs, as a large server has
 
 
 @x.record
@@ -72,8 +77,19 @@ class Slice:
     end_s: float = x.column("s")
 
 
+@x.record
+class Feed:
+    """One product: its own time, its call's, and how many GPUs such calls could keep busy."""
+
+    rows: int = x.column(scale="log2")
+    repeat: int = x.column()
+    device_s: float = x.column("s", scale="log10")
+    call_s: float = x.column("s", scale="log10")
+    fed_gpus: float = x.column(scale="log10")
+
+
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield each way in shuffled rounds, and the lanes of three of them."""
+    """Yield each way in shuffled rounds, the lanes of three of them, and what calls could feed."""
     cores = cores_of(bench.machine)
     with workers(bench, params.device, params.beside, cores) as found:
         found[0][1].torch.set_float32_matmul_precision("highest")  # no TF32
@@ -97,6 +113,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(0.1 + 0.8 * turn.fraction)
         for way in SHOWN_WAYS:
             yield from _lanes(bench, way, a, b)
+        if a.device.is_gpu:
+            yield from _feeds(a, params.rounds)
 
 
 def _fitting(device: Device, rows: int) -> int:
@@ -127,6 +145,25 @@ def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
     a.worker.wait()
     b.worker.wait()
     return bench.now_s() - start_s, called_s
+
+
+def _feeds(job: Job, rounds: int) -> Iterator[Feed]:
+    """Yield the time of products of A's size and smaller, and that of calling them."""
+    device = job.device
+    sizes = [job.rows]
+    while sizes[-1] // ROWS_STEP >= LEAST_ROWS:
+        sizes.append(sizes[-1] // ROWS_STEP)
+    jobs = {rows: Job(job.worker, device, rows) for rows in sizes}
+    counts = {rows: enough(device, each.once) for rows, each in jobs.items()}
+    for turn, rows in device.bench.interleave(sizes, rounds):
+        found = taken(device, jobs[rows].once, counts[rows])
+        yield Feed(
+            rows=rows,
+            repeat=turn.round,
+            device_s=found.device_s,
+            call_s=found.queued_s,
+            fed_gpus=found.device_s / found.queued_s,
+        )
 
 
 def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
@@ -186,6 +223,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["called_s"] = called[TOGETHER].median
         if values["called_s"] > CALLING * values["together_s"]:
             limits.append("calls_set_the_pace")
+    fed = x.medians((row.rows, row.fed_gpus) for row in tables["feeds"])
+    if fed:
+        values["feed_call_s"] = x.medians((0, row.call_s) for row in tables["feeds"])[0]
+        values["fed_gpus"] = fed[max(fed)]
+        if values["fed_gpus"] < EIGHT:
+            limits.append("cannot_feed_eight")
+        enough_rows = [rows for rows, gpus in fed.items() if gpus >= EIGHT]
+        if enough_rows:
+            values["rows_for_eight"] = min(enough_rows)
+    elif params.device == CPU:
+        limits.append("feeding_needs_gpu")
     if not set(WAYS) <= took.keys():
         return x.Finding("in_part", values, tuple(limits))
     found, unclear = x.ratios({"together_speedup": (took[SEQUENCE], took[TOGETHER])})
@@ -237,7 +285,7 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"runs": Took, "lanes": Slice, "conditions": Condition},
+    tables={"runs": Took, "lanes": Slice, "feeds": Feed, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(
@@ -259,6 +307,12 @@ EXPERIMENT = x.Experiment(
             end="end_s",
             order=WAYS,
         ),
+        x.Lines(
+            key="feeds",
+            table="feeds",
+            x=x.Axis("rows", "log2"),
+            y=x.Axis("fed_gpus", "log10"),
+        ),
     ),
     values=(
         x.Value("a_s", "s"),
@@ -270,6 +324,9 @@ EXPERIMENT = x.Experiment(
         x.Value("sum_s", "s"),
         x.Value("longest_s", "s"),
         x.Value("called_s", "s"),
+        x.Value("fed_gpus", ""),
+        x.Value("rows_for_eight", ""),
+        x.Value("feed_call_s", "s"),
         x.Value("half_cores", ""),
     ),
     parts=(x.Part.CORES, x.Part.GPU),

@@ -105,15 +105,25 @@ class Half:
 
 
 @contextlib.contextmanager
+def _all_cores(torch: Any, cores: int) -> Iterator[None]:
+    """Let the processor compute with so many threads: a run begins with one. 0 changes nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(cores or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
 def workers(
     bench: x.Bench, first: str, second: str, cores: int
 ) -> Iterator[list[tuple[Worker, Device]]]:
     """Yield two workers with their devices: those named, or two halves of the processor."""
     if first != CPU:
-        yield [
-            (WholeDevice(device), device)
-            for device in (Device(first, bench), Device(second, bench))
-        ]
+        devices = Device(first, bench), Device(second, bench)
+        with _all_cores(devices[0].torch, cores if second == CPU else 0):
+            yield [(WholeDevice(device), device) for device in devices]
         return
     device = Device(CPU, bench)
     halves = [Half(device, max(1, cores // 2)) for _ in range(2)]
@@ -128,7 +138,7 @@ class Job:
     """A or B: a number of products on one device."""
 
     def __init__(self, worker: Worker, device: Device, rows: int) -> None:
-        self.worker, self.device, self.count = worker, device, 1
+        self.worker, self.device, self.rows, self.count = worker, device, rows, 1
         torch = device.torch
         self._factor = torch.randn(rows, rows, device=device.name) / rows**0.5
         self.product = torch.empty_like(self._factor)

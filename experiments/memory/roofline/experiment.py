@@ -9,14 +9,14 @@ data. Of each the median of shuffled rounds counts: the best is chance where oth
 memory. All are pinned, in double precision; each thread has arrays of its own that no cache holds;
 the matrix product is numpy's, one for each core. On a GPU operations of torch take their place, in
 single precision: copy, triad, read and products of ever thicker matrices; and large products in
-each precision.
+each precision, one of them for a whole second.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
 are not counted, which can keep what writes a quarter to a third below it.
 
 To be confirmed on a GPU: that the switch for TF32 acts on each arm; double precision with matrix
-units.
+units; fp8; how far the rate falls within a second.
 """
 
 from __future__ import annotations
@@ -47,7 +47,19 @@ from .arms import (
     rates,
     with_rate,
 )
-from .gpu import FEW_THICK, GPU_PRECISIONS, OTHER_ROOFS, ROOF, THICK, gpu_peaks, measure_gpu
+from .gpu import (
+    FEW_THICK,
+    GPU_PRECISIONS,
+    LONG_PRECISIONS,
+    LONG_S,
+    OTHER_ROOFS,
+    ROOF,
+    THICK,
+    Sustained,
+    gpu_peaks,
+    measure_gpu,
+    sustained_flop_per_s,
+)
 from .known_kernels import DEGREES, FEW_DEGREES, POLYNOMIAL
 
 SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
@@ -187,6 +199,10 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
         limits.append("above_the_limit")
     if slope:
         values[f"peak_{GPU}_bytes_per_s"] = slope
+    long = sustained_flop_per_s(tables["sustained"])
+    if long is not None:
+        values[f"sustained_{GPU}_flop_per_s"] = long
+        limits.append("peaks_are_bursts")
     if not peak or not slope:
         return x.Finding("roof_in_part", values, tuple(limits))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
@@ -274,7 +290,7 @@ def seconds(params: Params) -> float:
     if params.device != CPU:
         arms = 5 + len(GPU_PRECISIONS) + len(FEW_THICK if params.few_degrees else THICK)
         sample_s = 0.01 + 3 * params.array_bytes / GPU_BYTES_PER_S
-        return 1.5 + (params.rounds + 2) * arms * sample_s
+        return 1.5 + LONG_S + (params.rounds + 2) * arms * sample_s
     team = min(params.threads, WORTH)
     degrees = FEW_DEGREES if params.few_degrees else DEGREES
     sample_s = 1.3 * (SAMPLE_S + THREAD_SAMPLE_S * params.threads)
@@ -290,7 +306,13 @@ def _memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=4,
     params=Params,
-    tables={"points": Point, "peaks": Peak, "rates": Rate, "conditions": Condition},
+    tables={
+        "points": Point,
+        "peaks": Peak,
+        "rates": Rate,
+        "sustained": Sustained,
+        "conditions": Condition,
+    },
     measure=measure,
     analyse=analyse,
     views=(
@@ -326,6 +348,14 @@ EXPERIMENT = x.Experiment(
                 x.Limit("memory_modules", "memory_limit_bytes_per_s", "x"),
             ),
         ),
+        x.Lines(
+            key="sustained",
+            table="sustained",
+            x=x.Axis("at_s"),
+            y=x.Axis("flop_per_s"),
+            series="precision",
+            order=LONG_PRECISIONS,
+        ),
     ),
     values=(
         x.Value("peak_cpu_flop_per_s", "flop/s", x.Part.CORES),
@@ -335,6 +365,7 @@ EXPERIMENT = x.Experiment(
         x.Value(f"peak_{GPU}_bytes_per_s", "bytes/s", x.Part.GPU),
         x.Value(f"ridge_{GPU}_flop_per_byte", ""),
         *(x.Value(f"{name}_{GPU}_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
+        x.Value(f"sustained_{GPU}_flop_per_s", "flop/s"),
         *(x.Value(f"{name}_limit_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
         *(
             x.Value(f"{which}_{name}_flop_per_s", "flop/s")

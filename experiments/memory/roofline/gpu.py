@@ -2,13 +2,16 @@
 
 torch's operations each read and write the GPU's memory. A product of two thin matrices computes
 more for each number it moves the thicker they are, so it climbs the slope and turns at the ridge.
-Arrays exceed the GPU's last cache, and numbers are random: zeros would take less power.
+Arrays exceed the GPU's last cache, and numbers are random: zeros would take less power. A product
+is timed for milliseconds, too short to reach the power limit: therefore one goes on for a second.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +20,11 @@ from experiments import api as x
 from experiments.devices.conditions import Conditions
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
-from experiments.devices.timing import enough, taken, warm, whole_s
+from experiments.devices.timing import MOST_QUEUED, enough, taken, warm, whole_s
 
 from .arms import READ, Peak, Point, Rate, Row, bandwidths, with_rate
 
-GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
+GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8")
 ROOF = "roof"  # single precision, like the points; the others have theirs in the name
 OTHER_ROOFS = tuple(f"roof_{name}" for name in GPU_PRECISIONS if name != "fp32")
 THICK, FEW_THICK = (1, 4, 16, 64, 256, 1024), (1, 16, 256)
@@ -29,7 +32,18 @@ SHARE = 12  # of the memory that may be taken: three arrays, and matrices in eac
 MOST_ROWS, STEP_ROWS = 8192, 16
 ELEMENT_BYTES = 4
 MOST_S = 0.05  # of one product: half precision is fast, double precision may be slow
-AMPERE = 8
+AMPERE, FP8_UNITS = (8, 0), (8, 9)  # compute capabilities
+LONG_S, WINDOW_S, BEHIND = 1.0, 0.05, 2
+LONG_PRECISIONS = ("bf16", "fp16", "fp32")  # the first that is there
+
+
+@x.record
+class Sustained:
+    """A twentieth of a second of one large product, again and again; `at_s` is when it ended."""
+
+    precision: str = x.column()
+    at_s: float = x.column("s")
+    flop_per_s: float = x.column("flop/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +61,14 @@ def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: x.Be
     conditions = Conditions(device)
     array_bytes = min(array_bytes, device.free_bytes() // SHARE)
     arms = [*_memory_arms(device, array_bytes, FEW_THICK if few else THICK)]
+    products: dict[str, Arm] = {}
     for precision in GPU_PRECISIONS:
         arm = large_product(device, precision, array_bytes)
         if arm is None:
             yield x.Note("precision_left_out", {"precision": precision})
         else:
             arms.append(arm)
+            products[precision] = arm
     yield x.Progress(0.1)
     counts = {}
     for place, arm in enumerate(arms):
@@ -72,7 +88,36 @@ def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: x.Be
         yield from found
         yield x.Progress(0.2 + 0.8 * turn.fraction)
     yield from conditions.rows(number)
+    for precision in [each for each in LONG_PRECISIONS if each in products][:1]:
+        _choose(device, products[precision])
+        yield from _sustained(device, precision, products[precision])
     yield from roofs(rows)
+
+
+def _sustained(device: Device, precision: str, arm: Arm) -> Iterator[Sustained]:
+    """Yield one product's rate while it is called for a second without a pause."""
+    took_s = taken(device, arm.call).device_s
+    count = max(1, min(MOST_QUEUED, round(WINDOW_S / took_s)))
+    begin_s, marks = device.bench.now_s(), [device.mark()]
+    while device.bench.now_s() - begin_s < LONG_S:
+        device.bench.check_stop()
+        for _ in range(count):
+            arm.call()
+        marks.append(device.mark())
+        if len(marks) > BEHIND:
+            marks[-BEHIND].wait()  # the last one waits behind the running one
+    marks[-1].wait()
+    for before, after in itertools.pairwise(marks):
+        row = arm.row(0, after.since(before) / count)
+        at_s = after.since(marks[0])
+        yield Sustained(precision=precision, at_s=at_s, flop_per_s=row.flop_per_s)
+
+
+def sustained_flop_per_s(rows: Sequence[Sustained]) -> float | None:
+    """Return the work of all windows by their time, None before most of the second was seen."""
+    if not rows or rows[-1].at_s < 0.9 * LONG_S:
+        return None
+    return statistics.harmonic_mean([row.flop_per_s for row in rows])  # equal work in each
 
 
 def _choose(device: Device, arm: Arm) -> None:
@@ -111,19 +156,23 @@ def large_product(device: Device, precision: str, array_bytes: int) -> Arm | Non
     torch = device.torch
     if not _has_units(device, precision):
         return None
-    kinds = {"fp64": torch.float64, "fp16": torch.float16, "bf16": torch.bfloat16}
+    kinds = {
+        "fp64": torch.float64,
+        "fp16": torch.float16,
+        "bf16": torch.bfloat16,
+        "fp8": torch.float8_e4m3fn,
+    }
     rows = _rows(array_bytes)
     try:
         factor = torch.randn(rows, rows, device=device.name).to(kinds.get(precision, torch.float32))
-        product = torch.empty_like(factor)
         while True:
-            call = functools.partial(torch.mm, factor, factor, out=product)
+            call = _product(device, precision, factor)
             whole_s(device, call)  # loads the kernel
             if whole_s(device, call) <= MOST_S or rows <= STEP_ROWS:
                 break
             rows //= 2
-            factor, product = (each[:rows, :rows].contiguous() for each in (factor, product))
-    except (TypeError, RuntimeError) as error:
+            factor = factor[:rows, :rows].contiguous()
+    except (TypeError, ValueError, RuntimeError) as error:
         if device_problem(error) is not None:
             raise
         return None
@@ -131,13 +180,33 @@ def large_product(device: Device, precision: str, array_bytes: int) -> Arm | Non
     return Arm(call, functools.partial(_peak, precision, units, 2 * rows**3), precision == "tf32")
 
 
+def _product(device: Device, precision: str, factor: Any) -> Callable[[], object]:
+    """Return the call of the product of a matrix with itself, for fp8 with its transpose.
+
+    Of fp8 the units read both factors along the inner size, and round sums as they do fastest.
+    Source: the documentation of torch.nn.functional.scaled_mm.
+    """
+    torch = device.torch
+    if precision != "fp8":
+        return functools.partial(torch.mm, factor, factor, out=torch.empty_like(factor))
+    functional, one = torch.nn.functional, torch.ones((), device=device.name)
+    scale = one, functional.ScalingType.TensorWise
+    return functools.partial(
+        functional.scaled_mm, factor, factor.t(), *scale, *scale,
+        output_dtype=torch.bfloat16, use_fast_accum=True,
+    )  # fmt: skip
+
+
 def _has_units(device: Device, precision: str) -> bool:
     """Does the device have units for this precision? Otherwise torch computes in another."""
-    if precision not in ("tf32", "bf16") or device.kind != "cuda":
-        return precision != "tf32"
-    if device.torch.version.hip:
+    if precision not in ("tf32", "bf16", "fp8"):
+        return True
+    if precision == "fp8" and not hasattr(device.torch.nn.functional, "scaled_mm"):
+        return False  # an older torch
+    if device.kind != "cuda" or device.torch.version.hip:
         return precision == "bf16"
-    return bool(device.backend.get_device_capability(device.index)[0] >= AMPERE)
+    capability = device.backend.get_device_capability(device.index)
+    return tuple(capability) >= (FP8_UNITS if precision == "fp8" else AMPERE)
 
 
 def _units(device: Device) -> int:

@@ -4,7 +4,8 @@ Method: an activation function is applied to every number of an array that no ca
 another that is there already; copying one to the other is what memory alone takes. The same with
 few numbers, which stay in a cache, and the backward pass: what the gradients of each function take.
 All functions, on the GPU and on one core of the processor beside it, in shuffled rounds; with the
-queue of a GPU held, so that calling it does not count. What a function is compared with, copying
+queue of a GPU held, so that calling it does not count, and with twenty calls in one graph where few
+numbers take hardly longer than a kernel's start. What a function is compared with, copying
 and ReLU, is that of the same device; compared are the medians.
 
 What it cannot tell: what a function takes without its call, which costs the processor some
@@ -24,6 +25,7 @@ from experiments import api as x
 from experiments.devices.ceilings import cache_bytes
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.graphs import has_graphs, in_one_call
 from experiments.devices.timing import Taken, enough, taken, warm
 
 from .elementwise import (
@@ -45,6 +47,7 @@ LARGE, SMALL, BACK = "large", "small", "back"
 UNKNOWN_CACHE_BYTES = 32 * x.MIB
 UNKNOWN_FILL = 2.0  # times a cache of unknown size: it may hold a part
 SAMPLE_S = 2e-3
+IN_A_GRAPH = 20  # calls over few numbers: one takes about as long as calling it
 HARDLY = 1.1  # times as long as ReLU; below that it hardly costs
 CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
 GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
@@ -103,6 +106,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     }
     for where, each in devices.items():
         warm(each, works[where, LARGE, COPY])
+    for arm, work in works.items():
+        if _laps(arm[1], devices[arm[0]]) > 1:
+            works[arm] = in_one_call(devices[arm[0]], work, IN_A_GRAPH)
     counts = {}
     for number, (arm, work) in enumerate(works.items()):
         counts[arm] = enough(devices[arm[0]], work, SAMPLE_S)
@@ -112,10 +118,15 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for turn, arm in bench.interleave(list(works), params.rounds):
         found[arm] = taken(devices[arm[0]], works[arm], counts[arm])
         if len(found) == len(works):
-            yield from _rows(found, turn.round, arrays)
+            yield from _rows(found, turn.round, arrays, devices)
             yield from conditions.rows(turn.round)
             found.clear()
         yield x.Progress(0.2 + 0.8 * turn.fraction)
+
+
+def _laps(size: str, device: Device) -> int:
+    """Return how often one call goes over the numbers."""
+    return IN_A_GRAPH if size == SMALL and has_graphs(device.name) else 1
 
 
 def _arrays(
@@ -132,7 +143,10 @@ def _arrays(
 
 
 def _rows(
-    found: Mapping[Arm, Taken], repeat: int, arrays: Mapping[tuple[str, str], Arrays]
+    found: Mapping[Arm, Taken],
+    repeat: int,
+    arrays: Mapping[tuple[str, str], Arrays],
+    devices: Mapping[str, Device],
 ) -> Iterator[Pass]:
     """Yield a round's rows; a few numbers tell nothing if the device waited for its calls."""
     for (where, size, function), each in found.items():
@@ -146,7 +160,7 @@ def _rows(
             what=f"{function}_{where}",
             repeat=repeat,
             numbers=numbers,
-            element_s=each.device_s / numbers,
+            element_s=each.device_s / (numbers * _laps(size, devices[where])),
             over_copy=each.device_s / copied.device_s,
         )
 

@@ -5,7 +5,8 @@ several times in shuffled rounds; a GPU with its queue held, so by its own time.
 sizes and multiples of 64, by the median of each round: work is cut into tiles, and loaded 16 bytes
 at a time, so what is no multiple wastes both. Few sizes in each other precision, and a wide sweep,
 coarse, of round sizes and of those one above: there whole tiles, and whole waves of them, make
-steps. TF32 is switched for each product.
+steps. TF32 is switched for each product. Integers of 8 bits are tried at sizes of their own: what
+the library refuses is kept too.
 Source: NVIDIA, Matrix Multiplication Background User's Guide (tile and wave quantization).
 
 What it cannot tell: which kernel the library has chosen for a size. It has many, chooses by rules
@@ -13,7 +14,7 @@ of its own, and another version chooses otherwise.
 
 To be confirmed on a GPU: whether odd sizes cost anything with today's cuBLAS, and in which
 precisions; the steps of tiles and waves in the wide sweep; loading a kernel for each size within
-the time.
+the time; which sizes of int8 are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import enough, taken, warm, whole_s
 from experiments.tools.precisions import FP16, FP32, PRECISIONS, choose
 
-from .products import Products, largest_that_fits, precisions_of, products_bytes
+from .products import (
+    ALL_PRECISIONS,
+    INT8,
+    Products,
+    largest_that_fits,
+    precisions_of,
+    products_bytes,
+    refuses,
+)
 
 CHANGES = ("all", "m", "n", "k")  # rows, columns, and the inner size that is summed over
 ALIGNED, ODD = "by_64", "odd"
@@ -37,6 +46,8 @@ ALIGNED, ODD = "by_64", "odd"
 MULTIPLES = {64: ALIGNED, 16: "by_16", 8: "by_8", 2: "even", 1: ODD}
 ORDER = tuple(MULTIPLES.values())
 PROBES = (-64, -63, -1, 0, 1, 64)  # from the power of two, in each other precision
+INT8_PROBES = (-64, -16, -8, -2, -1, 0, 1, 8, 16, 64)
+EIGHTS = "by_8"
 SAMPLE_S = 2e-3
 HARDLY = 1.02  # times as long; a smaller difference is not worth a sentence
 ABOVE = 1.02  # of a limit, and more, is suspect
@@ -78,6 +89,15 @@ class Probe(Step):
     """One product of few sizes; in the fine sweep's precision it is one of that as well."""
 
 
+@x.record
+class Refused:
+    """A size for which the library has no product."""
+
+    precision: str = x.column()
+    multiple: str = x.column()
+    size: int = x.column()
+
+
 Arm = tuple[type[Step], str, int]  # which sweep, which precision, which size
 
 
@@ -96,7 +116,11 @@ def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
     found: list[Arm] = [(Step, params.precision, size) for size in fine]
     found += [(Wide, params.precision, size + one) for size in sorted(wide) for one in (0, 1)]
     others = [each for each in precisions if each != params.precision]
-    found += [(Probe, each, params.size + n) for each in others for n in PROBES]
+    found += [
+        (Probe, each, params.size + n)
+        for each in others
+        for n in (INT8_PROBES if each == INT8 else PROBES)
+    ]
     return [arm for arm in found if arm[2] > 1]
 
 
@@ -126,10 +150,17 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         warm(device, call)
         counts[precision] = enough(device, call, SAMPLE_S)
     yield x.Progress(0.05)
-    for number, ((_, precision, _), call) in enumerate(calls.items()):
+    for number, (arm, call) in enumerate(list(calls.items())):
+        _, precision, size = arm
         choose(device, precision)
-        whole_s(device, call)  # loads the kernel for this size
-        yield x.Progress(0.05 + 0.1 * number / len(calls))
+        try:
+            whole_s(device, call)  # loads the kernel for this size
+        except (TypeError, RuntimeError) as error:
+            if precision != INT8 or not refuses(error):
+                raise
+            del calls[arm]
+            yield Refused(precision=precision, multiple=multiple_of(size), size=size)
+        yield x.Progress(0.05 + 0.1 * number / len(wanted))
     conditions = Conditions(device)
     looked = 0
     for turn, arm in bench.interleave(list(calls), params.rounds):
@@ -167,7 +198,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("one_size_changed")
     values: dict[str, float] = {}
     pairs = {}
-    for precision in PRECISIONS:
+    for precision in ALL_PRECISIONS:
         names = [f"_{precision}", *([""] if precision == params.precision else [])]
         aligned, odd = of.get((precision, ALIGNED)), of.get((precision, ODD))
         for name in names:
@@ -177,6 +208,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 values[f"misaligned{name}_flop_per_s"] = odd.median
             if aligned is not None and odd is not None:
                 pairs[f"penalty{name}"] = aligned, odd
+    eights = of.get((INT8, EIGHTS))
+    if eights is not None:
+        values["eights_int8_flop_per_s"] = eights.median
+    if any(row.multiple == EIGHTS for row in tables["refused"]):
+        limits.append("int8_takes_sixteens")
+    elif any(row.multiple in ("even", ODD) for row in tables["refused"]):
+        limits.append("int8_takes_eights")
+    elif steps and params.device != CPU and all(row.precision != INT8 for row in probes):
+        limits.append("int8_left_out")
     if steps and not probes:
         limits.append("other_precisions_left_out")
     if any(row.size < params.size - params.span for row in steps):
@@ -253,7 +293,7 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the operations, at cautious rates; half precision on GPUs is faster."""
     rate = CPU_FLOP_PER_S if params.device == CPU else GPU_HALF_FLOP_PER_S
-    products = arms(params, PRECISIONS if params.device != CPU else (params.precision,))
+    products = arms(params, ALL_PRECISIONS if params.device != CPU else (params.precision,))
     total_s = 1.0 if params.device == CPU else 3.0  # to load the library
     for _, _, size in products:
         m, n, k = shape_of(params, size)
@@ -270,7 +310,13 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"steps": Step, "wide": Wide, "probes": Probe, "conditions": Condition},
+    tables={
+        "steps": Step,
+        "wide": Wide,
+        "probes": Probe,
+        "refused": Refused,
+        "conditions": Condition,
+    },
     measure=measure,
     analyse=analyse,
     views=(
@@ -301,19 +347,20 @@ EXPERIMENT = x.Experiment(
             label="precision",
             value="flop_per_s",
             detail="multiple",
-            order=(*PRECISIONS, *ORDER),
+            order=(*ALL_PRECISIONS, *ORDER),
         ),
     ),
     values=(
         *(
             x.Value(name, unit)
-            for which in ("", *(f"_{precision}" for precision in PRECISIONS))
+            for which in ("", *(f"_{precision}" for precision in ALL_PRECISIONS))
             for name, unit in (
                 (f"aligned{which}_flop_per_s", "flop/s"),
                 (f"misaligned{which}_flop_per_s", "flop/s"),
                 (f"penalty{which}", ""),
             )
         ),
+        x.Value("eights_int8_flop_per_s", "flop/s"),
         x.Value("best_aligned_flop_per_s", "flop/s"),
         x.Value("peak_flop_per_s", "flop/s"),
         x.Value("size", ""),

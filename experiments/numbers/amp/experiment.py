@@ -5,7 +5,9 @@ fp32, TF32 (a switch, for products and convolutions), autocast to fp16 with and 
 and to bf16. First each learns for itself, and its loss is read after every step; then steps are
 timed by the caller's clock, several in a row until all is done, in shuffled rounds, for networks
 from narrow to wide. An arm whose steps would take too long ends at a narrower network: its time is
-projected from the width before.
+projected from the width before. Before that, the narrowest network learns in fp16 with gradients
+clipped before and after the scaler has divided them, and one product is computed inside and outside
+of a nested region without autocast (`recipes`).
 
 What it cannot tell: how well a network is in the end, after hours; what fusing the small operations
 between products would gain.
@@ -40,7 +42,20 @@ from .judging import (
     losses_of,
     pays_at_any_width,
 )
-from .training import ARMS, LEAST_WIDTH, MLP, MODELS, Learner, Task, arms_of, batches_of
+from .recipes import CLIPS, MOST_STEPS, REGIONS, Clipped, Nested, clipped, nested
+from .training import (
+    ARMS,
+    CLIP_SCALED,
+    CLIP_UNSCALED,
+    LEAST_WIDTH,
+    MLP,
+    MODELS,
+    UNSCALED,
+    Learner,
+    Task,
+    arms_of,
+    batches_of,
+)
 
 NARROWER = 4  # times, from one network to the next
 WIDTHS = 4
@@ -48,6 +63,7 @@ SAMPLE_S = 0.01
 TRIES = 3  # something else may be running
 CPU_HALF_FLOP_PER_S = 1.2e9  # emulated, to tell the time beforehand
 CALLS_S = 2e-3  # of a step, whatever its width
+SAMPLE_BYTE_S = 2.5e-9  # to draw the samples on one core of the processor
 START_S = 1.5  # until a GPU takes work
 
 
@@ -163,6 +179,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if device.has_streams:
             most_bytes = device.backend.max_memory_allocated(device.index)
             yield Peak(arm=arm, peak_bytes=max(0, most_bytes - held_bytes))
+    if (FP16, tasks[0]) in learners:
+        for clip in CLIPS:
+            given = device, FP16, tasks[0], data[tasks[0]], params.loss_weight
+            own = Learner(*given, clip=clip)
+            own.choose()
+            yield from clipped(own, clip, params.steps, bench)
+        yield from nested(device)
     yield from _timing(params, device, learners)
 
 
@@ -260,7 +283,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if tables["scales"]:
         values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
         values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
+    values |= {
+        f"nested_{row.region}_error_fraction": row.error_fraction for row in tables["nested"]
+    }
+    clips: dict[str, list[float]] = {}
+    for row in tables["clipped"]:
+        clips.setdefault(row.clip, []).append(row.loss)
+    values |= {f"clip_{clip}_final_loss": final_loss(line) for clip, line in clips.items()}
     limits = ["gain_grows_with_width"]
+    right_and_wrong = {FP32: clips.get(CLIP_UNSCALED, []), UNSCALED: clips.get(CLIP_SCALED, [])}
+    if keeps_up(right_and_wrong, UNSCALED) is False:
+        limits.append("clip_after_unscaling")
     pays = pays_at_any_width(tables)
     if pays:
         limits.append("pays_at_some_width")
@@ -317,7 +350,9 @@ def _emulated(params: Params, tables: x.Tables, machine: x.Machine) -> list[str]
 def defaults(machine: x.Machine) -> Params:
     """Take a wide network on a GPU, as torch's recipe does."""
     device = default_device(machine)
-    return Params() if device == CPU else Params(device=device, width=4096, batch=512, steps=200)
+    if device == CPU:
+        return Params()
+    return Params(device=device, width=4096, batch=4096, steps=200, learn_s=4.0)
 
 
 def quick(params: Params) -> Params:
@@ -341,9 +376,11 @@ def seconds(params: Params) -> float:
     is_cpu = params.device == CPU
     plain = product_flop_per_s(params.device)
     shorter = CPU_HALF_FLOP_PER_S if is_cpu else GPU_HALF_FLOP_PER_S
-    total_s = 0.3 if is_cpu else START_S
+    total_s = (0.3 if is_cpu else START_S) + 2 * min(params.steps, MOST_STEPS) * CALLS_S
     for width in widths(params):
-        flop = Task(params.model, width, params.batch).step_flop
+        task = Task(params.model, width, params.batch)
+        flop = task.step_flop
+        total_s += SAMPLE_BYTE_S * task.data_bytes
         for rate in (plain, *(len(ARMS) - 1 - is_cpu) * (shorter,)):
             step_s = min(params.most_s, CALLS_S + flop / rate)
             total_s += TRIES * step_s + (params.rounds + 1) * max(SAMPLE_S, step_s)
@@ -367,6 +404,8 @@ EXPERIMENT = x.Experiment(
         "peaks": Peak,
         "speeds": Speed,
         "widths": Width,
+        "clipped": Clipped,
+        "nested": Nested,
         "conditions": Condition,
     },
     measure=measure,
@@ -402,6 +441,16 @@ EXPERIMENT = x.Experiment(
         ),
         x.Lines(key="scales", table="scales", x=x.Axis("step"), y=x.Axis("power")),
         x.Bars(key="peaks", table="peaks", label="arm", value="peak_bytes", order=ARMS),
+        x.Lines(
+            key="clipped",
+            table="clipped",
+            x=x.Axis("step"),
+            y=x.Axis("loss"),
+            series="clip",
+            order=CLIPS,
+            limits=(x.Limit("guessing", "guessing_loss"),),
+        ),
+        x.Bars(key="nested", table="nested", label="region", value="error_fraction", order=REGIONS),
     ),
     values=(
         *(x.Value(f"{arm}_samples_per_s", "per_s", x.Part.GPU) for arm in ARMS),
@@ -410,6 +459,8 @@ EXPERIMENT = x.Experiment(
         x.Value("speedup_best", "ratio"),
         x.Value("loss_scale_final", ""),
         x.Value("skipped_steps", ""),
+        *(x.Value(f"clip_{clip}_final_loss", "") for clip in CLIPS),
+        *(x.Value(f"nested_{region}_error_fraction", "fraction") for region in REGIONS),
         x.Value("guessing_loss", ""),
         x.Value("hardware_samples_per_s", "per_s"),
     ),

@@ -35,6 +35,8 @@ RATE, MOMENTUM = 0.1, 0.9  # of learning
 # steps, so that a short run skips some; torch starts at 2**16 and waits for 2000 steps.
 START_POWER, GROWTH_STEPS = 21, 20
 SEED = 5
+CLIP_UNSCALED, CLIP_SCALED = "unscaled_first", "still_scaled"
+LARGEST_NORM = 1.0  # of all gradients, for a loss of weight 1
 ALIVE = 12  # at most, arrays of all samples as wide as a layer
 
 
@@ -104,10 +106,16 @@ class Learner:
     """A network that learns in one way; all start from the same weights and see the same data."""
 
     def __init__(
-        self, device: Device, arm: str, task: Task, batches: list[tuple[Any, Any]], weight: float
+        self,
+        device: Device,
+        arm: str,
+        task: Task,
+        batches: list[tuple[Any, Any]],
+        weight: float,
+        clip: str | None = None,
     ) -> None:
         torch = device.torch
-        self._device, self._arm, self._weight = device, arm, weight
+        self._device, self._arm, self._weight, self._clip = device, arm, weight, clip
         self._batches = itertools.cycle(batches)
         torch.manual_seed(SEED)
         make, width = (mlp, task.width) if task.model == MLP else (resnet, task.channels)
@@ -139,6 +147,11 @@ class Learner:
         ):
             loss = torch.nn.functional.cross_entropy(self._net(samples), classes)
         self._scaler.scale(loss * self._weight).backward()
+        if self._clip is not None:
+            if self._clip == CLIP_UNSCALED:
+                self._scaler.unscale_(self._optimiser)
+            most = LARGEST_NORM * self._weight
+            torch.nn.utils.clip_grad_norm_(self._net.parameters(), most)
         self._scaler.step(self._optimiser)
         self._scaler.update()
         self._optimiser.zero_grad(set_to_none=True)

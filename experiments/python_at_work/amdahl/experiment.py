@@ -98,8 +98,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if turn.round != of_round:  # a turn may come again, so only now the last round is complete
             yield from curves_of_round(params, walls, cores)
             walls, of_round = {}, turn.round
-        walls[workers] = run_once(params, bench, work, threads[:workers], turn.round)
-        yield walls[workers]
+        run = run_once(params, bench, work, threads[:workers], turn.round)
+        if bench.disturbed is None:
+            walls[workers] = run
+        yield run
         yield x.Progress(turn.fraction)
     yield from curves_of_round(params, walls, cores)
 

@@ -126,8 +126,9 @@ def one_way_s(slots: Slots, timing: int, answering: int, bench: x.Bench) -> floa
 
     def answer() -> None:
         pin(answering)
-        for word in slots.words:
-            hand_over(word, slots.up, (1 + SAMPLES) * ROUND_TRIPS, 1, 0)
+        with bench.watched():
+            for word in slots.words:
+                hand_over(word, slots.up, (1 + SAMPLES) * ROUND_TRIPS, 1, 0)
 
     def sample_s(word: int) -> float:
         return bench.time(lambda: hand_over(word, slots.up, ROUND_TRIPS, 0, 1))

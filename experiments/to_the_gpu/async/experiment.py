@@ -4,6 +4,10 @@ Method: k products of square matrices are called, and the caller's clock is read
 has come back and when the device has finished. Then, behind as many products, each thing that needs
 a result is timed: it cannot come back before the device has finished. All in shuffled rounds. The
 lanes come from marks in the device's queue, laid on the caller's clock where both met.
+To the queued work a formula is fitted: t = t1 + n t2 + t3, with t1 for a call, t2 for a product and
+t3 until the caller knows that all is done. t1 is the slope of the calls, t2 that of the finished
+work, t3 the rest. Where each product is waited for, the same parts make n (t1 + t2 + t3).
+Source of the formula: "Asynchronous Computation" in Dive into Deep Learning.
 
 What it cannot tell: what waits inside libraries. On a processor there is no queue: a call comes
 back when its work is done.
@@ -14,7 +18,7 @@ To be confirmed on a GPU: the common clock of the lanes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import Any
@@ -26,10 +30,13 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import taken, warm
 from experiments.tools.lanes import Slice, slices
 
+from .queue_formula import Formula, fitted
+
 BLOCKERS = ("print", "item", "cpu", "numpy", "if", "nonzero", "synchronize")
 FP32_BYTES = 4
 SHOWN = 10  # products on the lanes
 WAY = "products"
+QUEUED, FINISHED, FORMULA, WAITED = KINDS = ("queued", "finished", "formula", "waited")
 
 
 @x.record
@@ -44,7 +51,10 @@ class Params:
 
 @x.record
 class Calls:
-    """The time of some products: "queued" (all calls are back) or "finished"."""
+    """The time of some products: "queued" (all calls are back) or "finished".
+
+    "waited": with a wait after each; "formula": as the fitted one has it for "finished".
+    """
 
     products: int = x.column(scale="log2")
     kind: str = x.column()
@@ -78,14 +88,21 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     conditions = Conditions(device)
     counts = sorted({2**n for n in range(params.most.bit_length())} | {params.most})
     arms: list[int | str] = [*counts, *blockers]
+    rows: list[Calls] = []
     for turn, arm in bench.interleave(arms, params.rounds):
         if isinstance(arm, int):
-            yield from _called(device, product, arm, turn.round)
+            found = list(_called(device, product, arm, turn.round))
+            rows += found
+            yield from found
         else:
             yield _blocked(device, product, params.most, arm, blockers[arm], turn.round)
         if arm == counts[-1]:
             yield from conditions.rows(turn.round)
         yield x.Progress(0.95 * turn.fraction)
+    if (formula := _formula(rows)) is not None and device.is_gpu:
+        for count in counts:
+            until_s = formula.finished_s(count)
+            yield Calls(products=count, kind=FORMULA, repeat=0, until_s=until_s)
     alone_s = taken(device, product, SHOWN).device_s
     yield from slices(device, WAY, product, SHOWN, work_s=alone_s if device.is_gpu else None)
 
@@ -100,8 +117,29 @@ def _called(
     queued_s = device.bench.now_s() - start_s
     device.wait()
     finished_s = device.bench.now_s() - start_s
-    for kind, until_s in (("queued", queued_s), ("finished", finished_s)):
+    for kind, until_s in ((QUEUED, queued_s), (FINISHED, finished_s)):
         yield Calls(products=count, kind=kind, repeat=repeat, until_s=until_s)
+    if device.is_gpu:  # the processor waits anyway
+        waited_s = _waited_s(device, product, count)
+        yield Calls(products=count, kind=WAITED, repeat=repeat, until_s=waited_s)
+
+
+def _waited_s(device: Device, product: Callable[[], None], count: int) -> float:
+    device.bench.check_stop()
+    start_s = device.bench.now_s()
+    for _ in range(count):
+        product()
+        device.wait()
+    return device.bench.now_s() - start_s
+
+
+def _formula(rows: Sequence[Calls]) -> Formula | None:
+    of = x.medians(((row.kind, row.products), row.until_s) for row in rows)
+    queued, finished = (
+        {count: until_s for (each, count), until_s in of.items() if each == kind}
+        for kind in (QUEUED, FINISHED)
+    )
+    return fitted(queued, finished)
 
 
 def _blocked(
@@ -157,6 +195,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("no_queue", values, tuple(limits))
     if not calls["queued"].is_below(calls["finished"]):
         return x.Finding("caller_is_slower", values)
+    formula = _formula(tables["calls"])
+    if formula is not None:
+        values |= {
+            "call_s": formula.call_s,
+            "product_s": formula.work_s,
+            "answer_s": formula.answer_s,
+            "formula_s": formula.finished_s(_most(tables)),
+        }
     values["finished_over_queued"] = calls["finished"].median / calls["queued"].median
     return x.Finding("comes_back_early", values)
 
@@ -184,6 +230,8 @@ def seconds(params: Params) -> float:
     rate = product_flop_per_s(params.device)
     product_s = 2 * params.size**3 / rate + 1e-5
     products = params.rounds * params.most * (2 + len(BLOCKERS)) + SHOWN
+    if params.device != CPU:
+        products += params.rounds * 2 * params.most  # each waited for
     return 1.0 + products * product_s
 
 
@@ -205,7 +253,7 @@ EXPERIMENT = x.Experiment(
             x=x.Axis("products", "log2"),
             y=x.Axis("until_s", "log10"),
             series="kind",
-            order=("queued", "finished"),
+            order=KINDS,
         ),
         x.Timeline(
             key="lanes",
@@ -223,6 +271,11 @@ EXPERIMENT = x.Experiment(
         x.Value("queued_s", "s", x.Part.CORES),
         x.Value("finished_s", "s", x.Part.GPU),
         x.Value("finished_over_queued", "ratio"),
+        x.Value("call_s", "s"),
+        x.Value("product_s", "s"),
+        x.Value("answer_s", "s"),
+        x.Value("formula_s", "s"),
+        x.Value("waited_s", "s"),
         *(x.Value(f"{name}_s", "s") for name in BLOCKERS),
     ),
     parts=(x.Part.CORES, x.Part.GPU),

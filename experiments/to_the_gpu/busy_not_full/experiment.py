@@ -1,6 +1,7 @@
 """Is a GPU that is busy all the time also full? Utilisation, power and work of three loads.
 
-Method: one tiny kernel after the other, a copy within the GPU's memory, and a large matrix product
+Method: one tiny kernel after the other (2000 in one graph: Python would call them more slowly than
+the GPU runs them), a copy within the GPU's memory, and a large matrix product
 in half precision, each for a while in shuffled rounds. The queue is never empty meanwhile, and
 before it runs empty at the end the driver is asked for utilisation and power. The work is what the
 device completed between two marks, as a share of what it can do, or of the best seen here where
@@ -9,7 +10,7 @@ that is not known.
 What it cannot tell: which units were busy. Utilisation is the share of the time in which at least
 one kernel ran, whatever it did; that is how the drivers define it.
 
-To be confirmed on a GPU: that power and load are told while the queue is still full (some 20 ms
+To be confirmed on a GPU: that power and load are told while the queue is still full (some 60 ms
 before it ends).
 """
 
@@ -23,6 +24,7 @@ from experiments import api as x
 from experiments.devices.ceilings import arithmetic_flop_per_s, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.graphs import has_graphs, in_one_call
 from experiments.devices.timing import enough, taken, warm
 from machine.live.gpu_samples import GpuSample
 
@@ -31,7 +33,9 @@ LOADS = (TINY, COPY, PRODUCT)
 BUSY, WORK, POWER = "busy", "work", "power"
 SEEN = tuple(f"{load}_{kind}" for load in LOADS for kind in (BUSY, POWER, WORK))
 PRECISION = "fp16"
-BATCH_S = 0.02  # calls are under way while the driver is asked
+BATCH_S = 0.02
+BEHIND = 3  # batches are under way while the driver is asked, which may take 40 ms
+KERNELS = 2000  # tiny ones in one call
 FULL_LOAD_S = 1.0  # drivers report utilisation and power with up to this delay
 NEARLY_ALL = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
@@ -81,16 +85,17 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Repeated work: what one call computes or moves, and how much a second is full."""
+    """Repeated work: what one kernel computes or moves, and how much a second is full."""
 
     call: Callable[[], object]
     flop: float
     moved_bytes: float
-    count: int
-    best_per_s: float  # calls
+    count: int  # calls in a batch
+    best_per_s: float  # kernels
+    kernels: int = 1  # of a call
 
     def done(self, name: str, repeat: int, calls_per_s: float) -> Done:
-        """Return the row of so many calls a second."""
+        """Return the row of so many kernels a second."""
         return Done(
             load=name,
             repeat=repeat,
@@ -142,10 +147,12 @@ def _loads(params: Params, device: Device) -> dict[str, Load]:
     flop_limit = arithmetic_flop_per_s(machine, device.name, PRECISION)
     bytes_limit = memory_bytes_per_s(machine, device.name)
 
-    def load(call: Callable[[], object], flop: float, moved_bytes: float, most: float) -> Load:
+    def load(
+        call: Callable[[], object], flop: float, moved_bytes: float, most: float, kernels: int = 1
+    ) -> Load:
         count = enough(device, call, BATCH_S)
-        best = most or 1 / taken(device, call, count).device_s
-        return Load(call, flop, moved_bytes, count, best)
+        best = most or kernels / taken(device, call, count).device_s
+        return Load(call, flop, moved_bytes, count, best, kernels)
 
     flop, moved_bytes = 2.0 * params.size**3, 2.0 * copy_bytes
     multiply = functools.partial(torch.mm, factor, factor, out=product)
@@ -157,13 +164,14 @@ def _loads(params: Params, device: Device) -> dict[str, Load]:
         ),
     }
     full_flop_per_s = found[PRODUCT].best_per_s * flop
-    return found | {TINY: load(lambda: number.add_(1), 1.0, 8.0, full_flop_per_s)}
+    tiny = in_one_call(device, lambda: number.add_(1), KERNELS)
+    return found | {TINY: load(tiny, 1.0, 8.0, full_flop_per_s, KERNELS)}
 
 
 def _under(
     device: Device, load: Load, at_least_s: float, conditions: Conditions
 ) -> tuple[float, GpuSample | None]:
-    """Return calls a second, and the driver's answers while the last calls were under way."""
+    """Return kernels a second, and the driver's answers while the last were under way."""
     start_s, start = device.bench.now_s(), device.mark()
     marks, calls = [start], 0
     while device.bench.now_s() - start_s < at_least_s:
@@ -172,10 +180,11 @@ def _under(
             load.call()
         calls += load.count
         marks.append(device.mark())
-        marks.pop(0).wait()  # one batch always waits behind the running one
+        if len(marks) > BEHIND:  # the others wait behind the running one
+            marks.pop(0).wait()
     now = conditions.look()
     marks[-1].wait()
-    return calls / marks[-1].since(start), now
+    return calls * load.kernels / marks[-1].since(start), now
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -183,6 +192,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits = ["counts_any_kernel"]
     if params.load_s < FULL_LOAD_S:
         limits.append("short_loads")
+    if not has_graphs(params.device):
+        limits.append("tiny_called_one_by_one")
     shares = x.spreads((row.seen, row.share_fraction, row.repeat) for row in tables["seen"])
     power = x.spreads((row.load, row.power_watts, row.repeat) for row in tables["power"])
     values = {f"{seen}_fraction": found.median for seen, found in shares.items()}
@@ -238,7 +249,7 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"seen": Seen, "power": Power, "done": Done, "conditions": Condition},
     measure=measure,

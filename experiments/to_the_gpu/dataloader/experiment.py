@@ -30,7 +30,7 @@ from experiments.tools import training
 LEARNING, LOADING = "learning", "loading_alone"
 NEW, KEPT = "new_helpers", "kept_helpers"
 WAITING, COMPUTING = "waiting", "computing"
-MOST_WORKERS = 16  # unless told
+MOST_WORKERS, GPU_MOST_WORKERS = 16, 32  # unless told; a fast GPU needs some 20 to be fed
 LAPS = 8  # batches of each worker, at least
 FULL_S, QUICK_S = 27.0, 4.8
 TOO_MUCH = 1.02
@@ -264,12 +264,13 @@ def _waiting_fraction(tables: x.Tables, workers: int) -> float:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Use up to one worker a core; a GPU gets a network that keeps it busy."""
+    """Use up to one worker a core, for a GPU one a thread and a network that keeps it busy."""
     device = default_device(machine)
     cores = cores_of(machine)
     params = Params(device=device, most_workers=min(cores, MOST_WORKERS))
     if device != CPU:
-        params = replace(params, width=64, batch=32, pin_memory=True)
+        most = min(len(x.usable_threads(machine)) or cores, GPU_MOST_WORKERS)
+        params = replace(params, most_workers=most, width=64, batch=32, pin_memory=True)
     return x.shrink(params, seconds, FULL_S, rounds=3, batch=1)
 
 

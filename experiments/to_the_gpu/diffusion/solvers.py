@@ -91,7 +91,9 @@ class Engines:
         """Return a plate of two equal fields on the GPU."""
         torch = self._device.torch
         if name == GPU_COMPILED:
-            return Plate(now, then, _one_by_one(torch.compile(_fused_step)))
+            # Else the second size would make one slower kernel for all sizes.
+            compiled = torch.compile(_fused_step, dynamic=False)
+            return Plate(now, then, _one_by_one(compiled))
         return Plate(now, then, _one_by_one(functools.partial(_torch_step, torch)))
 
 

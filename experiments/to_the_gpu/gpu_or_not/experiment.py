@@ -10,11 +10,12 @@ of other experiments; where one has not been earned yet, a short sample stands i
 samples also tell what a call and a question about a result cost. The estimate, one in each round:
 on the processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the
 three, as its calls are queued; with a decision after every step, a wait for each. The copies are
-from and to ordinary memory.
+from and to ordinary memory. What branches in the data cost is seen by one kernel over the same
+numbers in two orders (`branching`).
 
 What it cannot tell: what a better program would need.
 
-To be confirmed on a GPU: how far the estimate is off.
+To be confirmed on a GPU: how far the estimate is off; that mixed branches cost.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
 
+from .branching import CPU_NUMBERS, GPU_NUMBERS, ORDERS, branching
 from .known_speeds import Known, can_be_known, is_usual
 from .speeds import Speeds, sampler
 from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, WorkStep
@@ -102,8 +104,18 @@ class Answer:
     free_bytes: int = x.column("bytes")
 
 
+@x.record
+class Branch:
+    """One kernel over numbers whose neighbours need the same work, or not ("mixed")."""
+
+    order: str = x.column()
+    where: str = x.column()
+    repeat: int = x.column()
+    number_s: float = x.column("s")
+
+
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield the answers, then in every round an estimate and the work itself."""
+    """Yield the answers, then in every round an estimate and the work itself, then branches."""
     work = _work(params)
     devices = {"cpu": Device(CPU, bench)}
     devices["cpu"].torch.set_num_threads(cores_of(bench.machine))
@@ -145,7 +157,20 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield Time(kind=name, repeat=turn.round, steps=steps, taken_s=taken_s)
         if where == "gpu":
             yield from conditions.rows(turn.round)
-        yield x.Progress(0.15 + 0.85 * turn.fraction)
+        yield x.Progress(0.15 + 0.8 * turn.fraction)
+    yield from _branches(devices, params.rounds, bench)
+
+
+def _branches(devices: dict[str, Device], rounds: int, bench: x.Bench) -> Iterator[Branch]:
+    calls = {}
+    for where, device in devices.items():
+        numbers = GPU_NUMBERS if device.is_gpu else CPU_NUMBERS
+        room = device.free_bytes() // (4 * ELEMENT_BYTES["fp32"])
+        found = branching(device, numbers) if numbers <= room else {}
+        calls |= {(where, order): call for order, call in found.items()}
+    for turn, (where, order) in bench.interleave(list(calls), rounds):
+        number_s = calls[where, order]()
+        yield Branch(order=order, where=where, repeat=turn.round, number_s=number_s)
 
 
 def _work(params: Params) -> WorkStep:
@@ -235,9 +260,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"estimated_{where}_s"] = of[estimated].median
         if where in of and estimated in of:
             pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
+    branches = x.spreads(((row.where, row.order), row.number_s) for row in tables["branches"])
+    for where in ("cpu", "gpu"):
+        alike, mixed = (branches.get((where, order)) for order in ORDERS)
+        if alike is not None and mixed is not None:
+            pairs[f"{where}_mixed_over_alike"] = mixed, alike
     compared, unclear = x.ratios(pairs)
     values |= compared
     limits = ["beyond_the_caches", *_sampled(params)]
+    if "gpu_mixed_over_alike" in values:
+        limits.append("a_warp_goes_in_step")
+    elif "cpu_mixed_over_alike" in values:
+        limits.append("cores_branch_alone")
     if any(row.steps < params.steps for row in tables["times"]):
         limits.append("measured_in_part")
     tried = WHERE if has_gpu else ("cpu",)
@@ -338,7 +372,7 @@ def seconds(params: Params) -> float:
     devices = 1 if params.device == CPU else 2
     trial_s = min(params.most_s, params.steps * step_s) + 0.05
     return (
-        0.7 * devices
+        0.9 * devices
         + 4e-9 * params.rows * params.columns
         + (params.rounds + 2) * devices * (trial_s + 0.02)
     )
@@ -350,9 +384,15 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=3,
     params=Params,
-    tables={"times": Time, "pieces": Piece, "answers": Answer, "conditions": Condition},
+    tables={
+        "times": Time,
+        "pieces": Piece,
+        "answers": Answer,
+        "branches": Branch,
+        "conditions": Condition,
+    },
     measure=measure,
     analyse=analyse,
     views=(
@@ -371,6 +411,14 @@ EXPERIMENT = x.Experiment(
             detail="where",
             order=PIECES,
         ),
+        x.Bars(
+            key="branches",
+            table="branches",
+            label="order",
+            value="number_s",
+            detail="where",
+            order=ORDERS,
+        ),
     ),
     values=(
         x.Value("cpu_s", "s", x.Part.CORES),
@@ -378,6 +426,7 @@ EXPERIMENT = x.Experiment(
         x.Value("copy_s", "s", x.Part.PCIE),
         *(x.Value(f"estimated_{where}_s", "s") for where in WHERE),
         *(x.Value(f"{where}_estimated_over_measured", "ratio") for where in WHERE),
+        *(x.Value(f"{where}_mixed_over_alike", "ratio") for where in ("cpu", "gpu")),
         x.Value("steps", ""),
         x.Value("needed_bytes", "bytes"),
         x.Value("moved_bytes", "bytes"),

@@ -15,7 +15,7 @@ from experiments.devices.device import CPU, Device  # noqa: E402
 from experiments.many_devices.two_gpus import experiment as module  # noqa: E402
 from experiments.many_devices.two_gpus.experiment import READ, SEQUENCE, TOGETHER, WAYS, Params  # noqa: E402
 from experiments.many_devices.two_gpus.feeding import Half, workers  # noqa: E402
-from tests.experiments.fake_gpu import NAME, SECOND, fake_gpu  # noqa: E402
+from tests.experiments.fake_gpu import CALL_S, LAUNCH_S, NAME, SECOND, fake_gpu  # noqa: E402
 
 AGREED = {"a_s", "b_s", "in_sequence_s", "together_s"}
 
@@ -59,7 +59,7 @@ def made(**took_s):
         for way in took_s
         for n in range(3)
     ]
-    return {"runs": rows, "lanes": [], "conditions": []}
+    return {"runs": rows, "lanes": [], "feeds": [], "conditions": []}
 
 
 def test_one_thread_keeps_two_gpus_busy(run):
@@ -117,6 +117,45 @@ def test_one_gpu_and_the_processor_work_together_if_the_gpu_is_called_first():
     assert finding.limits == ("processor_beside_gpu",)
 
 
+def test_beside_a_gpu_the_processor_uses_all_its_cores():
+    before = torch.get_num_threads()
+    with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, **SLOW):
+        bench = Bench(machine(gpus=1))
+        with workers(bench, NAME, CPU, cores=3):
+            assert torch.get_num_threads() == 3
+        assert torch.get_num_threads() == before
+        with workers(bench, NAME, SECOND, cores=3):
+            assert torch.get_num_threads() == before
+
+
+def test_how_many_gpus_a_thread_could_feed_follows_from_work_and_call(run):
+    """A product of 64 rows is 52 µs and 2 of start, its call 5 µs."""
+    gpu = run[1]
+    own_s = LAUNCH_S + 2 * 64**3 / gpu.flop_per_s
+    values = analysed(run[0]).values
+
+    assert {row.rows for row in run[0]["feeds"]} == {64}
+    assert values["fed_gpus"] == pytest.approx(own_s / CALL_S, rel=0.1)
+    assert values["feed_call_s"] == pytest.approx(CALL_S, rel=0.1)
+    assert values["rows_for_eight"] == 64
+
+
+def test_small_products_feed_few_gpus_and_large_ones_eight():
+    def feed(rows, device_s):
+        return module.Feed(
+            rows=rows, repeat=0, device_s=device_s, call_s=5e-6, fed_gpus=device_s / 5e-6
+        )
+
+    ways = made(a=1.0, b=0.9, in_sequence=2.0, together=1.05, item=2.0)
+    several = [feed(64, 10e-6), feed(512, 45e-6), feed(1024, 300e-6)]
+    values = analysed({**ways, "feeds": several}).values
+    assert (values["fed_gpus"], values["rows_for_eight"]) == (pytest.approx(60), 512)
+
+    few = analysed({**ways, "feeds": several[:1]})
+    assert "cannot_feed_eight" in few.limits
+    assert "rows_for_eight" not in few.values
+
+
 def test_one_gpu_for_both_gains_nothing():
     params = replace(SMALL, beside=NAME)
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, **SLOW) as gpu:
@@ -149,7 +188,7 @@ def test_the_processor_in_two_halves_takes_calls_and_lets_the_caller_go_on():
 
     assert {row.way for row in tables["runs"]} == set(WAYS)
     assert {row.lane for row in tables["lanes"]} == {"caller", "job_a", "job_b"}
-    assert finding.limits == ("halves_of_the_processor",)
+    assert finding.limits == ("halves_of_the_processor", "feeding_needs_gpu")
     assert finding.values["half_cores"] == 2
 
 

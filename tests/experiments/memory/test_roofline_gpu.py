@@ -30,6 +30,7 @@ def tables_of(items):
 
 @pytest.fixture
 def gpu(monkeypatch):
+    monkeypatch.setattr(gpu_roof, "LONG_S", 0.002)
     monkeypatch.setattr(timing, "MOST_QUEUED", 10)  # enough to tell, and soon over
     with fake_gpu(monkeypatch, flop_per_s=5e9) as gpu:
         yield gpu
@@ -39,6 +40,7 @@ def gpu(monkeypatch):
 def played():
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, flop_per_s=5e9) as gpu:
         patch.setattr(timing, "MOST_QUEUED", 10)
+        patch.setattr(gpu_roof, "LONG_S", 0.002)
         return gpu, tables_of(items_of(gpu))
 
 
@@ -103,9 +105,9 @@ def test_tf32_is_on_for_its_products_alone(gpu, monkeypatch):
     monkeypatch.setattr(torch, "set_float32_matmul_precision", chosen.append)
     tables = tables_of(items_of(gpu))
 
-    assert chosen.count("high") == 1 + SMALL.rounds
+    assert chosen.count("high") == 1 + SMALL.rounds  # and none while one goes on for a second
     assert chosen.count("highest") == len(chosen) - chosen.count("high")
-    assert len(tables["peaks"]) == 5 * SMALL.rounds
+    assert len(tables["peaks"]) == len(gpu_roof.GPU_PRECISIONS) * SMALL.rounds
 
 
 def test_a_precision_that_the_device_lacks_is_named(gpu, monkeypatch):
@@ -113,8 +115,54 @@ def test_a_precision_that_the_device_lacks_is_named(gpu, monkeypatch):
     items = items_of(gpu)
 
     left_out = [item.values["precision"] for item in items if isinstance(item, Note)]
-    assert left_out == ["tf32", "bf16"]
+    assert left_out == ["tf32", "bf16", "fp8"]
     assert "precisions_left_out" in analyse(SMALL, tables_of(items), HERE).limits
+
+
+def test_fp8_needs_units_and_a_torch_that_has_its_product(gpu, monkeypatch):
+    device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
+    arm = gpu_roof.large_product(device, "fp8", 2**13)
+    assert arm is not None
+    result = arm.call()
+    assert (result.dtype, result.shape) == (torch.bfloat16, (32, 32))
+
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_: (8, 6))
+    assert gpu_roof.large_product(device, "fp8", 2**13) is None
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_: (8, 9))
+    assert gpu_roof.large_product(device, "fp8", 2**13) is not None
+    monkeypatch.delattr(torch.nn.functional, "scaled_mm", raising=False)
+    assert gpu_roof.large_product(device, "fp8", 2**13) is None
+
+
+def test_a_gpu_that_slows_down_within_a_second_is_seen_and_a_burst_is_not(gpu, monkeypatch):
+    device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
+    arm = gpu_roof.large_product(device, "bf16", 2**13)
+    burst = arm.row(0, timing.taken(device, arm.call).device_s).flop_per_s
+    monkeypatch.setattr(gpu_roof, "LONG_S", 0.02)
+    monkeypatch.setattr(gpu_roof, "WINDOW_S", 0.001)
+    begin_s, queue = gpu.now_s, gpu.queue
+
+    def hot(work, seconds, engine="kernels"):
+        queue(work, seconds * (2 if gpu.now_s - begin_s > 0.01 else 1), engine)
+
+    monkeypatch.setattr(gpu, "queue", hot)
+    rows = list(gpu_roof._sustained(device, "bf16", arm))  # noqa: SLF001  (the run hides the arm)
+    found = gpu_roof.sustained_flop_per_s(rows)
+
+    assert rows[0].flop_per_s == pytest.approx(burst, rel=0.1)
+    assert rows[-1].flop_per_s == pytest.approx(burst / 2, rel=0.1)
+    assert 0.5 * burst < found < 0.9 * burst
+    assert gpu_roof.sustained_flop_per_s(rows[: len(rows) // 2]) is None
+
+
+def test_the_rate_of_a_second_stands_beside_the_bursts(played, monkeypatch):
+    monkeypatch.setattr(gpu_roof, "LONG_S", 0.002)
+    finding = analyse(SMALL, played[1], HERE)
+
+    assert "peaks_are_bursts" in finding.limits
+    burst = finding.values["bf16_gpu0_flop_per_s"]
+    assert finding.values["sustained_gpu0_flop_per_s"] == pytest.approx(burst, rel=0.3)
+    assert "peaks_are_bursts" not in analyse(SMALL, {**played[1], "sustained": []}, HERE).limits
 
 
 def test_an_operation_that_torch_refuses_is_left_out_and_a_broken_gpu_is_not(gpu, monkeypatch):

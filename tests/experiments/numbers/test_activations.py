@@ -156,6 +156,17 @@ def test_on_a_gpu_the_memory_hides_the_maths_and_the_processor_is_beside_it(run)
     assert finding.values["tanh_over_relu_gpu0"] == pytest.approx(1.0, rel=0.05)
 
 
+def test_few_numbers_are_gone_over_many_times_in_one_call(run):
+    """A GPU goes over what its cache holds in the time of a call: the calls would be timed."""
+    tables, gpu = run[:2]
+    few = [r for r in tables["cached"] if r.device == GPU and r.function == RELU]
+    own_s = LAUNCH_S + 2 * 4 * few[0].numbers / (8 * ON_GPU.numbers / WORK_S)
+
+    assert any(entry.startswith("graph") for entry in gpu.log)
+    for each in few:
+        assert each.element_s * each.numbers == pytest.approx(own_s, rel=0.05)
+
+
 def test_every_mark_is_read_once_and_the_queue_is_held(run):
     _, gpu = run
 

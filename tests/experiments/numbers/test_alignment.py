@@ -94,7 +94,7 @@ def tables_of(odd_s, *, aligned_s=1.0, size=128, noise=0.0):
             (odd_s if n % 2 else aligned_s) * (n / size) ** 3 * (1 + noise * (repeat - 1.5))
         ]
     ]
-    return {"steps": rows, "wide": [], "probes": [], "conditions": []}
+    return {"steps": rows, "wide": [], "probes": [], "refused": [], "conditions": []}
 
 
 def test_a_size_counts_to_the_largest_multiple():
@@ -142,7 +142,7 @@ def test_odd_sizes_on_a_gpu_are_told_in_every_precision(run):
     assert finding.message == "less_work_took_longer"
     assert finding.values["penalty"] == pytest.approx(ODD_COSTS, rel=0.05)
     assert finding.values["penalty"] == finding.values["penalty_fp16"]
-    assert {row.precision for row in tables["probes"]} == {"fp32", "tf32", "fp16", "bf16"}
+    assert {row.precision for row in tables["probes"]} == {"fp32", "tf32", "fp16", "bf16", "int8"}
     assert finding.values["one_less"] == 127
     expected_s = LAUNCH_S + 2 * 128**3 / gpu.flop_per_s
     assert finding.values["size_s"] == pytest.approx(expected_s, rel=0.02)
@@ -200,7 +200,48 @@ def test_a_precision_that_fails_is_left_out(gpu):
     gpu.fails = lambda work: RuntimeError("no kernel") if work == "mm" and next(failing) else None
     tables = measured(replace(ON_GPU, rounds=1), Bench(machine(gpus=1), clock=gpu.clock))
 
-    assert {row.precision for row in tables["probes"]} == {"fp32", "fp16", "bf16"}
+    assert {row.precision for row in tables["probes"]} == {"fp32", "fp16", "bf16", "int8"}
+
+
+@pytest.mark.parametrize(
+    ("multiple", "message", "limit"),
+    [
+        (8, "self.size(1) needs to be a multiple of 8", "int8_takes_eights"),
+        (
+            16,
+            "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling",
+            "int8_takes_sixteens",
+        ),
+    ],
+)
+def test_sizes_of_integers_that_the_library_refuses_are_kept(
+    gpu, monkeypatch, multiple, message, limit
+):
+    whole = torch._int_mm  # noqa: SLF001  (torch has no public product of int8)
+
+    def refusing(left, right, out):
+        if left.shape[1] % multiple:
+            raise RuntimeError(message)
+        return whole(left, right, out=out)
+
+    monkeypatch.setattr(torch, "_int_mm", refusing)
+    params = replace(ON_GPU, size=256)
+    tables = measured(params, Bench(machine(gpus=1), clock=gpu.clock))
+    finding = analyse(params, tables, machine(gpus=1))
+
+    refused = {row.size for row in tables["refused"]}
+    assert refused == {256 + n for n in alignment.INT8_PROBES if (256 + n) % multiple}
+    assert limit in finding.limits
+    assert finding.values["aligned_int8_flop_per_s"] > 0
+    assert "misaligned_int8_flop_per_s" not in finding.values
+    assert ("eights_int8_flop_per_s" in finding.values) is (multiple == 8)
+
+
+def test_a_device_without_products_of_integers_says_so(gpu, monkeypatch):
+    monkeypatch.delattr(torch, "_int_mm")
+    tables = measured(replace(ON_GPU, rounds=1), Bench(machine(gpus=1), clock=gpu.clock))
+
+    assert "int8_left_out" in analyse(ON_GPU, tables, machine(gpus=1)).limits
 
 
 def test_a_stop_is_obeyed_between_two_products():

@@ -19,7 +19,9 @@ from experiments.numbers.amp.experiment import (
     Speed,
     Width,
     analyse,
+    defaults,
     measure,
+    seconds,
     widths,
 )
 from experiments.numbers.amp.training import ARMS, RESNET, UNSCALED, Learner, Task, batches_of
@@ -129,6 +131,37 @@ def test_the_scaler_skips_the_step_whose_scale_is_too_high(played):
     falls = [after < before for before, after in pairwise(powers)]
     assert finding.values["skipped_steps"] == sum(falls)  # as many as the plot shows
     assert {after - before for before, after in pairwise(powers)} <= {-1, 0, 1}
+
+
+def test_clipping_before_the_gradients_are_unscaled_stops_learning(played):
+    tables = played[1]
+    finding = analyse(SMALL, tables, HERE)
+
+    assert {row.clip for row in tables["clipped"]} == {"unscaled_first", "still_scaled"}
+    guessing = finding.values["guessing_loss"]
+    assert finding.values["clip_unscaled_first_final_loss"] < 0.8 * guessing
+    assert finding.values["clip_still_scaled_final_loss"] > 0.9 * guessing
+    assert "clip_after_unscaling" in finding.limits
+    right = [row for row in tables["clipped"] if row.clip == "unscaled_first"]
+    assert "clip_after_unscaling" not in analyse(SMALL, {**tables, "clipped": right}, HERE).limits
+
+
+def test_a_nested_region_widens_nothing_that_comes_in_half(played):
+    values = analyse(SMALL, played[1], HERE).values
+
+    outer, kept, converted = (
+        values[f"nested_{region}_error_fraction"] for region in ("outer", "kept", "converted")
+    )
+    assert kept == pytest.approx(outer, rel=0.2)
+    assert converted < 0.01 * outer
+
+
+def test_on_a_gpu_a_step_is_long_against_its_calls():
+    large = defaults(HERE)
+
+    assert (large.width, large.batch) == (4096, 4096)
+    assert seconds(large) <= 30
+    assert seconds(EXPERIMENT.quick(large)) <= 5
 
 
 def test_the_memory_of_an_arm_is_what_came_on_top(played):

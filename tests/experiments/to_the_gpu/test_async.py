@@ -10,7 +10,7 @@ from tests.experiments.machines import machine
 from tests.experiments.tables import in_tables
 
 pytest.importorskip("torch")
-from tests.experiments.fake_gpu import NAME, fake_gpu
+from tests.experiments.fake_gpu import CALL_S, LAUNCH_S, NAME, fake_gpu
 
 AGREED = {
     "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
@@ -18,6 +18,7 @@ AGREED = {
 }  # fmt: skip
 
 module = importlib.import_module("experiments.to_the_gpu.async.experiment")  # its name is a keyword
+queue_formula = importlib.import_module("experiments.to_the_gpu.async.queue_formula")
 SMALL = module.Params(device=NAME, size=64, most=8, rounds=3)
 
 
@@ -39,6 +40,38 @@ def test_on_a_gpu_calls_are_back_before_the_work_is_done(played):
 
     assert finding.message == "comes_back_early"
     assert finding.values["finished_s"] > 2 * finding.values["queued_s"]
+
+
+def test_the_formula_of_queued_work_tells_call_product_and_answer(played):
+    gpu, tables = played
+    values = module.analyse(SMALL, tables, machine(gpus=1)).values
+
+    product_s = LAUNCH_S + 2 * 64**3 / gpu.flop_per_s
+    assert values["call_s"] == pytest.approx(CALL_S, rel=0.1)
+    assert values["product_s"] == pytest.approx(product_s, rel=0.02)
+    assert values["formula_s"] == pytest.approx(values["finished_s"], rel=0.02)
+    drawn = {row.products: row.until_s for row in tables["calls"] if row.kind == "formula"}
+    assert drawn[SMALL.most] == pytest.approx(values["formula_s"])
+    assert set(drawn) == {1, 2, 4, 8}
+
+
+def test_waiting_after_each_product_pays_for_call_and_answer_every_time(played):
+    values = module.analyse(SMALL, played[1], machine(gpus=1)).values
+    one_s = values["call_s"] + values["product_s"] + values["answer_s"]
+
+    assert values["waited_s"] == pytest.approx(SMALL.most * one_s, rel=0.1)
+    assert values["waited_s"] > values["finished_s"]
+
+
+def test_the_formula_is_found_again_and_left_out_where_calls_set_the_pace():
+    queued = {n: 4e-6 * n for n in (1, 2, 8, 64)}
+    finished = {n: 4e-6 + 3e-4 * n + 9e-6 for n in queued}
+    found = queue_formula.fitted(queued, finished)
+
+    assert found is not None
+    assert (found.call_s, found.work_s, found.answer_s) == pytest.approx((4e-6, 3e-4, 9e-6))
+    assert queue_formula.fitted(queued, {n: 1e-5 + 3e-6 * n for n in queued}) is None
+    assert queue_formula.fitted({1: 1e-6, 2: 2e-6}, {1: 3e-6, 2: 6e-6}) is None
 
 
 def test_each_blocker_waits_for_all_of_it(played):

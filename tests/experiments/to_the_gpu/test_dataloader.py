@@ -49,6 +49,16 @@ def measured(params, bench):
     return in_tables(dataloader.EXPERIMENT, dataloader.measure(params, bench))
 
 
+@pytest.mark.parametrize(
+    ("cores", "gpus", "most"), [(20, 1, 32), (8, 1, 16), (20, 0, 16), (2, 0, 2)]
+)
+def test_a_gpu_gets_a_helper_for_each_thread(cores, gpus, most):
+    params = dataloader.defaults(machine(cores=cores, threads_per_core=2, gpus=gpus))
+
+    assert params.most_workers == most
+    assert dataloader.seconds(params) <= 30
+
+
 class Played:
     """A loader whose helpers work as long as they should, by the clock of the fake GPU."""
 

@@ -157,7 +157,7 @@ def test_what_a_gpu_computes_is_drawn_while_it_computes(gpu, monkeypatch):
 
 
 def test_a_compiler_that_fails_is_left_out(gpu, monkeypatch):
-    def compiled(step):
+    def compiled(step, **how):
         def fails(now, then):
             raise RuntimeError("no compiler")
 
@@ -174,11 +174,14 @@ def test_a_compiler_that_fails_is_left_out(gpu, monkeypatch):
 
 def test_what_is_compiled_for_the_gpu_is_measured_beside(gpu, monkeypatch):
     monkeypatch.setattr(heat, "has_triton", lambda: True)
-    monkeypatch.setattr(torch, "compile", lambda step: step)
+    asked = []
+    monkeypatch.setattr(torch, "compile", lambda step, **how: asked.append(how) or step)
     params = Params(device=NAME, large=160, shown_s=0.0, rounds=1)
     tables, _ = measured(params, Bench(WITH_GPU, clock=gpu.clock))
 
     assert GPU_COMPILED in {row.engine for row in tables["rates"]}
+    assert asked
+    assert all(how == {"dynamic": False} for how in asked)  # or one slow kernel serves all sizes
     assert "not_compiled_on_gpu" not in analyse(params, tables, machine(gpus=1)).limits
 
 

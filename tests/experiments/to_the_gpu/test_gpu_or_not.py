@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
+from experiments.devices.device import Device
+from experiments.to_the_gpu.gpu_or_not import branching, known_speeds, speeds
 from experiments.to_the_gpu.gpu_or_not import experiment as gpu_or_not
-from experiments.to_the_gpu.gpu_or_not import known_speeds, speeds
 from experiments.to_the_gpu.gpu_or_not.experiment import (
     EXPERIMENT,
     Answer,
@@ -20,7 +21,7 @@ from tests.experiments.machines import machine
 from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
-from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+from tests.experiments.fake_gpu import LAUNCH_S, MEMORY_BYTES_PER_S, NAME, fake_gpu  # noqa: E402
 
 AGREED = {"cpu_s", "gpu_s", "copy_s"}
 
@@ -31,7 +32,10 @@ HERE = machine(gpus=1, cores=1)
 @pytest.fixture
 def gpu(monkeypatch):
     monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
+    for name in ("CPU_NUMBERS", "GPU_NUMBERS"):
+        monkeypatch.setattr(gpu_or_not, name, 2**12)
     monkeypatch.setattr(speeds, "PRODUCT_ROWS", 64)
+    monkeypatch.setattr(speeds, "UNKNOWN_L2_BYTES", 2**13)
     with fake_gpu(monkeypatch, cpu_flop_per_s=1e9) as gpu:
         yield gpu
 
@@ -53,6 +57,63 @@ def test_work_that_the_processor_is_slow_at_is_worth_it(gpu):
     assert values["needed_bytes"] == 3 * 4 * 64 * 64
     assert values["moved_bytes"] == values["needed_bytes"]
     assert values["cpu_estimated_over_measured"] == pytest.approx(1, rel=0.2)
+
+
+def test_a_gpu_s_memory_is_sampled_by_its_own_clock_and_beyond_its_cache(gpu):
+    known = replace(HERE, gpus=(replace(HERE.gpus[0], l2_bytes=2**17),))
+    device = Device(NAME, Bench(known, clock=gpu.clock))
+    sampled = speeds.sampler(device, WorkStep("product", 64, 64, "fp32"), 2**16)()
+
+    moved_bytes = 2 * 8 * 2**17
+    own_s = LAUNCH_S + moved_bytes / MEMORY_BYTES_PER_S  # the caller's clock would add the calls
+    assert sampled.bytes_per_s == pytest.approx(moved_bytes / own_s, rel=0.05)
+    wanted = 2 * 64**3 / (LAUNCH_S + 2 * 64**3 / gpu.flop_per_s)
+    assert sampled.operations_per_s == pytest.approx(wanted, rel=0.05)
+
+
+def test_a_gpu_without_room_is_sampled_with_less(gpu):
+    gpu.free_bytes = 2**16
+    device = Device(NAME, Bench(HERE, clock=gpu.clock))
+
+    assert speeds.sampler(device, WorkStep("product", 16, 16, "fp32"), 2**16)().bytes_per_s > 0
+
+
+def test_products_are_large_enough_for_all_units():
+    assert speeds.product_rows(NAME, "fp16", 8) == 4096
+    assert [speeds.product_rows("cpu", "fp32", n) for n in (2, 8, 128)] == [512, 1024, 2048]
+    assert speeds.product_rows("cpu", "bf16", 128) == 128
+
+
+def test_mixed_branches_are_timed_over_the_same_numbers(gpu):
+    device = Device("cpu", Bench(HERE))
+    given = {}
+
+    def kept(shape, numbers, out):
+        given[len(given)] = numbers.clone()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.special, "gammainc", kept)
+        patch.setattr(branching, "enough", lambda device, work: work() or 1)
+        branching.branching(device, 2**12)
+    alike, mixed = given.values()
+
+    assert torch.equal(alike.sort().values, mixed.sort().values)
+    assert len(set(alike[:1024].tolist())) == 1
+    assert all(len(set(warp.tolist())) == 2 for warp in mixed.split(32))
+
+
+def test_branches_are_told_of_processor_and_gpu(gpu):
+    tables = tables_of(SMALL, Bench(HERE, clock=gpu.clock))
+    of_gpu = [row for row in tables["branches"] if row.where == "gpu"]
+    slower = [replace(row, number_s=2e-9 if row.order == "mixed" else 1e-9) for row in of_gpu]
+    finding = analyse(SMALL, {**tables, "branches": slower}, HERE)
+
+    assert len(tables["branches"]) == 2 * 2 * SMALL.rounds
+    assert finding.values["gpu_mixed_over_alike"] == 2
+    assert "a_warp_goes_in_step" in finding.limits
+    cpu = [row for row in tables["branches"] if row.where == "cpu"]
+    alone = analyse(replace(SMALL, device="cpu"), {**tables, "branches": cpu}, HERE)
+    assert "cores_branch_alone" in alone.limits
 
 
 def test_work_that_is_done_in_no_time_stays(gpu):
@@ -142,7 +203,7 @@ def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypat
     assert ({"way_unknown", "gpu_unknown"} <= set(finding.limits)) is helps
     assert set(finding.values) == {
         "cpu_s", "estimated_cpu_s", "cpu_estimated_over_measured", "steps", "needed_bytes",
-        "moved_bytes",
+        "moved_bytes", "cpu_mixed_over_alike",
     }  # fmt: skip
 
 
@@ -240,7 +301,7 @@ def test_the_question_is_answered_by_the_numbers_given(cpu_s, message):
         for kind, taken_s in (("cpu", each_s), ("gpu_estimated", 1.0), ("copy_estimated", 2.0))
     ]
     fits = Answer(where="cpu", is_supported=True, needed_bytes=1, free_bytes=2)
-    tables = {"times": times, "pieces": [], "answers": [fits], "conditions": []}
+    tables = {"times": times, "pieces": [], "answers": [fits], "branches": [], "conditions": []}
 
     assert analyse(replace(SMALL, device="cpu", **KNOWN), tables, HERE).message == message
 
