@@ -193,6 +193,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if params.device == CPU:
         limits = ["queue_needs_gpu"]
         return x.Finding("no_queue", values, tuple(limits))
+    if (unsure := x.unsure((calls["queued"], calls["finished"]))) is not None:
+        return x.Finding(unsure, values)
     if not calls["queued"].is_below(calls["finished"]):
         return x.Finding("caller_is_slower", values)
     formula = _formula(tables["calls"])
@@ -219,7 +221,7 @@ def defaults(machine: x.Machine) -> Params:
 
 def quick(params: Params) -> Params:
     """Take fewer products and rounds, and smaller ones if that is still too long."""
-    reduced = replace(params, most=min(params.most, 16), rounds=3)
+    reduced = replace(params, most=min(params.most, 16), rounds=5)
     while seconds(reduced) > 3 and reduced.size > 64:
         reduced = replace(reduced, size=reduced.size // 2)
     return reduced

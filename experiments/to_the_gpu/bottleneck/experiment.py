@@ -164,7 +164,7 @@ def _saved(trace: dict[str, Any], folder: str) -> str:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Name the largest part, if its spread parts from all others."""
+    """Name the largest part, if it clearly is."""
     of = x.spreads((row.part, row.part_s, row.repeat) for row in tables["shares"])
     wholes = x.spreads((row.is_recorded, row.step_s, row.repeat) for row in tables["wholes"])
     values: dict[str, float] = {}
@@ -186,11 +186,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _message(of: dict[str, x.Spread]) -> str:
     """Return the message about the largest part, if there is one."""
-    if x.too_few(of.values()):
-        return x.TOO_FEW
     largest = max(of, key=lambda part: of[part].median)
     others = [found for part, found in of.items() if part != largest]
-    if not all(found.is_below(of[largest]) for found in others):
+    if (unsure := x.unsure(*((other, of[largest]) for other in others))) is not None:
+        return unsure
+    if any(other.is_as(of[largest]) for other in others):
         return "no_part_stands_out"
     match largest:
         case "waiting":
@@ -212,8 +212,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take a few small steps, three times, without workers, which would have to start first."""
-    reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=3, workers=0)
+    """Take a few small steps, five times, without workers, which would have to start first."""
+    reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=5, workers=0)
     while seconds(reduced) > QUICK_S and reduced.batch > 1:
         reduced = replace(reduced, batch=reduced.batch // 2)
     return reduced

@@ -215,9 +215,10 @@ def _message(shares: dict[str, x.Spread], power: dict[str, x.Spread]) -> str:
         return "nobody_tells"
     if min(busy) < NEARLY_ALL:
         return "not_always_busy"
-    if TINY in power and PRODUCT in power and power[TINY].is_below(power[PRODUCT]):
-        return "busy_but_not_full"
-    return "busy_alike"
+    if not {TINY, PRODUCT} <= power.keys():
+        return "busy_alike"
+    pair = power[TINY], power[PRODUCT]
+    return x.unsure(pair) or ("busy_but_not_full" if pair[0].is_below(pair[1]) else "busy_alike")
 
 
 def _rates(tables: x.Tables) -> dict[str, float]:
@@ -240,7 +241,7 @@ def defaults(machine: x.Machine) -> Params:
 
 def quick(params: Params) -> Params:
     """Take shorter loads, three times."""
-    return replace(params, load_s=min(params.load_s, 0.35), rounds=3)
+    return replace(params, load_s=min(params.load_s, 0.22), rounds=5)
 
 
 def seconds(params: Params) -> float:

@@ -32,11 +32,13 @@ def crossing(first: Mapping[int, x.Spread], second: Mapping[int, x.Spread]) -> C
     """
     common = sorted(first.keys() & second.keys())
     ahead = itertools.takewhile(lambda s: second[s].median < first[s].median, reversed(common))
-    won = [size for size in ahead if second[size].is_below(first[size])]
+    found = x.family({size: (second[size], first[size]) for size in common}, x.Spread.against)
+    clear = {size for size, each in found.items() if each.outcome is x.Outcome.DIFFERS}
+    won = [size for size in ahead if size in clear]
     if not won:
         return None
     high = won[-1]
-    lost = [size for size in common if size < high and first[size].is_below(second[size])]
+    lost = [size for size in common if size < high and size in clear and found[size].is_above]
     if not lost:
         return Crossing(high, None, high)
 

@@ -171,7 +171,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("in_part", values, tuple(limits))
     compared, unclear = x.ratios({"gpu_speedup": (lines[ALL][both[-1]], lines[CALLED][both[-1]])})
     values |= compared | {"compared_size": both[-1]}
-    return x.Finding(_message(called, copied), values, tuple(limits), unclear)
+    message = _message(called, copied)
+    largest_pair = lines[CALLED][both[-1]], lines[ALL][both[-1]]
+    if called is None and (unsure := x.unsure(largest_pair)) is not None:
+        message = unsure
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def _said(name: str, found: Crossing | None) -> dict[str, float]:
@@ -205,8 +209,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and leave out long products."""
-    reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=3)
+    """Take five rounds, and leave out long products."""
+    reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
     return x.shrink(reduced, seconds, QUICK_S, largest=64)
 
 

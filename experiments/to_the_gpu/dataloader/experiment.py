@@ -229,7 +229,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if alone is None or 0 not in learning or len(learning) < 2:
         return x.Finding("in_part", values, tuple(limits))
     fastest = max(learning.values(), key=lambda found: found.median)
-    fewest = min(n for n, found in learning.items() if not found.is_below(fastest))
+    judged = x.family(
+        {n: (found, fastest) for n, found in learning.items() if found is not fastest},
+        x.Spread.against,
+    )
+    slower = {
+        n for n, each in judged.items() if each.outcome is x.Outcome.DIFFERS and not each.is_above
+    }
+    fewest = min(learning.keys() - slower)
     best, most = learning[fewest], max(learning)
     values |= {"best_workers": fewest, "best_samples_per_s": best.median, "most_workers": most}
     starts = x.spreads(
@@ -248,6 +255,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if x.too_few(learning.values()):
         return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
     if fewest == 0:
+        others = ((learning[0], found) for n, found in learning.items() if n)
+        if (unsure := x.unsure(*others)) is not None:
+            return x.Finding(unsure, values, tuple(limits), unclear)
         return x.Finding("no_helper_needed", values, tuple(limits), unclear)
     waiting = _waiting_fraction(tables, fewest)
     values["waiting_fraction"] = waiting
@@ -271,20 +281,20 @@ def defaults(machine: x.Machine) -> Params:
     if device != CPU:
         most = min(len(x.usable_threads(machine)) or cores, GPU_MOST_WORKERS)
         params = replace(params, most_workers=most, width=64, batch=32, pin_memory=True)
-    return x.shrink(params, seconds, FULL_S, rounds=3, batch=1)
+    return x.shrink(params, seconds, FULL_S, rounds=5, batch=1)
 
 
 def quick(params: Params) -> Params:
-    """Try fewer workers and a smaller network, with small batches, three times."""
+    """Try fewer workers and a smaller network, with small batches, five times."""
     reduced = replace(
         params,
         most_workers=min(params.most_workers, 2),
         width=max(1, params.width // 2),
         batch=min(params.batch, 4),
-        batches=min(params.batches, 8),
-        rounds=3,
+        batches=min(params.batches, 6),
+        rounds=5,
     )
-    return x.shrink(reduced, seconds, QUICK_S, rounds=3, batch=1)
+    return x.shrink(reduced, seconds, QUICK_S, rounds=5, batch=1)
 
 
 def seconds(params: Params) -> float:

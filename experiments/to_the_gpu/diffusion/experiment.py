@@ -74,7 +74,7 @@ class Params:
     dtype: str = x.param("float32", choices=("float32", "float64"))
     compiles: bool = x.param(True)
     shown_s: float = x.param(2.0, unit="s", minimum=0.0, maximum=600.0)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -292,13 +292,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(large: Mapping[str, x.Spread]) -> str:
-    """Return the message about the largest plate; an engine is faster only where spreads part."""
+    """Return the message about the largest plate."""
     if TORCH_GPU in large:
-        is_faster = large[TORCH_CPU].is_below(large[TORCH_GPU])
-        return "gpu_is_faster" if is_faster else "gpu_is_not_faster"
+        pair = large[TORCH_CPU], large[TORCH_GPU]
+        is_faster = pair[0].is_below(pair[1])
+        return x.unsure(pair) or ("gpu_is_faster" if is_faster else "gpu_is_not_faster")
     operations = [found for engine, found in large.items() if engine != COMPILED]
-    if COMPILED in large and all(found.is_below(large[COMPILED]) for found in operations):
-        return "compiled_is_faster"
+    if COMPILED in large:
+        pairs = dict(enumerate((found, large[COMPILED]) for found in operations))
+        judged = x.family(pairs, x.Spread.against).values()
+        if all(each.outcome is x.Outcome.DIFFERS and not each.is_above for each in judged):
+            return "compiled_is_faster"
     return "engines_compared"
 
 
@@ -350,17 +354,17 @@ def defaults(machine: x.Machine) -> Params:
         wider = replace(params, large=2 * params.large)
         wanted_bytes = memory_bytes(wider)
         is_too_much = x.fits(wanted_bytes, FREE_SHARE) < wanted_bytes
-        if is_too_much or seconds(replace(wider, rounds=3)) > FULL_S:
+        if is_too_much or seconds(replace(wider, rounds=5)) > FULL_S:
             break
         params = wider
-    return x.shrink(params, seconds, FULL_S, rounds=3, large=USUAL)
+    return x.shrink(params, seconds, FULL_S, rounds=5, large=USUAL)
 
 
 def quick(params: Params) -> Params:
     """Take a smaller plate, three times, and nothing that torch must compile first."""
-    reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=3)
+    reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=5)
     return x.shrink(
-        replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=3, large=USUAL
+        replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=5, large=USUAL
     )
 
 

@@ -62,7 +62,7 @@ class Params:
     asks: bool = x.param(False)
     precision: str = x.param("fp32", choices=tuple(ELEMENT_BYTES))
     most_s: float = x.param(0.4, unit="s", minimum=0.01, maximum=10.0)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
     cpu_flop_per_s: float = _earned("flop/s", "crossover.cpu_peak_flop_per_s")
     cpu_bytes_per_s: float = _earned("bytes/s", "stream.add_bytes_per_s")
     gpu_flop_per_s: float = _earned("flop/s", "crossover.gpu_peak_flop_per_s")
@@ -162,7 +162,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _branches(devices: dict[str, Device], rounds: int, bench: x.Bench) -> Iterator[Branch]:
-    calls = {}
+    calls: dict[tuple[str, str], Callable[[], float]] = {}
     for where, device in devices.items():
         numbers = GPU_NUMBERS if device.is_gpu else CPU_NUMBERS
         room = device.free_bytes() // (4 * ELEMENT_BYTES["fp32"])
@@ -260,7 +260,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"estimated_{where}_s"] = of[estimated].median
         if where in of and estimated in of:
             pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
-    branches = x.spreads(((row.where, row.order), row.number_s) for row in tables["branches"])
+    branches = x.spreads(
+        ((row.where, row.order), row.number_s, row.repeat) for row in tables["branches"]
+    )
     for where in ("cpu", "gpu"):
         alike, mixed = (branches.get((where, order)) for order in ORDERS)
         if alike is not None and mixed is not None:
@@ -320,13 +322,13 @@ def _message(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
     if "gpu" not in of or with_copies is None:
         return "in_part"
     cpu = of["cpu"]
-    if x.too_few((cpu, of["gpu"], with_copies)):
-        return x.TOO_FEW
     if with_copies.is_below(cpu):
         return "worth_it"
-    if of["gpu"].is_below(cpu):
-        return "worth_it_there"
-    return "stay" if cpu.is_below(of["gpu"]) else "no_winner"
+    if cpu.is_below(of["gpu"]):
+        return "stay"
+    if (unsure := x.unsure((with_copies, cpu), (of["gpu"], cpu))) is not None:
+        return unsure
+    return "worth_it_there" if of["gpu"].is_below(cpu) else "no_winner"
 
 
 def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
@@ -337,19 +339,22 @@ def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> s
         return "cpu_alone" if can_be_known(_work(params)) else "cpu_alone_at_this"
     if with_copies.is_below(cpu):
         return "would_be_worth_it"
-    if gpu.is_below(cpu):
-        return "would_be_worth_it_there"
-    return "would_stay" if cpu.is_below(gpu) else "would_be_no_winner"
+    if cpu.is_below(gpu):
+        return "would_stay"
+    if (unsure := x.unsure((with_copies, cpu), (gpu, cpu))) is not None:
+        return unsure
+    return "would_be_worth_it_there" if gpu.is_below(cpu) else "would_be_no_winner"
 
 
 def _with_copies(tables: x.Tables, gpu: str, copy: str) -> x.Spread | None:
     """Return the sum of the GPU's time and its copies, round by round."""
     copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == copy}
-    return x.spread(
-        row.taken_s + copies_s[row.repeat]
+    both = x.spreads(
+        (gpu, row.taken_s + copies_s[row.repeat], row.repeat)
         for row in tables["times"]
         if row.kind == gpu and row.repeat in copies_s
     )
+    return both.get(gpu)
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -358,8 +363,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and shorter trials."""
-    reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.15))
+    """Take five rounds, and shorter trials."""
+    reduced = replace(params, rounds=5, most_s=min(params.most_s, 0.15))
     while seconds(reduced) > QUICK_S and reduced.rows > 64:
         reduced = replace(reduced, rows=reduced.rows // 2)
     return reduced

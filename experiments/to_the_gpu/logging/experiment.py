@@ -43,7 +43,7 @@ class Params:
     small: int = x.param(100, minimum=2, maximum=4096)
     large: int = x.param(2048, minimum=16, maximum=16384, scale="log2")
     steps: int = x.param(1000, minimum=10, maximum=100_000, scale="log10")
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(11, minimum=1, maximum=50)
 
 
 @x.record
@@ -183,12 +183,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= compared
     if params.device == CPU:
         return x.Finding("nothing_to_wait_for", values, tuple(limits), unclear)
-    if x.too_few(took.values()):
-        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
-    if not took[SMALL, NEVER].is_below(took[SMALL, EACH]):
+    small, large = ((took[size, NEVER], took[size, EACH]) for size in (SMALL, LARGE))
+    if (unsure := x.unsure(small)) is not None:
+        return x.Finding(unsure, values, tuple(limits), unclear)
+    if not small[0].is_below(small[1]):
         return x.Finding("no_price", values, tuple(limits), unclear)
-    both = took[LARGE, NEVER].is_below(took[LARGE, EACH])
-    return x.Finding("both_pay" if both else "small_pays", values, tuple(limits), unclear)
+    if large[0].is_below(large[1]):
+        return x.Finding("both_pay", values, tuple(limits), unclear)
+    message = "small_pays" if x.unsure(large) is None else "small_pays_at_least"
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -199,7 +202,7 @@ def defaults(machine: x.Machine) -> Params:
 
 def quick(params: Params) -> Params:
     """Take fewer steps and rounds, and smaller matrices if that is still too long."""
-    reduced = replace(params, steps=min(params.steps, 100), rounds=3)
+    reduced = replace(params, steps=min(params.steps, 100), rounds=5)
     while seconds(reduced) > 3 and reduced.large > 64:
         reduced = replace(reduced, large=reduced.large // 2)
     return reduced

@@ -46,7 +46,7 @@ class Params:
     device: str = x.param(CPU, choices=devices_of)
     numbers: int = x.param(1_000_000, minimum=10_000, maximum=1_000_000_000, scale="log10")
     calls: int = x.param(THOUSAND, minimum=10, maximum=10_000, scale="log10")
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -167,7 +167,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     thousand, one = took[THOUSAND, SEPARATE], took[1, SEPARATE]
     compared, unclear = x.ratios({"thousand_over_one": (thousand, one)})
     if not one.is_below(thousand):
-        message = x.TOO_FEW if x.too_few((one, thousand)) else "no_difference"
+        message = x.unsure((one, thousand)) or "no_difference"
         return x.Finding(message, values | compared, tuple(limits), unclear)
     if "busy_fraction" in values:
         return x.Finding("calls_cost_and_device_waits", values | compared, tuple(limits), unclear)
@@ -181,8 +181,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and fewer calls if that is still too long."""
-    reduced = replace(params, rounds=3)
+    """Take five rounds, and fewer calls if that is still too long."""
+    reduced = replace(params, rounds=5)
     return reduced if seconds(reduced) <= 4 else replace(reduced, calls=min(params.calls, THOUSAND))
 
 

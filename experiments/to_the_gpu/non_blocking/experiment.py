@@ -52,7 +52,7 @@ class Params:
     size_bytes: int = x.param(
         64 * x.MIB, unit="bytes", minimum=x.KIB, maximum=4 * x.GIB, scale="log2"
     )
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -186,12 +186,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     early = {
         (how, to)
         for how, to in timed
-        if of[how, "back", to].is_below(of[how, "done", to])
+        if (how, "back", to) in of
+        and of[how, "back", to].is_below(of[how, "done", to])
         and of[how, "back", to].median < EARLY * of[how, "done", to].median
     }
     pinned = {("pinned_non_blocking", direction) for direction in DIRECTIONS}
     if not pinned <= timed or not set(product((PINNED,), TRIES)) <= wrong.keys():
         return x.Finding("in_part", values, tuple(limits))
+    known = (
+        (of[how, "back", to], of[how, "done", to]) for how, to in pinned if (how, "back", to) in of
+    )
+    if not early and (unsure := x.unsure(*known)) is not None:
+        return x.Finding(unsure, values, tuple(limits))
     if early != pinned:
         return x.Finding("early_elsewhere" if early else "waits", values, tuple(limits))
     to_gpu = of["pinned_non_blocking", "done", "to_gpu"].median
@@ -213,7 +219,7 @@ def defaults(machine: x.Machine) -> Params:
 
 def quick(params: Params) -> Params:
     """Take 32 MiB at most, three times."""
-    return replace(params, size_bytes=min(params.size_bytes, 32 * x.MIB), rounds=3)
+    return replace(params, size_bytes=min(params.size_bytes, 32 * x.MIB), rounds=5)
 
 
 def seconds(params: Params) -> float:

@@ -52,7 +52,7 @@ class Params:
     largest_bytes: int = x.param(
         x.GIB, unit="bytes", minimum=x.KIB, maximum=16 * x.GIB, scale="log2"
     )
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(6, minimum=1, maximum=50)
 
 
 @x.record
@@ -220,13 +220,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     found, unclear = x.ratios(compared)
     values |= found
     is_faster = of[large, "pinned_before"].is_below(of[large, "as_it_is"])
-    if "small_speedup" in unclear:
+    small_pair = of[small, "pinned_before"], of[small, "as_it_is"]
+    if small_pair[0].is_as(small_pair[1]):
         limits.append("equal_when_small")
+    unsure = x.unsure((of[large, "pinned_before"], of[large, "as_it_is"]))
     pinning, unclear_too = _pinning(tables, of, large, is_faster=is_faster)
     values |= pinning
     if not any(choice == "pinned_first" for _, choice in of):
         limits.append("pinning_not_measured")
-    return x.Finding(_message(values, is_faster), values, tuple(limits), (*unclear, *unclear_too))
+    message = unsure or _message(values, is_faster)
+    return x.Finding(message, values, tuple(limits), (*unclear, *unclear_too))
 
 
 def _message(values: Mapping[str, float], is_faster: bool) -> str:
@@ -293,7 +296,7 @@ def defaults(machine: x.Machine) -> Params:
 def quick(params: Params) -> Params:
     """Go up to 16 MiB, in fewer rounds."""
     largest = max(min(params.largest_bytes, 16 * x.MIB), params.smallest_bytes)
-    return replace(params, largest_bytes=largest, rounds=min(params.rounds, 3))
+    return replace(params, largest_bytes=largest, rounds=min(params.rounds, 5))
 
 
 def seconds(params: Params) -> float:

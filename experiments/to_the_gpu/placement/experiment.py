@@ -63,7 +63,7 @@ class Params:
     largest_bytes: int = x.param(
         64 * x.MIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=4 * x.GIB, scale="log2"
     )
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -208,8 +208,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not all(way in took for way in (SAME, FETCH, FETCH_ADD)):
         return x.Finding("in_part", values, tuple(limits))
     compared, unclear = x.ratios({"fetch_over_add": (took[FETCH], took[SAME])})
-    if x.too_few((took[SAME], took[FETCH])):
-        return x.Finding(x.TOO_FEW, values | compared, tuple(limits), unclear)
+    if (unsure := x.unsure((took[SAME], took[FETCH]))) is not None:
+        return x.Finding(unsure, values | compared, tuple(limits), unclear)
     costs = took[SAME].is_below(took[FETCH])
     message = "fetching_costs" if costs else "fetching_costs_no_more"
     return x.Finding(message, values | compared, tuple(limits), unclear)
@@ -223,7 +223,7 @@ def defaults(machine: x.Machine) -> Params:
 
 def quick(params: Params) -> Params:
     """Take smaller vectors, three times."""
-    reduced = replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=3)
+    reduced = replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
     return replace(reduced, largest_bytes=x.MIB) if seconds(reduced) > 4 else reduced
 
 

@@ -167,12 +167,20 @@ def cores(one, every):
     return analyse(Params(), {"products": rows, "conditions": []}, machine(cores=2))
 
 
-ONE = {64: [4.1, 4.5, 5.1], 128: [25.7, 25.8, 26.8], 256: [201.0, 208.0, 219.0]}
-DISTURBED = {128: [17.3, 19.5, 22.6], 256: [105.0, 114.0, 230.0]}
+ONE = {
+    64: [4.1, 4.5, 5.1, 4.3, 4.4, 4.6, 4.2, 4.5, 4.7, 4.4],
+    128: [25.7, 25.8, 26.8, 25.9, 26.0, 25.8, 26.3, 25.7, 26.1, 25.9],
+    256: [201.0, 208.0, 219.0, 203.0, 205.0, 202.0, 210.0, 204.0, 206.0, 203.0],
+}
+DISTURBED = {
+    128: [17.3, 19.5, 22.6, 18.0, 18.3, 17.9, 19.0, 18.8, 17.6, 18.1],
+    256: [105.0, 114.0, 230.0, 108.0, 110.0, 106.0, 109.0, 112.0, 107.0, 111.0],
+}
 
 
 def test_cores_that_win_clearly_are_told_from_where_though_no_crossing_was_seen():
-    found = cores(ONE, {64: [5.0, 7.5, 9.9], **DISTURBED})  # 5.0 lies among those of one core
+    unsure = [5.0, 3.5, 9.9, 4.0, 7.5, 3.9, 5.5, 4.1, 8.0, 4.2]
+    found = cores(ONE, {64: unsure, **DISTURBED})
 
     assert found.message == "cores_ahead"
     assert found.values["threads_crossover_size_high"] == 128
@@ -180,7 +188,8 @@ def test_cores_that_win_clearly_are_told_from_where_though_no_crossing_was_seen(
 
 
 def test_a_crossing_of_cores_lies_between_where_each_clearly_wins():
-    found = cores(ONE, {64: [7.0, 7.5, 9.9], **DISTURBED})
+    slower = [7.0, 7.5, 9.9, 7.2, 7.1, 7.4, 7.3, 7.0, 8.0, 7.2]
+    found = cores(ONE, {64: slower, **DISTURBED})
 
     assert found.message == "cores_cross"
     assert found.values["threads_crossover_size_low"] == 64

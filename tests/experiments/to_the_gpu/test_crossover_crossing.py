@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.core.statistics import Spread
+from experiments.core.statistics import Spread, spread
 from experiments.to_the_gpu.crossover.crossing import Crossing, crossing
 
 
+def scattered(middle: float, noise: float) -> Spread:
+    """Return twelve rounds, half of them above and half below by this share."""
+    found = spread(middle * (1 + (-1) ** n * noise * (1 + n / 24)) for n in range(12))
+    assert found is not None
+    return found
+
+
 def line(times, noise=0.01):
-    return {
-        size: Spread(taken, taken * (1 - noise), taken * (1 + noise), 5)
-        for size, taken in times.items()
-    }
+    return {size: scattered(taken, noise) for size, taken in times.items()}
 
 
 RISING = line({10: 1.0, 100: 10.0, 1000: 100.0})
@@ -28,7 +32,8 @@ def test_what_wins_everywhere_does_not_cross():
 
 def test_one_disturbed_sample_at_a_larger_size_hides_no_win():
     second = line({10: 2.0, 100: 2.0, 1000: 20.0})
-    second[1000] = Spread(20.0, 19.0, 500.0, 7)
+    second[1000] = scattered(20.0, 0.01)
+    second[1000].by_round[3] = 500.0
 
     assert crossing(RISING, second).high == 100
 
@@ -46,7 +51,7 @@ def test_what_does_not_win_at_the_largest_common_size_has_no_crossing(times):
 
 
 def test_sizes_at_which_nobody_wins_clearly_lie_within_the_interval():
-    unclear = line({10: 10.0, 100: 9.0, 1000: 20.0}, noise=0.2)
+    unclear = line({10: 10.0, 100: 9.0, 1000: 20.0}, noise=0.3)
     found = crossing(RISING, unclear)
 
     assert (found.low, found.high) == (10, 1000)

@@ -287,11 +287,12 @@ def test_a_gpu_that_is_not_here_is_estimated_from_the_numbers_given():
 @pytest.mark.parametrize(
     ("cpu_s", "message"),
     [
-        ([5.0, 5.1, 5.2], "would_be_worth_it"),
-        ([2.0, 2.1, 2.2], "would_be_worth_it_there"),
-        ([0.9, 1.0, 1.1], "would_be_no_winner"),
-        ([0.5, 0.6, 0.7], "would_stay"),
-        ([5.0, 5.1], "would_be_no_winner"),  # too few to claim anything
+        ([5.0, 5.1, 5.2, 5.1, 5.0], "would_be_worth_it"),
+        ([2.0, 2.1, 2.2, 2.1, 2.0], "would_be_worth_it_there"),
+        ([1.0, 1.01, 0.99, 1.0, 1.0], "would_be_no_winner"),
+        ([0.7, 1.4, 0.9, 1.2, 1.1], "cannot_tell"),
+        ([0.5, 0.6, 0.7, 0.6, 0.5], "would_stay"),
+        ([5.0, 5.1], "too_few_rounds"),
     ],
 )
 def test_the_question_is_answered_by_the_numbers_given(cpu_s, message):

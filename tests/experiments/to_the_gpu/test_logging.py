@@ -62,7 +62,7 @@ def on_gpu(gpu, params=FEW):
 def test_reading_every_step_slows_small_steps_and_hardly_large_ones(tables):
     finding = analyse(FEW, tables, machine(gpus=1))
 
-    assert finding.message == "both_pay"  # without noise, the smallest difference parts
+    assert finding.message == "small_pays"  # a large step is slower by less than 5 %
     assert finding.values["every_step_slowdown"] > 1.4
     assert finding.values["large_every_step_slowdown"] < 1.1
     assert finding.values["small_never_step_s"] == pytest.approx(2 * CALL_S, rel=0.1)
@@ -82,16 +82,18 @@ def test_the_less_often_it_is_read_the_faster_it_goes(tables):
 def test_a_difference_within_the_spread_is_not_claimed(tables):
     def shaken(matrices):
         return [
-            replace(row, step_s=row.step_s * (1 + row.repeat)) if row.matrices == matrices else row
+            replace(row, step_s=row.step_s * (1 + (row.repeat + (row.way == EACH)) % 2))
+            if row.matrices == matrices
+            else row
             for row in tables["ways"]
         ]
 
     large = analyse(FEW, tables | {"ways": shaken(LARGE)}, machine(gpus=1))
     small = analyse(FEW, tables | {"ways": shaken(SMALL)}, machine(gpus=1))
 
-    assert large.message == "small_pays"
+    assert large.message == "small_pays_at_least"
     assert "large_every_step_slowdown" in large.unclear
-    assert small.message == "no_price"
+    assert small.message == "cannot_tell"
 
 
 def test_on_the_lanes_the_device_waits_for_a_caller_who_reads(tables):

@@ -116,7 +116,8 @@ def test_sizes_that_do_not_part_are_said_not_to(tables):
     ]
     finding = module.analyse(SMALL, {**tables, "written": alike}, on_link())
 
-    assert finding.unclear == ("small_speedup",)
+    assert finding.values["small_speedup"] == pytest.approx(1)
+    assert finding.unclear == ()
     assert "equal_when_small" in finding.limits
 
 

@@ -10,6 +10,7 @@ from experiments.devices import timing
 from experiments.to_the_gpu.placement import experiment as placement
 from experiments.to_the_gpu.placement.experiment import (
     EXPERIMENT,
+    FETCH,
     Attempt,
     Params,
     analyse,
@@ -136,11 +137,22 @@ def test_a_copy_that_is_faster_than_the_link_is_suspect(tables):
     assert fine.values["link_limit_bytes_per_s"] == 1e11
 
 
-def test_where_both_share_one_memory_nothing_is_claimed(tables):
+def test_where_both_share_one_memory_fetching_costs_no_more(tables):
     same = [replace(row, took_s=1e-3 * (1 + row.repeat)) for row in tables["ways"]]
     finding = analyse(SMALL, tables | {"ways": same}, machine(gpus=1))
 
     assert finding.message == "fetching_costs_no_more"
+    assert finding.unclear == ()
+
+
+def test_where_the_rounds_scatter_nobody_can_tell_what_fetching_costs(tables):
+    wild = [
+        replace(row, took_s=1e-3 * (1 + (row.repeat + (row.way == FETCH)) % 2))
+        for row in tables["ways"]
+    ]
+    finding = analyse(SMALL, tables | {"ways": wild}, machine(gpus=1))
+
+    assert finding.message == "cannot_tell"
     assert finding.unclear == ("fetch_over_add",)
 
 
