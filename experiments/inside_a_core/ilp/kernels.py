@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 COUNTS = (1, 2, 4, 8, 12, 16)
 STEPS = 4  # unrolled by hand
 _INSTRUCTIONS = ("fadd", "fmul", "fdiv", "add", "mul")
-_IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
+IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[misc,unused-ignore]
@@ -29,7 +29,7 @@ def _apply(_typing: Any, numbers: Any, operand: Any, instruction: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = arguments[1].type
-        register = "r" if isinstance(kind, ir.IntType) else "w" if _IS_ARM else "x"
+        register = "r" if isinstance(kind, ir.IntType) else "w" if IS_ARM else "x"
         kept = ir.FunctionType(kind, [kind])
         results = [
             builder.asm(
