@@ -32,7 +32,7 @@ class Params:
     workers: int = x.param(4, minimum=3, maximum=16)
     crash: str = x.param(ABORT, choices=(ABORT, NULL))
     lane_s: float = x.param(1.0, unit="s", minimum=0.1, maximum=10.0)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(3, minimum=1, maximum=50)
 
 
 @x.record
