@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from experiments import api as x
 
@@ -92,7 +93,7 @@ def _try(way: str, params: Params, bench: x.Bench) -> Iterator[Life | End]:
         yield End(way=way, repeat=0, left=len(left), seeing=len(seeing - {0}))
 
 
-def _story(team: Team, start_s: float, lane_s: float) -> Iterator[dict[str, object]]:
+def _story(team: Team, start_s: float, lane_s: float) -> Iterator[dict[str, Any]]:
     yield from team.until(start_s + lane_s / 2)
     team.let_one_fail()
     yield from team.until(start_s + lane_s)

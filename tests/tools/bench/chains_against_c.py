@@ -42,7 +42,7 @@ def lines() -> Iterator[Line]:
             with contextlib.closing(twins[0]), contextlib.closing(twins[1]):
                 yield in_turns(
                     f"{name}, {chains} {'chain' if chains == 1 else 'chains'}, ours against C",
-                    lambda _, a=(name, chains, operations): operation_s(*a, bench),  # type: ignore[misc]
+                    lambda _, n=name, c=chains, o=operations: operation_s(n, c, o, bench),  # type: ignore[misc]
                     twins[0].operation_s,
                     twins[1].operation_s,
                     turns=TURNS,
