@@ -79,6 +79,17 @@ def test_one_way_alone_is_not_compared():
         assert found(rows).message == "nothing_to_compare"
 
 
+@pytest.fixture
+def dumps():
+    """Let whatever crashes dump its memory, which most systems do not; a test looks for it."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+@pytest.mark.usefixtures("dumps")
 @pytest.mark.parametrize("crash", [jobs.ABORT, jobs.NULL])
 def test_a_real_crash_ends_threads_together_and_processes_alone(
     crash, capfd, monkeypatch, tmp_path
@@ -97,6 +108,7 @@ def test_a_real_crash_ends_threads_together_and_processes_alone(
     assert psutil.Process().children() == []  # and no zombie
 
 
+@pytest.mark.usefixtures("dumps")
 @pytest.mark.parametrize("how", [jobs.ABORT, jobs.NULL])
 def test_the_crash_is_a_signal_and_says_nothing(how, tmp_path):
     ran = subprocess.Popen(
