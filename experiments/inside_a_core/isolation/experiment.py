@@ -23,6 +23,7 @@ from .jobs import ABORT, EXCEPTION, NULL
 from .team import LATE_S, Team
 
 THREADS, PROCESSES, RAISED = WAYS = ("threads", "processes", "exception")
+_AFTER_EXCEPTION = "threads_left_after_exception"
 FAILING = 1  # its number; worker 0 writes the variable
 
 
@@ -111,7 +112,7 @@ def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
     for way, name in (
         (THREADS, "threads_left"),
         (PROCESSES, "processes_left"),
-        (RAISED, "threads_left_after_exception"),
+        (RAISED, _AFTER_EXCEPTION),
     ):
         if way in left:
             values[name] = max(left[way]) if way == THREADS else min(left[way])
@@ -120,7 +121,9 @@ def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
         values["shared_write_visible"] = min(seeing[RAISED])
     if PROCESSES in seeing:
         values["processes_seeing_write"] = max(seeing[PROCESSES])
-    limits = ["only_this_thread"] if values.get("threads_left_after_exception") else []
+    limits: list[str] = []
+    if values.get(_AFTER_EXCEPTION):
+        limits.append("only_this_thread")
     if {THREADS, PROCESSES} - left.keys():
         return x.Finding("nothing_to_compare", values, tuple(limits))
     if any(len(counts) > 1 for counts in left.values()):
