@@ -1,6 +1,8 @@
 """Shelf F: what goes on inside a core, and what the system does around it."""
 
 EXPERIMENTS = (
+    "isolation",
+    "ilp",
     "smt",
     "simd",
 )

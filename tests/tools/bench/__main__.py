@@ -16,6 +16,7 @@ from tests import ROOT
 
 PARTS = (
     "against_c",
+    "chains_against_c",
     "core_to_core",
     "against_stream",
     "effects",

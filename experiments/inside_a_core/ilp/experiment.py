@@ -1,0 +1,190 @@
+"""Can one core add four numbers at once? Additions that wait for each other, and such that do not.
+
+Method: one thread, kept on the last core (pinned), does the same number of additions,
+multiplications or divisions in 1 to 16 chains. Within a chain each operation waits for the one
+before; between chains nothing waits. One chain shows the latency, many show how many operations
+the core starts in a cycle. The core's clock is measured in each round. Rounds are shuffled;
+compared are one chain and four, round by round.
+Source: J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3 (instruction-level
+parallelism); A. Fog, Instruction tables (latency and throughput).
+
+What it cannot tell: how many chains your own loop has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments import api as x
+from experiments.tools.core_clock import Clock, clocks, core_hz
+
+OPERATIONS = ("add", "multiply", "divide", "integer_add", "integer_multiply")
+COUNTS = (1, 2, 4, 8, 12, 16)
+FOUR = 4  # in the question
+SAMPLE_S = 0.0015  # of the fastest; one chain takes up to eight times as long
+FIRST_STEPS = 2_000
+PIPELINED = 0.9  # a unit that starts nearly one operation in each cycle
+MOST = max(COUNTS)
+
+
+@x.record
+class Params:
+    """The parameters."""
+
+    operations: tuple[str, ...] = x.param(OPERATIONS, choices=OPERATIONS)
+    rounds: int = x.param(15, minimum=1, maximum=200)
+
+
+@x.record
+class Step:
+    """One repeat with `chains`: time and cycles of an operation, all chains together."""
+
+    operation: str = x.column()
+    chains: int = x.column(scale="log2")
+    repeat: int = x.column()
+    operation_s: float = x.column("s", scale="log10")
+    cycles: float = x.column(scale="log2")
+    per_cycle: float = x.column()
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each operation, number of chains and round, and each round's clock."""
+    from experiments.kernels.clock import COUNTS_CYCLES
+
+    if not COUNTS_CYCLES:
+        raise x.UserError("no_clock")
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        # In numbers of operations that all numbers of chains divide.
+        of = {name: operations_for(name, bench) for name in params.operations}
+        arms = [(name, chains) for name in params.operations for chains in COUNTS]
+        clock_hz, clocked = 0.0, -1
+        for turn, (name, chains) in bench.interleave(arms, params.rounds):
+            if turn.round > clocked:
+                for clock in clocks(bench, turn.round):
+                    clock_hz, clocked = clock.core_hz, turn.round
+                    yield clock
+            taken_s = operation_s(name, chains, of[name], bench)
+            yield Step(
+                operation=name,
+                chains=chains,
+                repeat=turn.round,
+                operation_s=taken_s,
+                cycles=taken_s * clock_hz,
+                per_cycle=1 / (taken_s * clock_hz),
+            )
+            yield x.Progress(turn.fraction)
+
+
+def operations_for(name: str, bench: x.Bench) -> int:
+    """Return how many operations take a sample's time in the most chains."""
+    from .kernels import in_chains
+
+    steps = bench.repeat_for(in_chains(name, MOST), at_least_s=SAMPLE_S, start=FIRST_STEPS)
+    return steps * MOST
+
+
+def operation_s(name: str, chains: int, operations: int, bench: x.Bench) -> float:
+    """Return the seconds of one operation, of about that many in `chains`."""
+    from .kernels import STEPS, in_chains
+
+    steps = -(-operations // (chains * STEPS)) * STEPS
+    work = in_chains(name, chains)
+    return bench.time(lambda: work(steps)) / (steps * chains)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare four chains with one, for each operation."""
+    of = x.spreads(((s.operation, s.chains), s.cycles, s.repeat) for s in tables["steps"])
+    limits: list[str] = []
+    values: dict[str, float] = {}
+    for name in params.operations:
+        found = {chains: each.median for (op, chains), each in of.items() if op == name}
+        if 1 in found:
+            values[f"{name}_latency_cycles"] = found[1]
+        if len(found) > 1:
+            values[f"{name}_per_cycle"] = 1 / min(found.values())
+    if values:
+        values["least_cycles"] = min(each.median for each in of.values())
+    if (clock_hz := core_hz(tables)) is not None:
+        values["core_hz"] = clock_hz
+    pairs = {
+        f"{name}_gain": (of[name, 1], of[name, FOUR])
+        for name in params.operations
+        if {(name, 1), (name, FOUR)} <= of.keys()
+    }
+    gains, unclear = x.ratios(pairs)
+    values |= gains
+    if "add_gain" not in pairs:
+        return x.Finding("nothing_to_compare", values, (), unclear)
+    one, four = pairs["add_gain"]
+    limits.append("sums_keep_their_order")
+    if values.get("divide_per_cycle", 1.0) < PIPELINED:
+        limits.append("divider_is_busy")
+    if any(_falls_back(of, name) for name in params.operations):
+        limits.append("more_chains_than_registers")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    values["add_four_cycles"] = four.median
+    if "add_gain" in unclear:
+        message = x.TOO_FEW if x.too_few((one, four)) else x.CANNOT_TELL
+    else:
+        message = "several_at_once" if four.is_below(one) else "one_at_a_time"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _falls_back(of: dict[tuple[str, int], x.Spread], name: str) -> bool:
+    """Do sixteen chains clearly take longer for an operation than eight?"""
+    eight, sixteen = of.get((name, 8)), of.get((name, 16))
+    return eight is not None and sixteen is not None and eight.is_below(sixteen)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: one chain takes up to eight times as long as many; loading the compiled loops."""
+    samples_s = sum(8 / min(chains, 8) for chains in COUNTS) * 0.6 * SAMPLE_S
+    return 0.8 + params.rounds * (0.015 + len(params.operations) * samples_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"steps": Step, "clocks": Clock},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="cycles",
+            table="steps",
+            x=x.Axis("chains", "log2"),
+            y=x.Axis("cycles", "log2"),
+            series="operation",
+            order=OPERATIONS,
+            limits=(x.Limit("fastest", "least_cycles"),),
+        ),
+        x.Lines(
+            key="per_cycle",
+            table="steps",
+            x=x.Axis("chains", "log2"),
+            y=x.Axis("per_cycle"),
+            series="operation",
+            order=OPERATIONS,
+        ),
+    ),
+    values=(
+        *(x.Value(f"{name}_latency_cycles", "", x.Part.CORES) for name in OPERATIONS),
+        *(x.Value(f"{name}_per_cycle", "", x.Part.CORES) for name in OPERATIONS),
+        *(x.Value(f"{name}_gain", "ratio") for name in OPERATIONS),
+        x.Value("add_four_cycles", ""),
+        x.Value("least_cycles", ""),
+        x.Value("core_hz", "hz", x.Part.CORES),
+    ),
+    parts=(x.Part.CORES,),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=lambda _machine: Params(),
+    quick=lambda params: replace(params, rounds=5),
+    smallest=lambda params: replace(params, rounds=2),
+    seconds=seconds,
+    memory_bytes=lambda _params: x.MIB,
+)

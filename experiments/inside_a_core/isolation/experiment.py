@@ -1,0 +1,182 @@
+"""One of four crashes: who is left? Four threads, and four processes, of which one fails hard.
+
+Method: four workers say again and again that they are there: as threads of one process, and as
+processes of their own. In the middle one of them crashes for real. At the end each that is left
+says so, and whether it sees what the first worker wrote into a variable. In a third way one
+thread only raises an exception. All run in processes beside the measuring one.
+Source: A. S. Tanenbaum, H. Bos, Modern Operating Systems, chapter 2 (threads share one address
+space); POSIX: an uncaught signal ends the whole process.
+
+What it cannot tell: what a crash leaves behind in files, or in memory shared on purpose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from experiments import api as x
+
+from .jobs import ABORT, EXCEPTION, NULL
+from .team import LATE_S, Team
+
+THREADS, PROCESSES, RAISED = WAYS = ("threads", "processes", "exception")
+_AFTER_EXCEPTION = "threads_left_after_exception"
+FAILING = 1  # its number; worker 0 writes the variable
+
+
+@x.record
+class Params:
+    """The parameters."""
+
+    workers: int = x.param(4, minimum=3, maximum=16)
+    crash: str = x.param(ABORT, choices=(ABORT, NULL))
+    lane_s: float = x.param(1.0, unit="s", minimum=0.1, maximum=10.0)
+    rounds: int = x.param(3, minimum=1, maximum=50)
+
+
+@x.record
+class Life:
+    """A stretch in which a worker was heard, in the first round; time from the common start."""
+
+    way: str = x.column()
+    worker: int = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+@x.record
+class End:
+    """Who was left at the end, and how many others saw what the first worker wrote."""
+
+    way: str = x.column()
+    repeat: int = x.column()
+    left: int = x.column()
+    seeing: int = x.column()
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield the lanes of the first round as they grow, and who is left in each way and round."""
+    for turn, way in bench.interleave(WAYS, params.rounds):
+        for item in _try(way, params, bench):
+            if isinstance(item, End):
+                yield replace(item, repeat=turn.round)
+            elif turn.round == 0:
+                yield item
+        yield x.Progress(turn.fraction)
+
+
+def _try(way: str, params: Params, bench: x.Bench) -> Iterator[Life | End]:
+    how = EXCEPTION if way == RAISED else params.crash
+    workers = params.workers
+    team = Team(bench, workers=workers, failing=FAILING, how=how, in_processes=way == PROCESSES)
+    with contextlib.closing(team):
+        heard: set[int] = set()
+        for said in team.until(bench.now_s() + LATE_S):
+            heard.add(said["worker"])
+            if len(heard) == workers:
+                break
+        if len(heard) < workers:
+            raise x.UserError("workers_silent", limit_s=LATE_S)
+        start_s = bench.now_s()
+        last_s = dict.fromkeys(range(workers), 0.0)
+        left: set[int] = set()
+        seeing: set[int] = set()
+        for said in _story(team, start_s, params.lane_s):
+            worker, now_s = said["worker"], bench.now_s() - start_s
+            yield Life(way=way, worker=worker, start_s=last_s[worker], end_s=now_s)
+            last_s[worker] = now_s
+            if "left" in said:
+                left.add(worker)
+                seeing |= {worker} if said["sees"] else set()
+        yield End(way=way, repeat=0, left=len(left), seeing=len(seeing - {0}))
+
+
+def _story(team: Team, start_s: float, lane_s: float) -> Iterator[dict[str, Any]]:
+    yield from team.until(start_s + lane_s / 2)
+    team.let_one_fail()
+    yield from team.until(start_s + lane_s)
+    yield from team.call()
+
+
+def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
+    """Tell who was left in each way; the same in every round, or it is said."""
+    left: dict[str, set[int]] = {}
+    seeing: dict[str, set[int]] = {}
+    for end in tables["ends"]:
+        left.setdefault(end.way, set()).add(end.left)
+        seeing.setdefault(end.way, set()).add(end.seeing)
+    values: dict[str, float] = {"workers": params.workers, "others": params.workers - 1}
+    for way, name in (
+        (THREADS, "threads_left"),
+        (PROCESSES, "processes_left"),
+        (RAISED, _AFTER_EXCEPTION),
+    ):
+        if way in left:
+            values[name] = max(left[way]) if way == THREADS else min(left[way])
+    # Threads that crashed cannot be asked; those beside an exception live in one process as well.
+    if RAISED in seeing:
+        values["shared_write_visible"] = min(seeing[RAISED])
+    if PROCESSES in seeing:
+        values["processes_seeing_write"] = max(seeing[PROCESSES])
+    limits: list[str] = []
+    if values.get(_AFTER_EXCEPTION):
+        limits.append("only_this_thread")
+    if {THREADS, PROCESSES} - left.keys():
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    if any(len(counts) > 1 for counts in left.values()):
+        limits.append("not_always")
+    if values["threads_left"] == 0 and values["processes_left"] == params.workers - 1:
+        return x.Finding("threads_all_gone", values, tuple(limits))
+    return x.Finding("otherwise", values, tuple(limits))
+
+
+def seconds(params: Params) -> float:
+    """Estimate: three ways a round, each with the start of its processes."""
+    starts_s = 0.06 * (params.workers + 2)
+    return params.rounds * (3 * params.lane_s + starts_s) + 0.2
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"lives": Life, "ends": End},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Timeline(
+            key="lanes",
+            table="lives",
+            lane="worker",
+            start="start_s",
+            end="end_s",
+            group="way",
+            order=WAYS,
+        ),
+        x.Bars(
+            key="left",
+            table="ends",
+            label="way",
+            value="left",
+            order=WAYS,
+            limits=(x.Limit("others", "others", "x"),),
+        ),
+    ),
+    values=(
+        x.Value("threads_left", ""),
+        x.Value("processes_left", ""),
+        x.Value("threads_left_after_exception", ""),
+        x.Value("shared_write_visible", ""),
+        x.Value("processes_seeing_write", ""),
+        x.Value("workers", ""),
+        x.Value("others", ""),
+    ),
+    parts=(x.Part.CORES, x.Part.MEMORY),
+    defaults=lambda _machine: Params(),
+    quick=lambda params: replace(params, lane_s=0.6, rounds=1),
+    smallest=lambda params: replace(params, lane_s=0.2, rounds=2),
+    seconds=seconds,
+    memory_bytes=lambda params: params.workers * 20 * x.MIB,
+)
