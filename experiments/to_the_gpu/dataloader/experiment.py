@@ -291,10 +291,10 @@ def quick(params: Params) -> Params:
         most_workers=min(params.most_workers, 2),
         width=max(1, params.width // 2),
         batch=min(params.batch, 4),
-        batches=min(params.batches, 6),
+        batches=min(params.batches, 8),
         rounds=5,
     )
-    return x.shrink(reduced, seconds, QUICK_S, rounds=5, batch=1)
+    return x.shrink(reduced, seconds, QUICK_S, rounds=4, batch=1)
 
 
 def seconds(params: Params) -> float:
