@@ -89,7 +89,15 @@ def dumps():
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
-@pytest.mark.usefixtures("dumps")
+@pytest.fixture
+def nobody_left():
+    """See that no process is left, not even a zombie; others of this test run may be there."""
+    before = psutil.Process().children()
+    yield
+    assert psutil.Process().children() == before
+
+
+@pytest.mark.usefixtures("dumps", "nobody_left")
 @pytest.mark.parametrize("crash", [jobs.ABORT, jobs.NULL])
 def test_a_real_crash_ends_threads_together_and_processes_alone(
     crash, capfd, monkeypatch, tmp_path
@@ -105,7 +113,6 @@ def test_a_real_crash_ends_threads_together_and_processes_alone(
         assert (last_s[PROCESSES, worker] >= 0.3) is (worker != FAILING)
     assert capfd.readouterr() == ("", "")
     assert list(tmp_path.iterdir()) == []  # no core dump
-    assert psutil.Process().children() == []  # and no zombie
 
 
 @pytest.mark.usefixtures("dumps")
@@ -139,6 +146,7 @@ def test_nothing_is_left_of_a_stopped_run():
         stop_after_rows(EXPERIMENT, Params(lane_s=2.0, rounds=2), rows)
 
 
+@pytest.mark.usefixtures("nobody_left")
 def test_workers_that_say_nothing_are_an_error_and_are_ended(monkeypatch, tmp_path):
     silent = tmp_path / "jobs.py"
     silent.write_text("import time; time.sleep(60)")
@@ -147,4 +155,3 @@ def test_workers_that_say_nothing_are_an_error_and_are_ended(monkeypatch, tmp_pa
 
     with pytest.raises(UserError, match="workers_silent"):
         list(measure(TINY, Bench(inspect())))
-    assert psutil.Process().children() == []
