@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -149,3 +150,12 @@ def test_no_part_is_named_where_two_do_not_part():
     tables = tables_of(waiting=0.4, host=0.1, copy=0.0, compute=0.401, idle=0.1)
 
     assert analyse(ON_GPU, tables, machine(gpus=1)).message == "no_part_stands_out"
+
+
+def test_no_part_is_named_where_the_rounds_scatter():
+    tables = tables_of(waiting=0.4, host=0.1, copy=0.1, compute=0.45, idle=0.1)
+    wild = [
+        replace(row, part_s=row.part_s * (1 + (row.repeat + (row.part == "waiting")) % 2))
+        for row in tables["shares"]
+    ]
+    assert analyse(ON_GPU, {**tables, "shares": wild}, machine(gpus=1)).message == "cannot_tell"

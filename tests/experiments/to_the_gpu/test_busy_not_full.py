@@ -10,6 +10,7 @@ from experiments.devices.conditions import Conditions
 from experiments.to_the_gpu.busy_not_full.experiment import (
     EXPERIMENT,
     LOADS,
+    TINY,
     Params,
     analyse,
     measure,
@@ -167,6 +168,11 @@ def test_where_nobody_tells_the_work_is_measured_all_the_same(gpu, monkeypatch):
 def test_loads_that_look_alike_by_power_are_said_to(played):
     even = {**played[-1], "power": [replace(row, power_watts=50.0) for row in played[-1]["power"]]}
     assert analyse(SMALL, even, HERE).message == "busy_alike"
+    wild = [
+        replace(row, power_watts=50.0 * (1 + (row.repeat + (row.load == TINY)) % 2))
+        for row in even["power"]
+    ]
+    assert analyse(SMALL, {**even, "power": wild}, HERE).message == "cannot_tell"
 
     seldom = {**even, "seen": [replace(row, share_fraction=0.3) for row in even["seen"]]}
     assert analyse(SMALL, seldom, HERE).message == "not_always_busy"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -199,6 +200,16 @@ def test_the_fewest_helpers_that_do_not_part_from_the_best_are_named():
 
     assert finding.values["best_workers"] == 2
     assert finding.message == "loading_holds_back"
+
+
+def test_helpers_of_whom_nobody_can_tell_are_neither_praised_nor_denied():
+    tables = tables_of({0: 400, 1: 410})
+    wild = [
+        replace(row, samples_per_s=row.samples_per_s * (1 + (row.repeat + row.workers) % 2))
+        for row in tables["epochs"]
+    ]
+
+    assert analyse(Params(), {**tables, "epochs": wild}, machine()).message == "cannot_tell"
 
 
 def test_too_many_helpers_are_told():

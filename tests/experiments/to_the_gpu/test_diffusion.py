@@ -241,6 +241,27 @@ def test_a_compiled_loop_that_is_faster_is_named():
     assert "above_the_limit" not in finding.limits
 
 
+@pytest.mark.parametrize(
+    ("on_gpu", "message"),
+    [
+        ((9e8,) * 3, "gpu_is_faster"),
+        ((4e8,) * 3, "gpu_is_not_faster"),
+        ((5e8, 5.05e8, 5.1e8), "gpu_is_not_faster"),
+        ((2e8, 9e8, 4e8), "cannot_tell"),
+    ],
+)
+def test_a_gpu_is_faster_or_not_or_nobody_can_tell(on_gpu, message):
+    tables = tables_of(USUAL)
+    there = [
+        Rate(side=5120, engine=TORCH_GPU, repeat=repeat, cells_per_s=each, bytes_per_s=each * 8)
+        for repeat, each in enumerate(on_gpu)
+    ]
+    params = Params(device=NAME)
+
+    found = analyse(params, {**tables, "rates": [*tables["rates"], *there]}, machine(gpus=1))
+    assert found.message == message
+
+
 def test_the_limit_is_what_the_machine_tells_where_it_does():
     finding = analyse(Params(), tables_of(USUAL), machine(peak_bytes_per_s=50e9))
 

@@ -66,6 +66,16 @@ def on_gpu(gpu, params=SMALL):
     return in_tables(EXPERIMENT, measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
 
 
+@pytest.mark.parametrize(("by", "message"), [(0, "no_difference"), (1, "cannot_tell")])
+def test_that_calls_cost_nothing_is_told_from_that_nobody_can_tell(tables, by, message):
+    rows = [
+        replace(row, took_s=1e-3 * (1 + by * ((row.repeat + row.calls) % 2)))
+        for row in tables["passes"]
+    ]
+
+    assert analyse(SMALL, {**tables, "passes": rows}, machine(gpus=1)).message == message
+
+
 def test_a_thousand_calls_take_a_thousand_launches(tables):
     finding = analyse(SMALL, tables, machine(gpus=1))
 

@@ -126,6 +126,12 @@ def test_no_difference_is_claimed_where_none_parts(tables):
     finding = module.analyse(SMALL, {**tables, "written": alike}, on_link())
 
     assert finding.message == "no_difference"
+    wild = [
+        replace(row, took_s=1e-3 * (1 + (row.repeat + (row.choice == "as_it_is")) % 2))
+        for row in tables["written"]
+    ]
+    found = module.analyse(SMALL, {**tables, "written": wild}, on_link())
+    assert found.message == "cannot_tell"
 
 
 def test_pinned_copies_are_timed_behind_a_hold_and_pageable_ones_by_the_caller(run):
