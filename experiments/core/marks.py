@@ -103,9 +103,9 @@ def _groups(
 
 def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
     """Return the rows of the series that a view shows."""
-    if view.only is None or view.series is None:
+    if not view.only or view.series is None:
         return rows
-    return [row for row in rows if str(getattr(row, view.series)) == view.only]
+    return [row for row in rows if str(getattr(row, view.series)) in view.only]
 
 
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:

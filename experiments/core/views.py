@@ -74,7 +74,7 @@ class Lines:
     y: Axis
     point: str | None = None
     series: str | None = None
-    only: str | None = None  # this series alone
+    only: tuple[str, ...] = ()  # these series alone; all where none are named
     order: tuple[str, ...] = ()
     statistic: Statistic = "median"
     limits: tuple[Limit, ...] = ()

@@ -59,8 +59,8 @@ def quickly(started):
     return msgspec.structs.replace(started, quick=True)
 
 
-def on_huge_pages(started):
-    return msgspec.structs.replace(started, params=started.params | {"huge_pages": True})
+def on_small_pages_alone(started):
+    return msgspec.structs.replace(started, params=started.params | {"huge_pages": False})
 
 
 def shown(found, part):
@@ -178,14 +178,14 @@ def test_numbers_of_what_is_not_there_are_not_counted(library):
 
 
 def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual_ones(library):
-    huge = ladder(0.5, here=HERE, at=LATER, change=on_huge_pages)
-    keep(library, huge, "huge.coreopsis.jsonl")
+    small = ladder(0.5, here=HERE, at=LATER, change=on_small_pages_alone)
+    keep(library, small, "small.coreopsis.jsonl")
     (alone,) = look(library).values[Part.L1]
 
     keep(library, ladder(here=HERE), "usual.coreopsis.jsonl")
     (beside,) = look(library).values[Part.L1]
 
-    assert (alone.text, alone.label) == ("0.750 ns", "read from the L1 cache (Huge pages: yes)")
+    assert (alone.text, alone.label) == ("0.750 ns", "read from the L1 cache (Huge pages: no)")
     assert (beside.text, beside.label) == ("1.50 ns", "read from the L1 cache")
     assert "newer" not in alone.when
     assert beside.when.endswith("; a newer run had other settings")

@@ -219,7 +219,7 @@ def expected(view: View) -> Sketch:
     match view:
         case Bars():
             return Sketch(_bars((0.92, 1.0, 0.5, 0.54), (0,) * 4))
-        case Lines() if view.series is None or view.only is not None:
+        case Lines() if view.series is None or view.only:
             return Sketch((Stroke((*_STEPS, (1, 0.1))),))
         case Lines():
             return Sketch((Stroke(_RISE), Stroke(_SLOWER, 1)))

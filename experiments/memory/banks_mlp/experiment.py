@@ -3,9 +3,10 @@
 Method: one thread, kept on the last core (pinned), walks 1 to 32 chains of dependent reads side by
 side. Within a chain a read waits for the one before; between chains nothing waits, so one core asks
 for as many lines at once as there are chains, until it, or the memory, can take no more. The chains
-are stretches of one random cycle, each walk on new ones, with the same number of reads for each
-number of chains, after as many that are not timed; 4 KiB pages unless huge ones are asked for.
-Rounds are shuffled; compared are the medians.
+are stretches of one random cycle, each walk on new ones. Each number of chains is timed for the
+same time, so that a disturbance hits all alike, after a walk as long that is not timed. Pages are
+of 2 MiB where the system gives them: looking up small ones limits what can be under way. Rounds are
+shuffled; compared are the medians.
 Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
 latency.
 
@@ -15,6 +16,7 @@ that it waits for, the walk through the page tables, or the banks of the memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from experiments import api as x
@@ -24,8 +26,8 @@ from experiments.tools.core_clock import Clock, clocks, core_hz
 from experiments.tools.long_chain import LongChain, power_of_two
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-SAMPLE_S = 0.003  # of the fastest; one chain takes about twenty times as long
-FIRST_READS = 2_000
+SAMPLE_S = 0.005  # of each number of chains: what takes longer catches more disturbances
+FIRST_STEPS = 500
 FREE_SHARE = 0.5
 
 
@@ -37,7 +39,7 @@ class Params:
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
     rounds: int = x.param(15, minimum=1, maximum=100)
-    huge_pages: bool = x.param(False)
+    huge_pages: bool = x.param(True)
 
 
 @x.record
@@ -60,13 +62,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if params.huge_pages:
             yield from huge_pages_told(huge_pages_fraction(buffer))
         chain = LongChain(buffer, bench)
-        reads = _reads(chain, bench)
+        steps = {chains: _steps(chain, chains, bench) for chains in COUNTS}
         clocked = -1
         for turn, chains in bench.interleave(COUNTS, params.rounds):
             if turn.round > clocked:
                 yield from clocks(bench, turn.round)
                 clocked = turn.round
-            latency_s = read_s(chain, chains, reads, bench)
+            latency_s = read_s(chain, chains, steps[chains], bench)
             yield Read(
                 chains=chains,
                 repeat=turn.round,
@@ -77,22 +79,20 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(turn.fraction)
 
 
-def _reads(chain: LongChain, bench: x.Bench) -> int:
-    """Return how many reads take a sample's time in many chains, the fewest that are timed."""
+def _steps(chain: LongChain, chains: int, bench: x.Bench) -> int:
+    """Return how many steps in each of so many chains take a sample's time."""
     from experiments.kernels.many_chains import rounded_steps, walk_all
 
     def walk(steps: int) -> None:
-        walk_all(steps, chain.stretches(COUNTS[-1], rounded_steps(steps)))
+        walk_all(steps, chain.stretches(chains, rounded_steps(steps)))
 
-    steps = bench.repeat_for(walk, at_least_s=SAMPLE_S, start=FIRST_READS // COUNTS[-1])
-    return steps * COUNTS[-1]
+    return rounded_steps(bench.repeat_for(walk, at_least_s=SAMPLE_S, start=FIRST_STEPS))
 
 
-def read_s(chain: LongChain, chains: int, reads: int, bench: x.Bench) -> float:
-    """Return the seconds per read for `reads` in `chains`."""
-    from experiments.kernels.many_chains import rounded_steps, walk_all
+def read_s(chain: LongChain, chains: int, steps: int, bench: x.Bench) -> float:
+    """Return the seconds per read for `steps`, a multiple of 4, in each of so many chains."""
+    from experiments.kernels.many_chains import walk_all
 
-    steps = rounded_steps(reads // chains)
     # How much of the page tables the caches hold depends on the reads just before: after
     # 32 chains a single one was a third faster for a while than when it is walked on and on.
     walk_all(steps, chain.stretches(chains, steps))
@@ -101,22 +101,25 @@ def read_s(chain: LongChain, chains: int, reads: int, bench: x.Bench) -> float:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare one chain with the fastest number of chains."""
+    """Compare one chain with the fastest number of several."""
     of = x.spreads((read.chains, read.latency_s, read.repeat) for read in tables["reads"])
     limits = [] if params.huge_pages else ["page_translation_included"]
     cache_bytes = x.last_level_cache_bytes(machine)
-    if cache_bytes is None or power_of_two(params.memory_bytes) < 4 * cache_bytes:
+    if cache_bytes is None or power_of_two(params.memory_bytes) < x.BEYOND_CACHE * cache_bytes:
         limits.append("partly_in_cache")
-    if 1 not in of or len(of) == 1:
+    one, several = of.get(1), {chains: each for chains, each in of.items() if chains > 1}
+    if one is None or not several:
         return x.Finding("nothing_to_compare", {}, tuple(limits))
-    one, fastest = of[1], min(of, key=lambda chains: of[chains].median)
-    best = of[fastest]
+    fastest = min(several, key=lambda chains: several[chains].median)
+    best = several[fastest]
+    # No more can be under way than there are chains: what goes beyond is the one chain's delay.
+    parallelism = min(one.median / best.median, fastest)
     values = {
         "one_chain_s": one.median,
         "best_s": best.median,
         "best_chains": fastest,
-        "parallelism": one.median / best.median,
-        "bytes_in_flight": LINE_BYTES * one.median / best.median,
+        "parallelism": parallelism,
+        "bytes_in_flight": LINE_BYTES * parallelism,
         "best_bytes_per_s": LINE_BYTES / best.median,
     }
     if machine.memory.peak_bytes_per_s:
@@ -129,15 +132,24 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["best_cycles"] = best.median * clock_hz
     if fastest == max(COUNTS):
         limits.append("no_floor_reached")
-    if any(one.low > chains * each.high for chains, each in of.items() if chains > 1):
+    if any(one.low > chains * each.high for chains, each in several.items()):
         limits.append("more_than_chains")
-    if not best.differs_from(one):
-        unclear = ("parallelism", "bytes_in_flight")
-        message = x.TOO_FEW if x.too_few((best, one)) else "one_at_a_time"
-        return x.Finding(message, values, tuple(limits), unclear)
-    return x.Finding(
-        "many_under_way" if clock_hz is None else "many_under_way_in_cycles", values, tuple(limits)
-    )
+    message = _message(one, several, fastest)
+    is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
+    unclear = () if is_clear else ("parallelism", "bytes_in_flight")
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _message(one: x.Spread, several: Mapping[int, x.Spread], fastest: int) -> str:
+    """Return the message; all numbers of chains are one family, as the fastest is picked."""
+    if x.too_few((one, several[fastest])):
+        return x.TOO_FEW
+    pairs = {chains: (each, one) for chains, each in several.items()}
+    found = x.family(pairs, x.Spread.against)[fastest]
+    if found.outcome is x.Outcome.UNKNOWN:
+        return x.CANNOT_TELL
+    gains = found.outcome is x.Outcome.DIFFERS and not found.is_above
+    return "many_under_way" if gains else "no_gain"
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -148,20 +160,19 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Walk through half of the memory, five times."""
-    return replace(
-        params, memory_bytes=max(power_of_two(params.memory_bytes) // 2, x.MIB), rounds=5
-    )
+    """Walk through half of the memory, ten times at most."""
+    memory_bytes = max(power_of_two(params.memory_bytes) // 2, x.MIB)
+    return replace(params, memory_bytes=memory_bytes, rounds=min(params.rounds, 10))
 
 
 def seconds(params: Params) -> float:
-    """Estimate: the same reads take longer the fewer chains they are in."""
-    samples_s = 2 * sum(20 / min(chains, 20) for chains in COUNTS) * 1.3 * SAMPLE_S
-    return 0.3 + params.memory_bytes / x.GIB * 1.2 + params.rounds * (samples_s + 0.01)
+    """Estimate: laying out the chain, then two walks for each number of chains."""
+    samples_s = len(COUNTS) * 2 * 1.2 * SAMPLE_S
+    return 0.3 + params.memory_bytes / x.GIB * 1.2 + (params.rounds + 1) * (samples_s + 0.01)
 
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=3,
     params=Params,
     tables={"reads": Read, "clocks": Clock},
     measure=measure,

@@ -3,14 +3,15 @@
 Method: one thread, kept on the last core (pinned), walks through a block of memory (the working
 set) in steps: each place it reads says where the next one is. In random order nothing can be
 fetched ahead, so a step takes as long as the way to the cache or memory that answers; the same
-places in a row show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4 KiB
-unless huge ones are asked for. Sizes are shuffled in each round; the best repeat counts, because
-all disturbance only adds. The clock of the core is measured in each round, so that the steps can be
-read in cycles.
+places in a row show what fetching ahead hides. Each place is a line of 64 bytes, pages are of
+4 KiB. From 2 MiB on the same random walk is taken through pages of 2 MiB as well, where the system
+gives them: what it is faster by is the translation of addresses. For that the largest size is
+compared round by round; the others are walked in every fifth round. Sizes are shuffled in each
+round; the best repeat counts, because all disturbance only adds. The clock of the core is measured
+in each round, so that the steps can be read in cycles.
 Source: google/multichase, lmbench `lat_mem_rd -t`.
 
-What it cannot tell: beyond the last cache with small pages, the time of the address translation
-is part of a step, as it is in every program.
+What it cannot tell: what translation costs that pages of 2 MiB still need.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ from itertools import accumulate, count, takewhile
 from typing import Any
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
+from experiments.tools.buffers import (
+    GIVEN,
+    HUGE_PAGE_BYTES,
+    Buffer,
+    huge_pages_fraction,
+    huge_pages_told,
+)
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.tools.core_clock import Clock, clocks, core_hz
 
@@ -32,10 +39,12 @@ APART = 1.01  # the last two working sets are, at least
 FREE_SHARE = 0.5
 STILL_RISING = 1.1  # times as slow as in half as much
 SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
-RANDOM, IN_A_ROW = "random", "sequential"
+RANDOM, IN_A_ROW, HUGE = "random", "sequential", "huge"
 LEVELS = ("l1", "l2", "l3")
 SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
+EVERY = 5  # rounds; in the others only the largest size is walked
+FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
 BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 
 
@@ -47,13 +56,13 @@ class Params:
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
     points_per_octave: int = x.param(4, minimum=1, maximum=16)
-    rounds: int = x.param(3, minimum=1, maximum=50)
-    huge_pages: bool = x.param(False)
+    rounds: int = x.param(15, minimum=1, maximum=50)
+    huge_pages: bool = x.param(True)
 
 
 @x.record
 class Step:
-    """One repeat at one size; `order` is "random" or "sequential"."""
+    """One repeat at one size; `order` is "random", "sequential", or "huge": random, huge pages."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     order: str = x.column()
@@ -77,22 +86,37 @@ def sizes(params: Params) -> list[int]:
     return [*below, largest]
 
 
+def huge_sizes(params: Params) -> list[int]:
+    """Return the working sets that are walked through huge pages as well: one an octave."""
+    fine = sizes(params)
+    return [s for s in fine if s >= HUGE_PAGE_BYTES and (s == fine[-1] or s & (s - 1) == 0)]
+
+
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield one row for each size, order and round, and the clock of each round."""
     with bench.pinned() as thread:
         if thread is None:
             yield x.Note("not_pinned")
-        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        buffers = {HUGE: Buffer(max(sizes(params)), huge=True)} if params.huge_pages else {}
         if params.huge_pages:
-            yield from huge_pages_told(huge_pages_fraction(buffer))
+            given = huge_pages_fraction(buffers[HUGE])
+            yield from huge_pages_told(given)
+            if (given or 0.0) < GIVEN:
+                del buffers[HUGE]
+        buffers |= dict.fromkeys((RANDOM, IN_A_ROW), Buffer(max(sizes(params))))
+        largest = max(sizes(params))
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
+        arms += [(size, HUGE) for size in huge_sizes(params) if HUGE in buffers]
         clocked = -1
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
             if arm.round > clocked:
                 yield from clocks(bench, arm.round)
                 clocked = arm.round
-            at_random = order == RANDOM
-            latency_s = step_s(buffer, size_bytes, bench, turn=arm.round, at_random=at_random)
+            if size_bytes < largest and arm.round % EVERY:
+                continue
+            latency_s = step_s(
+                buffers[order], size_bytes, bench, turn=arm.round, at_random=order != IN_A_ROW
+            )
             yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
             yield x.Progress(arm.fraction)
 
@@ -102,14 +126,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
     If a read took longer than in the next larger working set, the level takes that one's time.
     """
-    best: dict[int, float] = {}
-    for step in tables["steps"]:
-        if step.order == RANDOM:
-            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    best, best_huge = (_best(tables["steps"], order) for order in (RANDOM, HUGE))
     cache_bytes = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
     limits = ["where_read"] if best else []
-    limits += ["page_translation_included"] if not params.huge_pages else []
     below_bytes = 0
     for name, level_bytes in cache_bytes.items():
         inside = [size for size in best if below_bytes < size <= level_bytes // 2]
@@ -123,9 +143,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["memory_latency_s"] = best[max(best)]
         half = max((size for size in best if size <= max(best) // 2), default=max(best))
         if best[max(best)] > STILL_RISING * best[half]:
-            limits.append("still_rising_huge" if params.huge_pages else "still_rising")
+            limits.append("still_rising")
     else:
         limits.append("no_memory_latency")
+    unclear: tuple[str, ...] = ()
+    if "memory_latency_s" in values and max(best) in best_huge:
+        values["memory_huge_latency_s"] = best_huge[max(best)]
+        share, told = _translation(tables["steps"], max(best))
+        values |= share
+        limits += told
+        unclear = () if told else tuple(share)
+    elif "memory_latency_s" in values:
+        limits.append("no_huge_latency" if params.huge_pages else "page_translation_included")
     if x.is_guest(machine) and (part := _part_of_l3(best, values)):
         if min((s for s in sizes(params) if s > part["l3_seen_bytes"]), default=None) in best:
             values |= part
@@ -149,8 +178,30 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if "l1_latency_s" in values and "memory_latency_s" in values:
         values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
         climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
-        return x.Finding(climbed, values, tuple(limits))
-    return x.Finding("ladder_in_part", values, tuple(limits))
+        return x.Finding(climbed, values, tuple(limits), unclear)
+    if "memory_latency_s" in values:
+        return x.Finding("memory_alone", values, tuple(limits), unclear)
+    reached = "ladder_in_part" if "l1_latency_s" in values else "nothing_read_off"
+    return x.Finding(reached, values, tuple(limits))
+
+
+def _best(steps: Sequence[Step], order: str) -> dict[int, float]:
+    """Return the lowest time at each size in one order."""
+    best: dict[int, float] = {}
+    for step in steps:
+        if step.order == order:
+            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    return best
+
+
+def _translation(steps: Sequence[Step], size: int) -> tuple[dict[str, float], list[str]]:
+    """Return the share of looking small pages up, at one size, and what is clear about it."""
+    of = x.spreads((s.order, s.latency_s, s.repeat) for s in steps if s.size_bytes == size)
+    small, huge = of[RANDOM], of[HUGE]
+    share = {"translation_fraction": max(0.0, 1 - huge.median / small.median)}
+    limits = ["pages_take_a_share"] if huge.is_below(small) else []
+    limits += ["pages_cost_nothing"] if huge.is_as(small) else []
+    return share, limits
 
 
 def _has_spike(best: Mapping[int, float]) -> bool:
@@ -202,25 +253,42 @@ def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go to four last-level caches and at least 256 MiB, within half of the free memory."""
+    """Go to four last-level caches and at least 256 MiB, twice within half of the free memory."""
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 256 * x.MIB)
-    largest = x.fits(wanted, FREE_SHARE)
-    return Params(largest_bytes=max(largest, x.MIB))
+    params = Params(largest_bytes=max(x.fits(wanted, FREE_SHARE / 2), x.MIB))
+    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
+        params = replace(params, rounds=params.rounds - 1)
+    return params
 
 
 def quick(params: Params) -> Params:
     """Take half the points, once, and only as much memory as is quickly laid out."""
-    largest = min(params.largest_bytes, x.GIB)
-    return replace(params, largest_bytes=largest, points_per_octave=2, rounds=1)
+    largest, rounds = min(params.largest_bytes, x.GIB), min(params.rounds, EVERY)
+    reduced = replace(params, largest_bytes=largest, points_per_octave=2, rounds=rounds)
+    if seconds(reduced) > QUICK_S:  # too few rounds could not compare the pages
+        reduced = replace(reduced, rounds=1, huge_pages=False)
+    return reduced
 
 
 def seconds(params: Params) -> float:
     """Estimate: the samples, laying out the chains, and flushing what that left in a cache."""
     ladder: Sequence[int] = sizes(params)
-    samples_s = len(ladder) * 2 * 4 * SAMPLE_S
-    layout_s = sum(ladder) / LINE_BYTES * 45e-9
-    past_s = sum(size > x.MIB for size in ladder) * 0.025
-    return max(ladder) / x.GIB * 1.2 + params.rounds * (samples_s + layout_s + past_s)
+    huge: Sequence[int] = huge_sizes(params) if params.huge_pages else []
+    ladders = -(-params.rounds // EVERY)
+    writing_s = (1.2 + 0.3 * params.huge_pages) * max(ladder) / x.GIB
+    largest_s = _walks_s(ladder[-1:], huge[-1:])
+    return writing_s + ladders * _walks_s(ladder, huge) + (params.rounds - ladders) * largest_s
+
+
+def _walks_s(small: Sequence[int], huge: Sequence[int]) -> float:
+    samples_s = (2 * len(small) + len(huge)) * 4 * SAMPLE_S
+    layout_s = sum(small) / LINE_BYTES * 45e-9 + sum(huge) / LINE_BYTES * 20e-9
+    past_s = sum(size > x.MIB for size in [*small, *huge]) * 0.025
+    return samples_s + layout_s + past_s
+
+
+def _memory_bytes(params: Params) -> int:
+    return (1 + params.huge_pages) * (max(sizes(params)) + HUGE_PAGE_BYTES)
 
 
 _LADDER: dict[str, Any] = {
@@ -228,7 +296,7 @@ _LADDER: dict[str, Any] = {
     "x": x.Axis("size_bytes", "log2"),
     "y": x.Axis("latency_s", "log10"),
     "series": "order",
-    "order": (RANDOM, IN_A_ROW),
+    "order": (RANDOM, IN_A_ROW, HUGE),
     "statistic": "least",
     "limits": (
         x.Limit("l1", "l1_bytes", "x"),
@@ -240,20 +308,22 @@ _LADDER: dict[str, Any] = {
 }
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
     analyse=analyse,
     views=(
-        x.Lines(key="ladder", only=RANDOM, **_LADDER),
-        x.Lines(key="fetched_ahead", **_LADDER),
+        x.Lines(key="ladder", only=(RANDOM, HUGE), **_LADDER),
+        x.Lines(key="fetched_ahead", only=(RANDOM, IN_A_ROW), **_LADDER),
     ),
     values=(
         x.Value("l1_latency_s", "s", x.Part.L1),
         x.Value("l2_latency_s", "s", x.Part.L2),
         x.Value("l3_latency_s", "s", x.Part.L3, within="l3_seen_bytes"),
         x.Value("memory_latency_s", "s", x.Part.MEMORY),
+        x.Value("memory_huge_latency_s", "s"),
+        x.Value("translation_fraction", "fraction"),
         x.Value("memory_over_l1", "ratio"),
         x.Value("l1_latency_cycles", ""),
         x.Value("l2_latency_cycles", ""),
@@ -274,6 +344,6 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     seconds=seconds,
-    memory_bytes=lambda params: max(sizes(params), default=0) + 2 * x.MIB,
+    memory_bytes=_memory_bytes,
     is_in_tour=True,
 )

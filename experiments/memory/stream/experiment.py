@@ -16,9 +16,9 @@ copy and scale move half as much again, add and triad a third more.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from experiments import api as x
 from experiments.tools.arrays import (
@@ -35,15 +35,15 @@ from experiments.tools.buffers import huge_pages_told
 
 from .loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 
+K = TypeVar("K", bound=Hashable)
 CLEARLY = 1.25  # times memory's rate; a cache is several times as fast
 SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread to wake
 KERNELS = tuple(MOVED)
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
-SAYS_NO_GAIN = ("one_is_enough", "one_is_best", "one_nearly_fills")
-# Then it is not known whether more threads bring more.
-UNCLEAR = (x.TOO_FEW, "one_is_enough", "one_is_best", "last_ones_unclear")
+SAYS_NO_GAIN = ("one_is_enough", "one_nearly_fills")
+FEW_ROUNDS = 5
 
 
 @x.record
@@ -55,7 +55,7 @@ class Params:
     )
     threads: int = x.param(2, minimum=1, maximum=1024, scale="log2")
     few_counts: bool = x.param(False)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(12, minimum=1, maximum=50)
     huge_pages: bool = x.param(False)
     loaded: bool = x.param(True)
 
@@ -113,7 +113,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(arm.fraction * share)
     if share < 1.0:
         chain_bytes = min(params.array_bytes, 2 * x.GIB)
-        yield from measure_loaded(team, cores, chain_bytes, bench, params.rounds, share)
+        yield from measure_loaded(team, cores, chain_bytes, bench, _loaded_rounds(params), share)
 
 
 def mover(team: Team, kernel: str, count: int, share_bytes: int) -> Callable[[int], float]:
@@ -183,12 +183,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values["one_thread_bytes_per_s"] = triad[one]
     if message in SAYS_NO_GAIN and _others_gain(tables["moves"], one, most):
         limits.append("other_loops_gain")
-    unclear = ("threads_for_90_percent",) if full > 1 and message in UNCLEAR else ()
+    is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
+    unclear = () if is_clear else ("threads_for_90_percent",)
     return x.Finding(message, values, tuple(limits), unclear)
 
 
 def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
-    """Return the message; more threads bring more only where the spreads part.
+    """Return the message; all numbers of threads are one family against one thread.
 
     `keeps_up`: together they move nearly as many times one thread's data as there are threads.
     """
@@ -197,28 +198,42 @@ def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
         return "one_thread_alone"
     if x.too_few((triad[one], triad[most])):
         return x.TOO_FEW
-    if not triad[one].differs_from(triad[most]):
-        is_best = triad[one].median >= max(found.median for found in triad.values())
-        return "one_is_best" if is_best else "one_is_enough"
+    more = {count: (each, triad[one]) for count, each in triad.items() if count > one}
+    gain, are_all_known = _above(more)
+    if not gain:
+        return "one_is_enough" if are_all_known else x.CANNOT_TELL
     if full == 1:
         return "one_nearly_fills"
+    if full not in gain:
+        return x.CANNOT_TELL
     if full < most:
         return "full_before_all"
     before = max(count for count in triad if count < most)
     if not triad[before].is_below(triad[most]):
-        return "last_ones_unclear"
+        return x.CANNOT_TELL
     return "still_rising" if keeps_up else "adds_less"
+
+
+def _above(pairs: Mapping[K, tuple[x.Spread, x.Spread]]) -> tuple[set[K], bool]:
+    """Return where the first of a pair is clearly above the second, and are all outcomes known?"""
+    found = x.family(pairs, x.Spread.against)
+    outcomes = [each.outcome for each in found.values()]
+    above = {
+        key for key, each in found.items() if each.outcome is x.Outcome.DIFFERS and each.is_above
+    }
+    return above, x.Outcome.UNKNOWN not in outcomes
 
 
 def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
     """Do all threads move clearly more than one in a loop other than the triad?"""
     of = x.spreads(((row.kernel, row.threads), row.bytes_per_s, row.repeat) for row in moves)
-    return any(
-        of[kernel, one].is_below(of[kernel, most])
-        and of[kernel, one].median < NEARLY * of[kernel, most].median
+    pairs = {
+        kernel: (of[kernel, most], of[kernel, one])
         for kernel in KERNELS
         if kernel != "triad" and {(kernel, one), (kernel, most)} <= of.keys()
-    )
+    }
+    above, _ = _above(pairs)
+    return any(pairs[k][1].median < NEARLY * pairs[k][0].median for k in above)
 
 
 def _is_no_faster(values: Mapping[str, float]) -> bool:
@@ -242,9 +257,11 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take few numbers of threads, three times; under load and beyond the caches if time allows."""
-    reduced = replace(params, few_counts=True, rounds=3)
+    """Take few numbers of threads and rounds; under load and beyond the caches if time allows."""
+    reduced = replace(params, few_counts=True, rounds=min(params.rounds, FEW_ROUNDS))
     reduced = replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
+    while seconds(reduced) > QUICK_S and reduced.rounds > x.ENOUGH:
+        reduced = replace(reduced, rounds=reduced.rounds - 1)
     while seconds(reduced) > QUICK_S and reduced.array_bytes >= 2 * x.MIB:
         reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
     return reduced
@@ -263,7 +280,11 @@ def seconds(params: Params) -> float:
 
 
 def _loaded_s(params: Params) -> float:
-    return 0.1 * len(LEVELS) * params.rounds if params.loaded else 0.0
+    return 0.08 * len(LEVELS) * _loaded_rounds(params) if params.loaded else 0.0
+
+
+def _loaded_rounds(params: Params) -> int:
+    return -(-params.rounds // 2)  # a walk has several windows of its own
 
 
 def memory_bytes(params: Params) -> int:
@@ -281,7 +302,7 @@ _MOVES: dict[str, Any] = {
 }
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"moves": Move, "cached": CachedMove, "loaded": Loaded},
     measure=measure,

@@ -1,6 +1,7 @@
 """The latency of a dependent read while other cores load the memory.
 
-One thread walks a random chain. The others read arrays in order, with pauses that shrink from level
+One thread walks a random chain, each time on from where it last stopped: so no cache, however idle,
+holds what comes next. The others read arrays in order, with pauses that shrink from level
 to level. Their reads are counted from the walk's start to its end.
 Source: loaded latency as in Intel's Memory Latency Checker and multichase (`chaseload`).
 """
@@ -25,7 +26,7 @@ BLOCK_S, TURN_S = 3e-7, 2e-9  # roughly; they only size a portion
 PORTION_S = 0.0005  # read between two checks whether the walk is over
 WARM_UP_STEPS, STEPS = 50_000, 40_000
 SCATTERED = 1.5  # times: of the least time under one load
-WINDOWS = 7  # of so many steps; the one in the middle counts, as others may push in
+WINDOWS = 5  # of so many steps; the one in the middle counts, as others may push in
 
 
 @x.record
@@ -45,13 +46,14 @@ def measure_loaded(
     from experiments.kernels.chains import link_random
 
     chain = Buffer(chain_bytes)
-    start = link_random(chain.words, chain_bytes // LINE_BYTES, chain.address, 0x9E3779B9)
+    place = link_random(chain.words, chain_bytes // LINE_BYTES, chain.address, 0x9E3779B9)
     arrays = [team.arrays(m, team.share_bytes(cores))[0].view("uint64") for m in range(cores - 1)]
     for arm, level in bench.interleave(LEVELS, rounds):
         readers = [_Reader(words, PAUSES[level - 1]) for words in arrays] if level else []
-        walker = _Walker(bench, readers, start)
+        walker = _Walker(bench, readers, place)
         jobs = {member: functools.partial(r.go_on, walker.over) for member, r in enumerate(readers)}
         team.run({**jobs, cores - 1: walker.go})
+        place = walker.place
         yield Loaded(
             level=level,
             repeat=arm.round,
@@ -103,22 +105,22 @@ class _Reader:
 
 
 class _Walker:
-    """Walks the chain; `over` is set at its end, even after an error."""
+    """Walks the chain on from `place`; `over` is set at its end, even after an error."""
 
-    def __init__(self, bench: x.Bench, readers: Sequence[_Reader], start: Any) -> None:
+    def __init__(self, bench: x.Bench, readers: Sequence[_Reader], place: Any) -> None:
         self.over = threading.Event()
         self.latency_s = self.load_bytes_per_s = 0.0
-        self._bench, self._readers, self._start = bench, readers, start
+        self._bench, self._readers, self.place = bench, readers, place
 
     def go(self) -> None:
         from experiments.kernels.chains import rounded_steps, walk
 
         try:
-            place = walk(WARM_UP_STEPS, self._start)
+            self.place = walk(WARM_UP_STEPS, self.place)
             windows = []
             for _ in range(WINDOWS):
                 before_bytes, start_s = self._read(), self._bench.now_s()
-                place = walk(STEPS, place)
+                self.place = walk(STEPS, self.place)
                 took_s = self._bench.now_s() - start_s
                 windows.append((took_s, (self._read() - before_bytes) / took_s))
             took_s, self.load_bytes_per_s = sorted(windows)[WINDOWS // 2]

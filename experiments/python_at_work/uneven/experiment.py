@@ -252,7 +252,7 @@ EXPERIMENT = x.Experiment(
             x=x.Axis("chunk", "log2"),
             y=x.Axis("efficiency_fraction"),
             series="way",
-            only=DYNAMIC,
+            only=(DYNAMIC,),
             order=WAYS,
         ),
         x.Bars(

@@ -111,7 +111,7 @@ def test_each_series_is_a_line_in_the_declared_order():
 def test_a_view_of_one_series_leaves_the_others_out():
     view = Lines(
         key="k", table="t", x=Axis("size_bytes"), y=Axis("latency_s"),
-        series="order", only="random",
+        series="order", only=("random",),
     )  # fmt: skip
     rows = [Step(4, "sequential", 1.0), Step(4, "random", 2.0)]
 

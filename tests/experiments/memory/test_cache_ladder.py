@@ -4,20 +4,27 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.core.bench import Bench
 from experiments.memory.cache_ladder import experiment as cache_ladder
 from experiments.memory.cache_ladder.experiment import (
+    HUGE,
     IN_A_ROW,
     RANDOM,
     Params,
     Step,
     analyse,
+    measure,
     sizes,
 )
+from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-AGREED = {"l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1"}
+AGREED = {
+    "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
+    "memory_huge_latency_s", "translation_fraction",
+}  # fmt: skip
 AGREED_COLUMNS = {"steps": {"size_bytes", "order", "latency_s"}}
 
 PARAMS = Params(largest_bytes=256 * MIB)
@@ -181,7 +188,7 @@ def test_a_cache_that_nobody_knows_is_named_and_has_no_value():
 def test_on_a_machine_of_which_nothing_is_known_memory_is_still_told():
     found = analyse(PARAMS, tables(), Machine())
 
-    assert found.message == "ladder_in_part"
+    assert found.message == "memory_alone"
     assert "memory_latency_s" in found.values
     assert {f"no_l{level}_cache_known" for level in (1, 2, 3)} <= set(found.limits)
 
@@ -204,15 +211,101 @@ def test_reads_in_a_row_are_told_of_the_largest_size_only():
 def test_a_chain_in_a_row_alone_is_no_ladder():
     found = analyse(PARAMS, tables(orders=(IN_A_ROW,)), machine())
 
-    assert found.message == "ladder_in_part"
+    assert found.message == "nothing_read_off"
     assert not any(name.endswith("latency_s") for name in found.values)
 
 
-def test_small_pages_are_a_limit_and_huge_ones_are_not():
-    huge = Params(largest_bytes=256 * MIB, huge_pages=True)
+def with_huge(huge_s, rounds=6, noise=(1.0, 1.02, 0.99, 1.01, 1.0, 0.98)):
+    rows = tables()
+    largest = max(step.size_bytes for step in rows["steps"])
+    rows["steps"] = [step for step in rows["steps"] if step.size_bytes < largest]
+    rows["steps"] += [
+        Step(size_bytes=largest, order=order, repeat=turn, latency_s=latency_s * factor)
+        for turn, factor in enumerate(noise[:rounds])
+        for order, latency_s in ((RANDOM, 100e-9), (HUGE, huge_s))
+    ]
+    return rows
 
-    assert "page_translation_included" in analyse(PARAMS, tables(), machine()).limits
-    assert "page_translation_included" not in analyse(huge, tables(), machine()).limits
+
+def test_what_looking_small_pages_up_costs_is_told_beside_the_latency_through_small_pages():
+    found = analyse(PARAMS, with_huge(72e-9), machine())
+
+    assert found.values["memory_latency_s"] == pytest.approx(98e-9)
+    assert found.values["memory_huge_latency_s"] == pytest.approx(0.98 * 72e-9)
+    assert found.values["translation_fraction"] == pytest.approx(0.28)
+    assert "pages_take_a_share" in found.limits
+    assert found.unclear == ()
+
+
+def test_pages_that_cost_nothing_are_said_to_cost_nothing():
+    found = analyse(PARAMS, with_huge(99e-9), machine())
+
+    assert "pages_cost_nothing" in found.limits
+    assert "pages_take_a_share" not in found.limits
+    assert found.unclear == ()
+
+
+def test_of_noise_no_share_of_the_pages_is_told():
+    noisy = with_huge(72e-9)
+    noisy["steps"] = [
+        replace(step, latency_s=step.latency_s * (1, 3, 0.3, 2, 0.5, 4)[step.repeat])
+        if step.order == HUGE
+        else step
+        for step in noisy["steps"]
+    ]
+    for rows in (noisy, with_huge(72e-9, rounds=2)):
+        found = analyse(PARAMS, rows, machine())
+
+        assert found.unclear == ("translation_fraction",)
+        assert not {"pages_take_a_share", "pages_cost_nothing"} & {*found.limits}
+
+
+def test_where_huge_pages_were_not_had_or_not_wanted_that_is_said():
+    without = replace(PARAMS, huge_pages=False)
+
+    assert "no_huge_latency" in analyse(PARAMS, tables(), machine()).limits
+    assert "page_translation_included" in analyse(without, tables(), machine()).limits
+    for key in ("no_huge_latency", "page_translation_included"):
+        assert key not in analyse(PARAMS, with_huge(72e-9), machine()).limits
+
+
+@pytest.mark.parametrize(("given", "orders"), [(1.0, 3), (0.5, 2), (None, 2)])
+def test_a_line_is_named_after_huge_pages_only_where_the_system_gave_them(
+    given, orders, monkeypatch
+):
+    monkeypatch.setattr(cache_ladder, "huge_pages_fraction", lambda _buffer: given)
+    monkeypatch.setattr(cache_ladder, "step_s", lambda *_, **__: 1e-9)
+    params = Params(largest_bytes=8 * MIB, rounds=7)
+    steps = [r for r in measure(params, Bench(machine())) if isinstance(r, Step)]
+
+    assert len({step.order for step in steps}) == orders
+    assert {s.size_bytes for s in steps if s.order == HUGE} <= {2 * MIB, 4 * MIB, 8 * MIB}
+    # For the comparison of the pages the largest size is walked in every round.
+    for order in {step.order for step in steps}:
+        ours = [step for step in steps if step.order == order]
+        assert [s.repeat for s in ours if s.size_bytes == 8 * MIB] == [*range(7)]
+        assert {s.repeat for s in ours if s.size_bytes < 8 * MIB} == {0, 5}
+
+
+def test_the_second_line_walks_through_huge_pages_and_the_others_do_not(monkeypatch):
+    walked = {}
+
+    def step_s(buffer, size_bytes, bench, *, turn, at_random):
+        walked.setdefault(id(buffer), (buffer, set()))[1].add(at_random)
+        return 1e-9
+
+    def buffer(size_bytes, *, huge=False):
+        made = Buffer(size_bytes, huge=huge)
+        made.is_huge = huge
+        return made
+
+    monkeypatch.setattr(cache_ladder, "Buffer", buffer)
+    monkeypatch.setattr(cache_ladder, "huge_pages_fraction", lambda _buffer: 1.0)
+    monkeypatch.setattr(cache_ladder, "step_s", step_s)
+    list(measure(Params(largest_bytes=4 * MIB, rounds=1), Bench(machine())))
+
+    by_pages = {made.is_huge: orders for made, orders in walked.values()}
+    assert by_pages == {True: {True}, False: {True, False}}
 
 
 def test_the_sizes_are_whole_lines_that_double_evenly():
@@ -243,7 +336,7 @@ def test_the_default_reaches_memory_within_half_of_what_is_free(free_memory):
     assert cache_ladder.defaults(large).largest_bytes == 4 * 384 * MIB
 
     free_memory(GIB)
-    assert cache_ladder.defaults(large).largest_bytes == GIB // 2
+    assert cache_ladder.defaults(large).largest_bytes == GIB // 4  # small pages and huge ones
     free_memory(KIB)
     assert cache_ladder.defaults(machine()).largest_bytes == MIB
     free_memory(None)
@@ -327,19 +420,6 @@ def test_without_memory_measured_no_part_of_the_cache_is_told():
     rows = tables(largest=64 * MIB)
 
     assert "part_of_l3" not in analyse(PARAMS, rows, machine(virtualization="kvm")).limits
-
-
-@pytest.mark.parametrize(("huge", "told"), [(False, "still_rising"), (True, "still_rising_huge")])
-def test_what_still_rises_is_put_on_the_pages_that_there_were(huge, told):
-    rows = tables()
-    largest = max(step.size_bytes for step in rows["steps"])
-    rows["steps"] = [
-        replace(step, latency_s=2 * step.latency_s) if step.size_bytes == largest else step
-        for step in rows["steps"]
-    ]
-    found = analyse(replace(PARAMS, huge_pages=huge), rows, machine())
-
-    assert {"still_rising", "still_rising_huge"} & {*found.limits} == {told}
 
 
 @pytest.mark.parametrize(("far_s", "is_told"), [(0.9, False), (1.4, True)])

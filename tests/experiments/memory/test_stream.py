@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from experiments.core.bench import Bench
-from experiments.kernels import streams
+from experiments.kernels import chains, streams
 from experiments.memory.stream import experiment as stream
 from experiments.memory.stream.experiment import KERNELS, CachedMove, Move, Params, analyse
-from experiments.memory.stream.loaded import LEVELS, Loaded
+from experiments.memory.stream.loaded import LEVELS, Loaded, measure_loaded
 from experiments.tools import arrays
 from experiments.tools.arrays import ARRAYS, Team, cache_count, counts, spread_out
 from machine.inspect import inspect
-from machine.model import Cache, Machine
+from machine.model import Cache, Machine, last_level_cache_bytes
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
@@ -55,9 +55,10 @@ def under_load(idle_s=100e-9, busiest_s=300e-9):
     [
         ({1: 10e9, 2: 19e9, 3: 20e9, 4: 20e9}, "full_before_all", 2),
         ({1: 10e9, 2: 20e9, 4: 40e9}, "still_rising", 4),
-        ({1: 19.2e9, 4: 20e9}, "one_nearly_fills", 1),
-        ({1: 20e9, 4: 20e9}, "one_is_best", 1),
-        ({1: 20e9, 4: 10e9}, "one_nearly_fills", 1),
+        ({1: 18.4e9, 4: 20e9}, "one_nearly_fills", 1),
+        ({1: 19.6e9, 4: 20e9}, "one_is_enough", 1),  # the same within 5 %
+        ({1: 20e9, 4: 20e9}, "one_is_enough", 1),
+        ({1: 20e9, 4: 10e9}, "one_is_enough", 1),
         ({1: 20e9}, "one_thread_alone", 1),
         ({1: 10e9, 2: 17.9e9, 4: 20e9}, "adds_less", 4),
         ({1: 10e9, 2: 17.9e9}, "adds_less", 2),
@@ -75,12 +76,13 @@ def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, f
 @pytest.mark.parametrize(
     ("rates", "message"),
     [
-        ({1: (9e9, 10e9, 21e9), 2: (20e9, 22e9, 24e9)}, "one_is_enough"),
-        ({1: (9e9, 9e9, 9e9), 2: (15e9, 16e9, 17e9), 4: (16e9, 17e9, 20e9)}, "last_ones_unclear"),
+        ({1: (9e9, 10e9, 21e9), 2: (20e9, 22e9, 24e9)}, "cannot_tell"),
+        ({1: (20e9, 21e9, 22e9), 2: (20e9, 10e9, 24e9)}, "cannot_tell"),
+        ({1: (9e9, 9e9, 9e9), 2: (15e9, 16e9, 17e9), 4: (16e9, 17e9, 20e9)}, "cannot_tell"),
         ({1: (10e9, 10e9), 2: (20e9, 20e9)}, "too_few_rounds"),
     ],
 )
-def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, message):
+def test_what_nobody_can_tell_is_neither_a_gain_nor_the_same(rates, message):
     rows = [
         Move(threads=n, kernel="triad", repeat=turn, bytes_per_s=rate)
         for n, each in rates.items()
@@ -96,14 +98,14 @@ def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, me
 @pytest.mark.parametrize(
     ("copied", "message", "gains"),
     [
-        ({1: 10e9, 4: 20e9}, "one_is_best", True),
-        ({1: 10e9, 4: 10.5e9}, "one_is_best", False),  # beyond noise, but next to nothing
-        ({1: 10e9}, "one_is_best", False),  # stopped before
+        ({1: 10e9, 4: 20e9}, "one_is_enough", True),
+        ({1: 10e9, 4: 10.5e9}, "one_is_enough", False),  # beyond noise, but next to nothing
+        ({1: 10e9}, "one_is_enough", False),  # stopped before
         ({1: 10e9, 4: 20e9}, "still_rising", False),
     ],
 )
 def test_a_triad_that_gains_nothing_is_not_all_loops(copied, message, gains):
-    triad = {1: 10e9, 4: 10e9} if message == "one_is_best" else {1: 10e9, 4: 40e9}
+    triad = {1: 10e9, 4: 10e9} if message == "one_is_enough" else {1: 10e9, 4: 40e9}
     rows = [
         *(row for row in moves(triad) if row.kernel == "triad"),
         *(row for row in moves(copied) if row.kernel == "copy"),
@@ -323,6 +325,45 @@ def test_twice_the_laps_take_twice_the_time(loop):
 
     took(1)
     assert takes_twice_as_long(took, 500)
+
+
+def test_a_chain_is_walked_on_under_each_load_so_that_no_cache_holds_what_comes(monkeypatch):
+    stepped = []
+
+    def walk(steps, place):
+        stepped.append((place, steps))
+        return place + steps
+
+    class Alone:
+        """A team of which only the walker works."""
+
+        def __len__(self):
+            return 2
+
+        def share_bytes(self, _count):
+            return KIB
+
+        def arrays(self, _member, share_bytes):
+            return (np.ones(share_bytes // 8),)
+
+        def run(self, jobs):
+            jobs[1]()
+
+    monkeypatch.setattr(chains, "walk", walk)
+    monkeypatch.setattr(chains, "link_random", lambda *_: 0)
+    rows = [*measure_loaded(Alone(), 2, MIB, Bench(machine()), 2, 0.0)]
+
+    assert len([row for row in rows if isinstance(row, Loaded)]) == 2 * len(LEVELS)
+    ends = [place + steps for place, steps in stepped]
+    assert [place for place, _ in stepped] == [0, *ends[:-1]]  # no line twice before the last one
+
+
+def test_a_run_under_load_walks_through_more_than_every_cache(free_memory):
+    free_memory(1000 * GIB)
+    for here in (machine(), machine(cores=64, caches=(48 * KIB, 2 * MIB, 384 * MIB)), inspect()):
+        for params in (stream.defaults(here), stream.quick(stream.defaults(here))):
+            cache_bytes = last_level_cache_bytes(here) or 0
+            assert not params.loaded or params.array_bytes >= 4 * cache_bytes
 
 
 def test_pauses_make_reading_slower():

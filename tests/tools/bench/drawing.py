@@ -81,7 +81,7 @@ def _live_bars(look: Any) -> Line:
 
 
 def _curves(look: Any) -> Line:
-    view = replace(_view(cache_ladder.EXPERIMENT, Lines), only=None)
+    view = replace(_view(cache_ladder.EXPERIMENT, Lines), only=())
     plot = _plot(look, cache_ladder.EXPERIMENT, view)
     rows = [
         cache_ladder.Step(

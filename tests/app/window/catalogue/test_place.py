@@ -163,7 +163,9 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
 
     assert data.state is State.MEASURED
     assert data.note.startswith("memory is ")
-    assert data.note.endswith("× as far as L1 · Points per doubling 2")  # not the usual setting
+    assert data.note.endswith(
+        "× as far as L1 · Points per doubling 2 · Rounds 3"
+    )  # not the usual setting
     qtbot.waitUntil(lambda: card(place, "cache-ladder").data.sketch.is_measured)
     assert place.status() == f"1 of the {runnable(place)} that run here are measured"
 
