@@ -4,7 +4,8 @@ Method: a server in a process of its own, on this machine alone, answers everybo
 time. A client waits for that n times, in each way, and the clock runs from before the first is
 started until the last has its answer. Ways and numbers are shuffled in each round; compared are
 the medians at the largest number that all ways reached. Memory: by how much a fresh process grows
-while a thousand wait for a signal inside it.
+while hundreds wait for a signal inside it, and of threads also by how much the kernel's own stacks
+and page tables grow, which count for no process.
 Source: D. Kegel, The C10K problem; the documentation of asyncio.
 
 What it cannot tell: how a real server behaves that is busy itself.
@@ -13,7 +14,6 @@ What it cannot tell: how a real server behaves that is busy itself.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,8 @@ SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "thread
 STEP = 4  # from one number of waits to the next
 MOST = {SERIAL: 16, PROCESSES: 64}  # the others go up to the largest number
 KINDS = ("coroutine", "thread")
+IN_KERNEL = "in_kernel"  # the part of a thread's memory that is the kernel's
+WEIGHINGS = 3  # memory scatters little: the first rounds are enough
 LONGER = 1.5  # times one wait: beyond noise
 SPARE_FILES = 64  # of a process, beside its connections
 STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
@@ -35,12 +37,12 @@ STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  #
 class Params:
     """The parameters; numbers of waits are powers of four."""
 
-    wait_s: float = x.param(0.1, unit="s", minimum=0.001, maximum=5.0, scale="log10")
-    most_waits: int = x.param(4096, minimum=1, maximum=65536, scale="log2")
+    wait_s: float = x.param(0.03, unit="s", minimum=0.001, maximum=5.0, scale="log10")
+    most_waits: int = x.param(1024, minimum=1, maximum=65536, scale="log2")
     work_s: float = x.param(0.0, unit="s", minimum=0.0, maximum=1.0)
     one_blocks: bool = x.param(False)
-    weighed: int = x.param(1000, minimum=100, maximum=20000, scale="log10")
-    rounds: int = x.param(3, minimum=1, maximum=50)
+    weighed: int = x.param(500, minimum=100, maximum=20000, scale="log10")
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -55,7 +57,7 @@ class Wait:
 
 @x.record
 class Weight:
-    """The memory that each of many waiting ones adds to its process."""
+    """The memory that each of many waiting ones takes; IN_KERNEL is a part of a thread's."""
 
     kind: str = x.column()
     repeat: int = x.column()
@@ -98,7 +100,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         turns = [*planned, *((kind, params.weighed) for kind in KINDS)]
         for turn, (way, number) in bench.interleave(turns, params.rounds):
             if way in KINDS:
-                yield from _weigh(way, number, turn.round, bench)
+                if turn.round < WEIGHINGS:
+                    yield from _weigh(way, number, turn.round, bench)
             else:
                 client.ask(
                     arm="wait", way=way, count=number, port=answers[0]["port"],
@@ -118,12 +121,16 @@ def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]
     with contextlib.closing(own(JOBS, bench.check_stop)) as python:
         python.ask(arm="weigh", kind=kind, count=count)
         answer = python.answer()
-    if not answer["refused"]:
-        yield Weight(kind=kind, repeat=turn, each_bytes=max(answer["growth_bytes"], 0) / count)
+    if answer["refused"]:
+        return
+    yield Weight(kind=kind, repeat=turn, each_bytes=max(answer["growth_bytes"], 0) / count)
+    if answer["kernel_bytes"] is not None:
+        kernel_bytes = max(answer["kernel_bytes"], 0)
+        yield Weight(kind=IN_KERNEL, repeat=turn, each_bytes=kernel_bytes / count)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the ways where all were measured; waits overlap only where spreads part."""
+    """Compare coroutines and threads with one after another where all ways were measured."""
     of = x.spreads(((row.way, row.waits), row.all_s, row.repeat) for row in tables["waits"])
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
@@ -135,17 +142,19 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"bytes_per_{kind}"] = weights.median
         else:
             limits.append(f"no_bytes_per_{kind}")
+    in_kernel = x.spread(row.each_bytes for row in tables["weights"] if row.kind == IN_KERNEL)
+    if in_kernel:
+        values["kernel_bytes_per_thread"] = in_kernel.median
+    elif "bytes_per_thread" in values:
+        limits.append("no_kernel_bytes")
     if x.is_virtual(machine):
         limits.append("virtual_machine")
     for way in (COROUTINES, THREADS):
         most = max((number for other, number in of if other == way), default=None)
         if most is not None:
             values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
-    one_s = values.get("one_wait_s", math.inf)
-    if values.get("most_coroutines_s", 0.0) > LONGER * one_s:
-        limits.append("many_take_longer")
-    if values.get("most_threads_s", 0.0) > LONGER * one_s:
-        limits.append("many_threads_take_longer")
+            if _is_longer(of[way, most], of.get((SERIAL, 1))):
+                limits.append(f"many_{way}_take_longer")
     if params.most_waits > min(MOST.values()):
         limits.append("ways_end_early")
     shared = [number for way, number in of if way == SERIAL and _measured(of, number)]
@@ -153,14 +162,22 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     number = max(shared)
     values |= {"waits": number, **{f"{way}_s": of[way, number].median for way in WAYS}}
+    return x.Finding(_message(of, number), values, tuple(limits))
+
+
+def _is_longer(many: x.Spread, one: x.Spread | None) -> bool:
+    return one is not None and one.is_below(many) and many.median > LONGER * one.median
+
+
+def _message(of: dict[tuple[str, int], x.Spread], number: int) -> str:
     serial = of[SERIAL, number]
-    if x.too_few(of[way, number] for way in WAYS):
-        return x.Finding(x.TOO_FEW, values, tuple(limits))
-    shorter = [of[way, number].is_below(serial) for way in (COROUTINES, THREADS)]
+    ways = [of[way, number] for way in (COROUTINES, THREADS)]
+    if unsure := x.unsure(*((way, serial) for way in ways)):
+        return unsure
+    shorter = [way.is_below(serial) for way in ways]
     if all(shorter):
-        return x.Finding("waits_overlap", values, tuple(limits))
-    message = "some_waits_overlap" if any(shorter) else "no_gain"
-    return x.Finding(message, values, tuple(limits))
+        return "waits_overlap"
+    return "some_waits_overlap" if any(shorter) else "no_gain"
 
 
 def _measured(of: dict[tuple[str, int], x.Spread], number: int) -> bool:
@@ -168,13 +185,13 @@ def _measured(of: dict[tuple[str, int], x.Spread], number: int) -> bool:
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Wait a tenth of a second, up to four thousand at once."""
+    """Wait for 30 ms, up to a thousand at once."""
     return Params()
 
 
 def quick(params: Params) -> Params:
-    """Wait for a shorter time, up to 64 at once, three times."""
-    return replace(params, wait_s=0.01, most_waits=64, weighed=300, rounds=3)
+    """Wait for a shorter time, up to 16 at once, five times."""
+    return replace(params, wait_s=0.01, most_waits=16, weighed=300, rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -185,11 +202,11 @@ def seconds(params: Params) -> float:
         waits_s = number * params.wait_s if way == SERIAL else at_once_s
         turns_s += waits_s + number * (STARTS_S[way] + params.work_s)
     weighing_s = sum(0.2 + STARTS_S[way] * params.weighed for way in (COROUTINES, THREADS))
-    return 0.4 + params.rounds * (turns_s + weighing_s)
+    return 0.4 + params.rounds * turns_s + min(params.rounds, WEIGHINGS) * weighing_s
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"waits": Wait, "weights": Weight},
     measure=measure,
@@ -210,6 +227,7 @@ EXPERIMENT = x.Experiment(
         x.Value("one_wait_s", "s"),
         *(x.Value(f"{way}_s", "s") for way in WAYS),
         *(x.Value(f"bytes_per_{kind}", "bytes") for kind in KINDS),
+        x.Value("kernel_bytes_per_thread", "bytes"),
         x.Value("waits", ""),
         x.Value("wait_s", "s"),
         x.Value("most_coroutines", ""),

@@ -16,6 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
@@ -175,17 +176,26 @@ def allow_files() -> int | None:
 
 
 def weigh(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the growth of this process while `count` coroutines or threads wait."""
+    """Return the growth of memory while `count` coroutines or threads wait.
+
+    `growth_bytes` is the whole, `kernel_bytes` the kernel's part of it: of threads, and None where
+    the system does not tell.
+    """
     threading.stack_size(STACK_BYTES)
     weighed = _coroutines_grow if request["kind"] == "coroutine" else _threads_grow
     try:
         weighed(8)  # one-time costs, such as the loop's modules
-        return {"refused": False, "growth_bytes": weighed(request["count"])}
+        growth_bytes, kernel_bytes = weighed(request["count"])
     except RuntimeError:
         return {"refused": True}
+    return {
+        "refused": False,
+        "growth_bytes": growth_bytes + (kernel_bytes or 0),
+        "kernel_bytes": kernel_bytes,
+    }
 
 
-def _coroutines_grow(count: int) -> int:
+def _coroutines_grow(count: int) -> tuple[int, None]:
     async def grow() -> int:
         go = asyncio.Event()
 
@@ -200,27 +210,29 @@ def _coroutines_grow(count: int) -> int:
         await asyncio.gather(*tasks)
         return growth_bytes
 
-    return asyncio.run(grow())
+    return asyncio.run(grow()), None
 
 
-def _threads_grow(count: int) -> int:
+def _threads_grow(count: int) -> tuple[int, int | None]:
     go, waiting = threading.Event(), threading.Semaphore(0)
 
     def wait_for_go() -> None:
         waiting.release()
         go.wait()
 
-    before_bytes = _resident_bytes()
+    before_bytes, kernel_before_bytes = _resident_bytes(), kernel_bytes()
     started = _started(wait_for_go, count)
     for _ in started:
         waiting.acquire()
-    growth_bytes = _resident_bytes() - before_bytes
+    growth_bytes, kernel_after_bytes = _resident_bytes() - before_bytes, kernel_bytes()
     go.set()
     for thread in started:
         thread.join()
     if len(started) < count:
         raise RuntimeError("no more threads")
-    return growth_bytes
+    if kernel_before_bytes is None or kernel_after_bytes is None:
+        return growth_bytes, None
+    return growth_bytes, kernel_after_bytes - kernel_before_bytes
 
 
 def _resident_bytes() -> int:
@@ -228,6 +240,23 @@ def _resident_bytes() -> int:
 
     resident: int = psutil.Process().memory_info().rss
     return resident
+
+
+def kernel_bytes(meminfo: Path = Path("/proc/meminfo")) -> int | None:
+    """Return the kernel's stacks and page tables, of the whole system; None if it tells neither.
+
+    No process has them in its resident memory. The kernel's other records of a thread (its
+    task_struct and more, about 5 KiB) are left out: freed ones are kept and used again.
+    Source: Documentation/filesystems/proc.rst of the kernel.
+    """
+    try:
+        lines = meminfo.read_text().splitlines()
+    except OSError:
+        return None
+    told = dict(line.split(":", 1) for line in lines if ":" in line)
+    if not told.keys() >= {"KernelStack", "PageTables"}:
+        return None
+    return sum(int(told[name].split()[0]) * 1024 for name in ("KernelStack", "PageTables"))
 
 
 if __name__ == "__main__":

@@ -56,14 +56,16 @@ def test_waits_overlap_where_coroutines_and_threads_part_from_one_after_another(
     assert found.values["most_coroutines"] == 1024
     assert found.values["most_threads_s"] == pytest.approx(0.15)
     assert found.values["bytes_per_thread"] == 2e4
-    assert found.limits == ("started_for_it", "many_take_longer", "ways_end_early")
+    assert set(found.limits) == {
+        "started_for_it", "many_coroutines_take_longer", "ways_end_early", "no_kernel_bytes"
+    }  # fmt: skip
 
 
 def test_few_waits_that_take_as_long_as_one_need_no_explanation():
     rows = [row for row in tables()["waits"] if row.waits <= 16]
     found = analyse(Params(most_waits=16), {**tables(), "waits": rows}, machine())
 
-    assert not {"many_take_longer", "ways_end_early"} & {*found.limits}
+    assert not {"many_coroutines_take_longer", "ways_end_early"} & {*found.limits}
 
 
 def test_thousands_of_threads_that_take_longer_are_explained():
@@ -78,13 +80,44 @@ def test_thousands_of_threads_that_take_longer_are_explained():
     [
         ({**AT_16, "coroutines": 1.6}, "some_waits_overlap"),
         ({**AT_16, "threads": 1.65}, "some_waits_overlap"),
-        ({**AT_16, "threads": 1.65, "coroutines": 2.0}, "no_gain"),
+        ({**AT_16, "threads": 1.62, "coroutines": 2.0}, "no_gain"),
         ({"serial": 1.6, "coroutines": 0.1}, "nothing_to_compare"),
     ],
     ids=["one blocks", "threads do not", "neither", "not all measured"],
 )
 def test_what_does_not_part_is_not_claimed(at_16, message):
     assert analyse(Params(), tables(at_16), machine()).message == message
+
+
+def test_what_scatters_is_neither_called_faster_nor_the_same():
+    rows = [row for row in tables()["waits"] if (row.way, row.waits) != ("threads", 16)]
+    rows += waits("threads", 16, 1.4, noise=(0.8, 1.3, 1.0))
+
+    assert analyse(Params(), {**tables(), "waits": rows}, machine()).message == "cannot_tell"
+
+
+@pytest.mark.parametrize(("noise", "is_told"), [((1.0, 1.05, 0.95), True), ((0.4, 1, 6), False)])
+def test_many_take_longer_only_where_the_rounds_show_it(noise, is_told):
+    rows = [*tables()["waits"], *waits("coroutines", 2048, 0.2, noise)]
+    found = analyse(Params(), {**tables(), "waits": rows}, machine())
+
+    assert ("many_coroutines_take_longer" in found.limits) is is_told
+
+
+@pytest.mark.parametrize("params", [waiting.defaults(machine()), waiting.quick(Params())])
+def test_a_run_takes_enough_rounds_to_compare_and_no_more_time_than_allowed(params):
+    is_quick = params.wait_s < Params().wait_s
+
+    assert params.rounds >= (5 if is_quick else 10)
+    assert waiting.seconds(params) <= (5 if is_quick else 30)
+
+
+def test_the_kernels_part_of_a_thread_is_told_where_the_system_tells_it():
+    weights = [*tables()["weights"], Weight(kind="in_kernel", repeat=0, each_bytes=16384.0)]
+    found = analyse(Params(), {**tables(), "weights": weights}, machine())
+
+    assert found.values["kernel_bytes_per_thread"] == 16384
+    assert "no_kernel_bytes" not in found.limits
 
 
 def test_nothing_measured_names_the_memory_that_is_missing():
@@ -118,6 +151,26 @@ def test_no_wait_is_shorter_than_the_server_takes_and_a_thread_is_heavier_than_a
     )
     assert 300 < weights["coroutine"] < 10_000
     assert weights["coroutine"] < weights["thread"] < 256 * 2**10
+
+
+@pytest.mark.skipif(waiting_jobs.kernel_bytes() is None, reason="the system does not tell it")
+def test_a_thread_weighs_its_kernel_stack_too():
+    weighed = [
+        waiting_jobs.weigh({"kind": "thread", "count": 400}) for _ in range(3)
+    ]  # others start and end threads meanwhile
+    in_kernel = sorted(each["kernel_bytes"] for each in weighed)[1] / 400
+
+    assert 14 * 2**10 < in_kernel < 24 * 2**10  # a stack of 16 KiB on x86-64 and arm64
+    assert all(each["growth_bytes"] >= each["kernel_bytes"] for each in weighed)
+
+
+def test_kernel_memory_is_that_of_stacks_and_page_tables(tmp_path):
+    meminfo = tmp_path / "meminfo"
+    assert waiting_jobs.kernel_bytes(meminfo) is None
+    meminfo.write_text("MemTotal: 9 kB\n")
+    assert waiting_jobs.kernel_bytes(meminfo) is None
+    meminfo.write_text("MemTotal:  9 kB\nKernelStack:  3 kB\nPageTables:   4 kB\nHugePages: 0\n")
+    assert waiting_jobs.kernel_bytes(meminfo) == 7 * 2**10
 
 
 def test_a_coroutine_that_blocks_keeps_the_others_waiting():
