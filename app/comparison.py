@@ -1,4 +1,4 @@
-"""Compares two runs of one experiment, and judges differences beyond noise.
+"""Compares two runs of one experiment, and judges the differences.
 
 The noise of a value is its variation from round to round: each round of a run is analysed alone.
 Three outcomes: it differs, it is the same within 5 %, or nobody can tell. A value without rounds,

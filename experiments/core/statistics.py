@@ -47,6 +47,11 @@ class Spread:
         found = self.against(other)
         return found.outcome is Outcome.DIFFERS and not found.is_above
 
+    def is_no_lower(self, other: Spread, *, within: float = WITHIN) -> bool:
+        """Is it clear that this one is lower by no more than that, if at all?"""
+        found = self.against(other)
+        return found.count >= ENOUGH and found.low * (1 + within) >= 1
+
     def is_as(self, other: Spread) -> bool:
         """Is it clear that the two are the same within 5 %?"""
         return self.against(other).outcome is Outcome.SAME

@@ -66,6 +66,17 @@ def test_what_is_clear_by_the_rounds_is_told_from_what_is_not():
     assert not one.differs_from(one)
 
 
+def test_that_nothing_was_gained_can_be_clear_where_the_loss_is_not():
+    one = rounds(1.0)
+    slower = rounds(1.1, (0.98, 1.05, 1.0, 1.08, 0.99, 1.02, 1.03))
+
+    assert slower.is_no_lower(one)
+    assert one.is_no_lower(one)
+    assert not rounds(0.9).is_no_lower(one)
+    assert not rounds(1.0, WILD).is_no_lower(one)
+    assert not rounds(2.0, CALM[:2]).is_no_lower(one)
+
+
 def test_what_disturbs_a_whole_round_hides_no_difference():
     drift = (1.0, 1.4, 2.0, 2.7, 3.5, 5.0, 7.0)  # the ranges overlap by far
 

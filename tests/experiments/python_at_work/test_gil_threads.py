@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -106,24 +107,15 @@ def test_the_lock_is_not_blamed_where_it_is_not_in_the_way(params, gil):
     assert analyse(params, slow_but_processes, machine()).message == "threads_gain_nothing"
 
 
-def test_nothing_is_called_faster_when_the_spreads_overlap():
-    rows = tables(serial=0.4, threads=0.39, processes=0.35)
-    rows["timings"] += [
-        Timing(method="processes", python="3.11", repeat=5, wall_s=0.41, gil=True),
-        Timing(method="threads", python="3.11", repeat=5, wall_s=0.1, gil=True),
+@pytest.mark.parametrize("scattered", ["threads", "processes"])
+def test_where_the_rounds_scatter_a_gain_is_neither_claimed_nor_denied(scattered):
+    rows = tables(serial=0.4, threads=0.4, processes=0.25)
+    rows["timings"] = [
+        replace(row, wall_s=0.3 + 0.2 * (row.repeat % 2)) if row.method == scattered else row
+        for row in rows["timings"]
     ]
 
-    assert analyse(PARAMS, rows, machine()).message == "nothing_is_faster"
-
-
-def test_a_gain_that_the_rounds_hide_is_not_denied():
-    rows = tables(serial=0.4, threads=0.39, processes=0.25)
-    rows["timings"] += [
-        Timing(method="processes", python="3.11", repeat=repeat, wall_s=wall_s, gil=True)
-        for repeat, wall_s in ((5, 0.45), (6, 0.2))
-    ]
-
-    assert analyse(PARAMS, rows, machine()).message == "rounds_scatter"
+    assert analyse(PARAMS, rows, machine()).message == "cannot_tell"
 
 
 @pytest.mark.parametrize(("job_s", "is_told"), [(0.15, False), (0.2, True), (0.1, True)])
@@ -229,14 +221,6 @@ def test_what_the_result_cannot_tell_is_said(params, here, limit):
     assert limit in analyse(params, tables(serial=0.4, threads=0.4), here).limits
 
 
-def test_few_rounds_are_those_that_were_made_not_those_that_were_wanted():
-    rows = tables(serial=0.4, threads=0.4)
-    stopped = {**rows, "timings": [row for row in rows["timings"] if row.repeat < 4]}
-
-    assert "few_rounds" in analyse(Params(workers=4), stopped, machine()).limits
-    assert "few_rounds" not in analyse(Params(workers=4), rows, machine()).limits
-
-
 def test_a_full_run_on_a_plain_machine_has_no_limits():
     full = tables(serial=0.6, threads=0.6, subinterpreters=0.2)
 
@@ -273,12 +257,16 @@ def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
     assert "virtual_machine" not in analyse(Params(), tables(), here).limits
 
 
-def test_speedups_are_unclear_where_the_spreads_do_not_part():
-    found = analyse(
-        Params(workers=4), tables(serial=0.4, threads=0.41, processes=0.11), machine()
-    ).unclear
+def test_a_speedup_is_unclear_only_where_nobody_can_tell():
+    found = analyse(PARAMS, tables(serial=0.4, threads=0.41, processes=0.11), machine())
+    assert found.unclear == ()
 
-    assert found == ("threads_speedup",)
+    rows = tables(serial=0.4, threads=0.41, processes=0.11)
+    rows["timings"] = [
+        replace(row, wall_s=row.wall_s * (1 + row.repeat % 2)) if row.method == "threads" else row
+        for row in rows["timings"]
+    ]
+    assert analyse(PARAMS, rows, machine()).unclear == ("threads_speedup",)
 
 
 def test_threads_gain_nothing_clear_while_the_lock_is_on():

@@ -131,7 +131,7 @@ def test_numbers_are_powers_of_four_and_slow_ways_stop_early():
     assert numbers(Params(most_waits=100)) == [1, 4, 16, 64]
     assert max(number for way, number in arms(Params()) if way == "serial") == 16
     assert max(number for way, number in arms(Params()) if way == "processes") == 64
-    assert max(number for way, number in arms(Params()) if way == "threads") == 4096
+    assert max(number for way, number in arms(Params()) if way == "threads") == 1024
 
 
 def measured(params):
