@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import importlib
 import multiprocessing
+import os
+import shutil
 import sys
 import threading
 import time
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 PAGE_BYTES = 4096
+TINY = shutil.which("true") or ""  # the smallest program that every Unix has
 UNROLLED = 10  # so that a call contains a tenth of a turn of the loop
 
 
@@ -103,6 +106,25 @@ def processes(how: str, module: str, count: int) -> float:
     return time.perf_counter() - start_s
 
 
+def forks(count: int) -> float:
+    """Fork this process, end the copy at once, and wait for it, `count` times."""
+    start_s = time.perf_counter()
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return time.perf_counter() - start_s
+
+
+def programs(count: int) -> float:
+    """Start a program that ends at once, by posix_spawn, and wait for it, `count` times."""
+    start_s = time.perf_counter()
+    for _ in range(count):
+        os.waitpid(os.posix_spawn(TINY, [TINY], {}), 0)
+    return time.perf_counter() - start_s
+
+
 def subinterpreters(count: int) -> float:
     """Create subinterpreters, run nothing and destroy them. For Python 3.12 and later."""
     name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
@@ -153,6 +175,8 @@ STARTS: dict[str, Callable[[int], float]] = {
     "coroutine": coroutines,
     "task": tasks,
     "thread": threads,
+    "os_fork": forks,
+    "posix_spawn": programs,
     "subinterpreter": subinterpreters,
     "thread_pool_cold": functools.partial(cold_pool, _pool_of_threads),
     "thread_pool_warm": functools.partial(warm_pool, _pool_of_threads),
@@ -164,12 +188,15 @@ _held: list[bytearray] = []  # memory of the parent: a fork copies its page tabl
 
 
 def hold(request: dict[str, Any]) -> dict[str, Any]:
-    """Take memory and touch every page; return the available start methods."""
+    """Take memory and touch every page; return the ways to start a process that there are."""
     block = bytearray(request["bytes"])
     for place in range(0, len(block), PAGE_BYTES):
         block[place] = 1
     _held[:] = [block]
-    return {"processes": multiprocessing.get_all_start_methods()}
+    ways = multiprocessing.get_all_start_methods()
+    ways += ["os_fork"] if hasattr(os, "fork") else []
+    ways += ["posix_spawn"] if TINY and hasattr(os, "posix_spawn") else []
+    return {"processes": ways}
 
 
 def start(request: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from dataclasses import replace
 
 import pytest
 
@@ -29,7 +30,7 @@ AGREED = {
 }  # fmt: skip
 
 PARAMS = Params(largest_bytes=MIB)
-NOISE = (1.0, 1.1, 0.9)
+NOISE = (1.0, 1.02, 0.99, 1.01, 0.98)
 LARGE = {"thread_queue": 40e-6, "pipe": 3e-3, "process_queue": 4e-3, "shared_memory": 2e-4}
 
 
@@ -61,15 +62,23 @@ def test_threads_pass_a_reference_where_they_part_from_every_process():
     assert found.values["large_bytes"] == MIB
 
 
-@pytest.mark.parametrize("shared_s", [41e-6, 10e-6], ids=["overlaps", "is faster"])
-def test_one_process_as_fast_as_the_thread_is_enough_to_overlap(shared_s):
-    large = {**LARGE, "shared_memory": shared_s}
+@pytest.mark.parametrize("shared_s", [40e-6, 10e-6], ids=["as fast", "faster"])
+def test_one_process_as_fast_as_the_thread_is_enough(shared_s):
+    found = analyse(PARAMS, tables({**LARGE, "shared_memory": shared_s}), machine())
 
-    found = analyse(PARAMS, tables(large), machine())
+    assert found.message == "a_process_keeps_up"
 
-    assert found.message == "ways_overlap"
-    assert "overlaps_shared_memory" in found.limits
-    assert not {"overlaps_pipe", "overlaps_process_queue"} & {*found.limits}
+
+def test_where_the_rounds_of_a_way_scatter_nobody_can_tell():
+    rows = tables({**LARGE, "shared_memory": 45e-6})
+    wild = [
+        replace(row, round_trip_s=row.round_trip_s * (1 + row.repeat % 2))
+        if (row.method, row.message_bytes) == ("thread_queue", MIB)
+        else row
+        for row in rows["talks"]
+    ]
+
+    assert analyse(PARAMS, {**rows, "talks": wild}, machine()).message == "cannot_tell"
 
 
 @pytest.mark.parametrize(("whole_s", "is_told"), [(3e-4, False), (3.5e-4, False), (5e-4, True)])
@@ -97,7 +106,7 @@ def test_times_of_waking_that_do_not_go_by_the_size_are_explained(reference_s, w
     assert ("wakes_uneven" in analyse(PARAMS, rows, machine()).limits) is is_told
 
 
-@pytest.mark.parametrize(("shared_s", "is_told"), [(0.9e-4, True), (1.05e-4, True), (2e-4, False)])
+@pytest.mark.parametrize(("shared_s", "is_told"), [(0.9e-4, True), (1.0e-4, True), (2e-4, False)])
 def test_that_shared_memory_costs_one_copy_is_told(shared_s, is_told):
     found = analyse(PARAMS, tables({**LARGE, "shared_memory": shared_s}), machine())
 
