@@ -6,16 +6,21 @@ give. `pread` of the C library is called directly, so only systems that have one
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numba import njit, types
 
+_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
 _pread = types.ExternalFunction(
     "pread", types.int64(types.int32, types.uintp, types.uintp, types.int64)
 )
 
+MONOTONIC = int(time.CLOCK_MONOTONIC)
+
 
 @njit(
-    "int64(int32, uint64, int64, int64, uint64, boolean, uint64[::1], uint64[::1])",
+    "int64(int32, uint64, int64, int64, uint64, boolean, uint64[::1], uint64[::1], int64[::1])",
     nogil=True,
     cache=True,
 )
@@ -28,14 +33,15 @@ def read_on(
     at_random: bool,
     over: np.ndarray,
     done: np.ndarray,
+    took_ns: np.ndarray,
 ) -> int:
     """Read blocks of a file with `blocks` of them into address `buffer`, until `over[0]` is set.
 
     In order from block `start`, or at random from that seed (not 0; xorshift, G. Marsaglia 2003).
-    `done[0]` counts meanwhile. Returns 0, or the result of a failed or short read (-1 for the end
-    of the file).
+    `done[0]` counts meanwhile, and `took_ns` gets the time of each read while it has room. Returns
+    0, or the result of a failed or short read (-1 for the end of the file).
     """
-    place = start
+    place, now = start, np.zeros(2, dtype=np.int64)  # a timespec: seconds, nanoseconds
     while over[0] == np.uint64(0):
         if at_random:
             place ^= place << np.uint64(13)
@@ -44,9 +50,15 @@ def read_on(
         else:
             place += np.uint64(1)
         offset = np.int64(place % np.uint64(blocks)) * block_bytes
+        _clock(MONOTONIC, now.ctypes.data)
+        start_s, start_ns = now[0], now[1]
         arrived = _pread(file, buffer, np.uint64(block_bytes), offset)
         if arrived != block_bytes:
             return -1 if arrived == 0 else arrived
+        _clock(MONOTONIC, now.ctypes.data)
+        count = np.int64(done[0])
+        if count < took_ns.size:
+            took_ns[count] = (now[0] - start_s) * 1_000_000_000 + now[1] - start_ns
         done[0] += np.uint64(1)
     return 0
 

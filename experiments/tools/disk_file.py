@@ -9,7 +9,7 @@ import mmap
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from machine.storage.place import place_of, room_bytes
 
 PIECE_BYTES = 4 * MIB  # written at once; also the largest block
 CACHED_BYTES = 4 * PIECE_BYTES
+TIMED_READS = 2**18  # of one sample; later ones are only counted
 POLL_S = 0.0002
 LOOK_S = 0.05  # between two checks for a stop
 SEED = 88172645463325252
@@ -38,6 +39,7 @@ class DiskFile:
         self.size_bytes = size_bytes // PIECE_BYTES * PIECE_BYTES
         self._bench = bench
         self._number = 0  # of the sample
+        self.took_s: Sequence[float] = ()
         if self.place.is_in_memory:
             raise UserError("folder_in_memory", file_system=self.place.file_system or "zram")
         try:
@@ -88,7 +90,8 @@ class DiskFile:
     ) -> float:
         """Return how many blocks arrive a second while `depth` readers ask for one each.
 
-        Counted between two arrivals while all readers are at work.
+        Counted between two arrivals while all readers are at work. Of one reader `took_s` has the
+        seconds of each read afterwards.
         """
         return self._reads_per_s(self.size_bytes, block_bytes, depth, at_random, sample_s)
 
@@ -114,6 +117,7 @@ class DiskFile:
         from experiments.kernels.disk import read_on
 
         over, done = np.zeros(1, dtype=np.uint64), np.zeros((depth, 8), dtype=np.uint64)
+        took_ns = np.zeros((depth, TIMED_READS if depth == 1 else 0), dtype=np.int64)
         memory = mmap.mmap(-1, depth * block_bytes)
         address = np.frombuffer(memory, dtype=np.uint8).ctypes.data
         self._number += 1
@@ -124,7 +128,7 @@ class DiskFile:
             blocks = within_bytes // block_bytes
             failed: int = read_on(
                 self._file.fileno(), buffer, block_bytes, blocks, start, at_random, over,
-                done[reader],
+                done[reader], took_ns[reader],
             )  # fmt: skip
             return failed
 
@@ -150,6 +154,7 @@ class DiskFile:
                 last, end_s = arrival()
             finally:
                 over[0] = 1
+        self.took_s = list(took_ns[0, : int(done[0, 0])] * 1e-9)
         return (last - first) / (end_s - start_s)
 
     def _sleep_until(self, end_s: float, wait: Callable[[Callable[[], bool], float], None]) -> None:

@@ -27,7 +27,7 @@ Number = Callable[[int], float]  # takes the round, returns the seconds of one o
 
 ECHO = Path(__file__).with_name("echo_jobs.py")
 SAMPLE_S = 0.01
-BEYOND_L2 = 2  # times the L2: there a guest finds its L3, of which it may have a small part
+BEYOND_L2 = 4  # times the L2: nearer, the L2 still answers; a guest may have a small part of L3
 MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
 _METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
 

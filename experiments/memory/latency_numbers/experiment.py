@@ -87,7 +87,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     yield from clocks(bench, arm.round)
                 clocked = arm.round
             took_s = numbers[name](arm.round)
-            best[name] = min(took_s, best.get(name, took_s))
+            if bench.disturbed is None:
+                best[name] = min(took_s, best.get(name, took_s))
             yield Number(what=name, repeat=arm.round, took_s=took_s)
             yield x.Progress(0.25 + 0.75 * arm.fraction)
     if "l1" in best:
@@ -151,7 +152,7 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
     tables={"numbers": Number, "scaled": Scaled, "clocks": Clock},
     measure=measure,

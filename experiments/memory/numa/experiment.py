@@ -27,7 +27,7 @@ from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
 LEAST_BYTES = 64 * x.MIB
-MOST_QUICK_BYTES = 256 * x.MIB
+MOST_QUICK_BYTES, QUICK_S, FULL_S = 256 * x.MIB, 4.8, 28.0
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
@@ -42,7 +42,7 @@ class Params:
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
     readers: int = x.param(16, minimum=1, maximum=512, scale="log2")
-    rounds: int = x.param(3, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -176,9 +176,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "farthest_latency_s": max(latency[pair] for pair in far),
         "node_count": len({node for pair in cells for node in pair}),
     }
-    if inside.is_below(outside):
-        return x.Finding("far_is_slower", values, tuple(limits))
-    return x.Finding("no_difference", values, tuple(limits), unclear=("remote_over_local",))
+    if (unsure := x.unsure((inside, outside))) is not None:
+        return x.Finding(unsure, values, tuple(limits), unclear=("remote_over_local",))
+    message = "far_is_slower" if inside.is_below(outside) else "far_is_no_slower"
+    return x.Finding(message, values, tuple(limits))
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -186,13 +187,15 @@ def defaults(machine: x.Machine) -> Params:
     nodes = max(1, len(machine.numa))
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
     chain_and_reads = 2  # on each node
-    return Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
+    params = Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
+    return x.shrink(params, seconds, FULL_S, rounds=5)
 
 
 def quick(params: Params) -> Params:
-    """Use a quarter of the memory, as far as that is quickly laid out, three times."""
+    """Use a quarter of the memory, as far as that is quickly laid out, five times."""
     node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
-    return replace(params, node_bytes=node_bytes, rounds=3)
+    reduced = replace(params, node_bytes=node_bytes, rounds=5)
+    return x.shrink(reduced, seconds, QUICK_S, node_bytes=x.MIB)
 
 
 def seconds(params: Params) -> float:

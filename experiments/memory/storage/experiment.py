@@ -3,9 +3,9 @@
 Method: a file of random data is written once, past the page cache, and read back past it (direct
 I/O): in order and at random one block after another, and at random by 32 threads, each of which
 waits for its own. A sample runs from one arrival to another while all readers are at work. Blocks
-and ways are shuffled in each round; the best counts, and a difference only where the spreads part.
-The same small reads from the page cache are timed beside, to tell whether the direct ones really
-came from elsewhere.
+and ways are shuffled in each round; the best counts, and the ways are compared round by round. Of
+small reads one after another each is timed: a mean hides that few take far longer. The same reads
+from the page cache are timed beside, to tell whether the direct ones really came from elsewhere.
 Source: the method of fio (`--direct=1 --ioengine=psync`); J. D. C. Little (1961).
 
 What it cannot tell: what lies below a virtual disk, where the host's memory may answer; how the
@@ -14,6 +14,10 @@ disk does when it is full or hot; and how fast it writes, which would wear it.
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +36,10 @@ DEPTH = 32
 LEAST_BYTES, USUAL_BYTES, QUICK_BYTES = 64 * x.MIB, x.GIB, 64 * x.MIB
 WRITE_BYTES_PER_S = 250e6  # for the estimate
 TOO_MUCH = 1.02  # of the link's limit: then something is wrong
+BINS_PER_DOUBLING = 16  # of the histogram: each is 4.4 % wide
+FIRST_BIN_S = 1e-7
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+BEYOND = 10  # so many reads must have taken longer for a quantile to hold
 NO_DISK_SO_FAST = 3.0  # times the page cache's time, at least
 
 
@@ -45,7 +53,7 @@ class Params:
     )
     few_blocks: bool = x.param(False)
     sample_s: float = x.param(0.12, unit="s", minimum=0.02, maximum=10.0, scale="log10")
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(8, minimum=1, maximum=50)
 
 
 @x.record
@@ -76,6 +84,16 @@ class Cached:
     latency_s: float = x.column("s", scale="log10")
 
 
+@x.record
+class Latency:
+    """One bin of the histogram of small random reads, one at a time: `at_s` is its middle."""
+
+    repeat: int = x.column()
+    at_s: float = x.column("s", scale="log10")
+    reads: int = x.column()
+    read_fraction: float = x.column("fraction")
+
+
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield where the file lies, then a row for each block size, way and round."""
     folder = Path(params.folder) if params.folder else usual_folder()
@@ -102,7 +120,24 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                 reads_per_s=rate,
                 latency_s=depth / rate,
             )
+            if (block_bytes, way) == (SMALL, AT_RANDOM):
+                yield from _histogram(file.took_s, arm.round)
             yield x.Progress(writing + (1 - writing) * arm.fraction)
+
+
+def _histogram(took_s: Sequence[float], repeat: int) -> Iterator[Latency]:
+    """Yield the bins that hold reads, from the shortest."""
+    places = Counter(
+        round(BINS_PER_DOUBLING * math.log2(max(each_s, FIRST_BIN_S) / FIRST_BIN_S))
+        for each_s in took_s
+    )
+    for place, reads in sorted(places.items()):
+        yield Latency(
+            repeat=repeat,
+            at_s=FIRST_BIN_S * 2 ** (place / BINS_PER_DOUBLING),
+            reads=reads,
+            read_fraction=reads / len(took_s),
+        )
 
 
 def _blocks(params: Params) -> tuple[int, ...]:
@@ -152,6 +187,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]
     pairs = {"random_4k_fraction": (alone, fastest), "deep_over_one": (deep, alone)}
     _, unclear = x.ratios(pairs)
+    tails = _quantiles(tables["latencies"])
+    values |= tails
+    if tables["latencies"] and "random_4k_p999_s" not in tails:
+        limits.append("too_few_for_the_tail")
     values |= {  # they stand beside the best
         "random_4k_fraction": SMALL * max(one) / values["sequential_read_bytes_per_s"],
         "deep_over_one": max(many) / max(one),
@@ -165,15 +204,28 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 def _message(
     fastest: x.Spread, alone: x.Spread, deep: x.Spread, small_in_order: x.Spread | None
 ) -> str:
-    if x.too_few((fastest, alone, deep)):
-        return x.TOO_FEW
+    if (unsure := x.unsure((alone, fastest), (alone, deep))) is not None:
+        return unsure
     if not alone.is_below(fastest):
         return "small_reads_as_fast"
     if not alone.is_below(deep):
         return "one_at_a_time_anyway"
-    if small_in_order is None or alone.is_below(small_in_order):
-        return "many_at_a_time_help"
-    return "size_costs_not_order"
+    is_as_slow = small_in_order is not None and alone.is_no_lower(small_in_order)
+    return "size_costs_not_order" if is_as_slow else "many_at_a_time_help"
+
+
+def _quantiles(bins: Sequence[Latency]) -> dict[str, float]:
+    """Return the quantiles beyond which enough reads of all rounds lie."""
+    reads = Counter[float]()
+    for each in bins:
+        reads[each.at_s] += each.reads
+    total, found = reads.total(), {}
+    for name, share in QUANTILES.items():
+        if total * (1 - share) >= BEYOND:
+            so_far = itertools.accumulate(reads[at_s] for at_s in sorted(reads))
+            within = zip(sorted(reads), so_far, strict=True)
+            found[f"random_4k_{name}_s"] = next(at for at, n in within if n >= share * total)
+    return found
 
 
 def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]:
@@ -189,6 +241,10 @@ def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]
         limits.append("disk_not_known")
     if disk is not None and disk.kind == "virtual":
         limits.append("virtual_disk")
+    if disk is not None and disk.kind == "hdd":
+        limits.append("hard_disk")
+    if disk is not None and disk.kind in ("nvme", "ssd"):
+        limits.append("wear_not_told")
     return disk, limits
 
 
@@ -202,13 +258,13 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less, read three block sizes, three times."""
+    """Write less, read three block sizes, five times."""
     return replace(
         params,
         file_bytes=min(params.file_bytes, QUICK_BYTES),
         few_blocks=True,
-        sample_s=min(params.sample_s, 0.06),
-        rounds=3,
+        sample_s=min(params.sample_s, 0.04),
+        rounds=5,
     )
 
 
@@ -226,9 +282,9 @@ _SIZES: dict[str, Any] = {
 }
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
-    tables={"places": Where, "reads": Read, "cached": Cached},
+    tables={"places": Where, "reads": Read, "latencies": Latency, "cached": Cached},
     measure=measure,
     analyse=analyse,
     views=(
@@ -246,10 +302,18 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("from_cache", "cached_latency_s"),),
             **_SIZES,
         ),
+        x.Lines(
+            key="tail",
+            table="latencies",
+            x=x.Axis("at_s", "log10"),
+            y=x.Axis("read_fraction"),
+            limits=tuple(x.Limit(name, f"random_4k_{name}_s", axis="x") for name in QUANTILES),
+        ),
     ),
     values=(
         x.Value("sequential_read_bytes_per_s", "bytes/s", x.Part.STORAGE),
         x.Value("random_4k_reads_per_s", "per_s", x.Part.STORAGE),
+        *(x.Value(f"random_4k_{name}_s", "s") for name in QUANTILES),
         x.Value("random_4k_latency_s", "s", x.Part.STORAGE),
         x.Value("random_4k_bytes_per_s", "bytes/s"),
         x.Value("random_4k_deep_reads_per_s", "per_s", x.Part.STORAGE),

@@ -26,6 +26,7 @@ from experiments.memory.storage.experiment import (
     MANY,
     SMALL,
     Cached,
+    Latency,
     Params,
     Read,
     Where,
@@ -73,6 +74,7 @@ def tables(rates, *, noise=NOISE, disk="nvme0n1", file_system="ext4", cached_s=N
     return {
         "places": [Where(disk=disk, file_system=file_system)],
         "reads": reads(rates, noise),
+        "latencies": [],
         "cached": [] if cached_s is None else [Cached(repeat=0, latency_s=cached_s)],
     }
 
@@ -115,21 +117,63 @@ def test_what_is_shown_can_be_divided_by_the_reader():
     [
         ({(MANY, SMALL): 12_000.0}, NOISE, "one_at_a_time_anyway"),
         ({(MANY, SMALL): 8_000.0}, NOISE, "one_at_a_time_anyway"),
-        ({(MANY, SMALL): 20_000.0}, (1.0, 3.0, 0.3), "one_at_a_time_anyway"),
         ({(IN_ORDER, SMALL): 12_000.0}, NOISE, "size_costs_not_order"),
         ({(IN_ORDER, SMALL): 90_000.0}, NOISE, "many_at_a_time_help"),
-        ({(IN_ORDER, SMALL): 20_000.0}, (1.0, 2.0, 0.5), "size_costs_not_order"),
         ({(AT_RANDOM, SMALL): 3000.0 * 256}, NOISE, "small_reads_as_fast"),
         ({(AT_RANDOM, SMALL): 9000.0 * 256}, NOISE, "small_reads_as_fast"),
     ],
 )
-def test_no_difference_is_claimed_where_there_is_none(change, noise, message):
+def test_the_sentence_follows_the_rates(change, noise, message):
     found = analyse(Params(), tables(SSD | change, noise=noise), with_disk())
 
     assert found.message == message
-    assert ("deep_over_one" in found.unclear) is (
-        message == "one_at_a_time_anyway" and change != {(MANY, SMALL): 8_000.0}
-    )
+    assert found.unclear == ()
+
+
+def test_where_the_rounds_scatter_nobody_can_tell():
+    rows = tables(SSD | {(MANY, SMALL): 20_000.0})
+    wild = [
+        dataclasses.replace(row, bytes_per_s=row.bytes_per_s * (1, 3, 0.3)[row.repeat % 3])
+        if row.way == MANY
+        else row
+        for row in rows["reads"]
+    ]
+    found = analyse(Params(), {**rows, "reads": wild}, with_disk())
+
+    assert found.message == "cannot_tell"
+    assert found.unclear == ("deep_over_one",)
+
+
+def bins(**reads):
+    return [
+        Latency(repeat=0, at_s=float(at.lstrip("us_")) * 1e-6, reads=count, read_fraction=0.1)
+        for at, count in reads.items()
+    ]
+
+
+def test_the_tail_is_told_as_far_as_enough_reads_lie_beyond():
+    rows = tables(SSD) | {"latencies": bins(us_80=980, us_100=9, us_500=11)}
+    found = analyse(Params(), rows, with_disk())
+
+    assert found.values["random_4k_p50_s"] == pytest.approx(80e-6)
+    assert found.values["random_4k_p99_s"] == pytest.approx(500e-6)
+    assert "random_4k_p999_s" not in found.values
+    assert "too_few_for_the_tail" in found.limits
+
+    rows = tables(SSD) | {"latencies": bins(us_80=20_000, us_100=80, us_900=30)}
+    whole = analyse(Params(), rows, with_disk())
+    assert whole.values["random_4k_p999_s"] == pytest.approx(900e-6)
+    assert "too_few_for_the_tail" not in whole.limits
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"), [("hdd", "hard_disk"), ("nvme", "wear_not_told"), ("virtual", None)]
+)
+def test_what_a_kind_of_disk_brings_along_is_said(kind, limit):
+    here = Machine(storage=(Disk(name="nvme0n1", kind=kind),))
+    found = analyse(Params(), tables(SSD), here)
+
+    assert {"hard_disk", "wear_not_told"} & {*found.limits} == ({limit} if limit else set())
 
 
 @pytest.mark.parametrize("missing", SSD)
