@@ -32,7 +32,7 @@ def branching(device: Device, numbers: int) -> dict[str, Callable[[], float]]:
     def sample(work: Callable[[], object], count: int) -> float:
         return taken(device, work, count).device_s / numbers
 
-    found = {}
+    found: dict[str, Callable[[], float]] = {}
     for order, are_many in ((ALIKE, many), (MIXED, mixed)):
         given = torch.where(are_many, MANY_LAPS, FEW_LAPS).to(device.name)
         work = functools.partial(torch.special.gammainc, shape, given, out=out)

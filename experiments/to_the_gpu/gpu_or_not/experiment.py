@@ -162,7 +162,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _branches(devices: dict[str, Device], rounds: int, bench: x.Bench) -> Iterator[Branch]:
-    calls = {}
+    calls: dict[tuple[str, str], Callable[[], float]] = {}
     for where, device in devices.items():
         numbers = GPU_NUMBERS if device.is_gpu else CPU_NUMBERS
         room = device.free_bytes() // (4 * ELEMENT_BYTES["fp32"])
