@@ -232,8 +232,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         enough_rows = [rows for rows, gpus in fed.items() if gpus >= EIGHT]
         if enough_rows:
             values["rows_for_eight"] = min(enough_rows)
-    elif params.device == CPU:
-        limits.append("feeding_needs_gpu")
     if not set(WAYS) <= took.keys():
         return x.Finding("in_part", values, tuple(limits))
     found, unclear = x.ratios({"together_speedup": (took[SEQUENCE], took[TOGETHER])})

@@ -188,8 +188,10 @@ def test_the_processor_in_two_halves_takes_calls_and_lets_the_caller_go_on():
 
     assert {row.way for row in tables["runs"]} == set(WAYS)
     assert {row.lane for row in tables["lanes"]} == {"caller", "job_a", "job_b"}
-    assert finding.limits == ("halves_of_the_processor", "feeding_needs_gpu")
+    assert finding.limits == ("halves_of_the_processor",)
     assert finding.values["half_cores"] == 2
+    assert not tables["feeds"]  # a call of the processor does the work itself
+    assert "fed_gpus" not in finding.values
 
 
 def test_each_half_has_its_own_number_of_threads():
