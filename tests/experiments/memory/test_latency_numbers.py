@@ -127,7 +127,7 @@ def test_a_system_that_cannot_read_past_its_memory_has_no_number_of_the_disk(mon
         assert everyday.from_disk(Bench(inspect()), stack, "", 8 * MIB) == {}
 
 
-@pytest.mark.parametrize(("virtualization", "l3_in_l2s"), [("none", 16), ("kvm", 2)])
+@pytest.mark.parametrize(("virtualization", "l3_in_l2s"), [("none", 16), ("kvm", 4)])
 def test_a_guest_finds_its_l3_near_the_l2_and_is_told_so(monkeypatch, virtualization, l3_in_l2s):
     walked = []
     monkeypatch.setattr(everyday, "step_s", lambda _, size, *_args, **_kw: walked.append(size))
