@@ -295,9 +295,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    over = x.family(
-        {name: (last, first) for name, (first, last) in pairs.items()}, x.Spread.against
-    )
+    over = x.family(last_over_first, x.Spread.against)
     message = _message(over) or x.unsure(*pairs.values()) or "the_same"
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
