@@ -295,15 +295,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    over = x.family(last_over_first, x.Spread.against)
-    message = _message(over) or x.unsure(*pairs.values()) or "the_same"
+    message = _message(last_over_first) or x.unsure(*pairs.values()) or "the_same"
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _message(over: Mapping[str, x.Ratio]) -> str | None:
+def _message(last_over_first: Mapping[str, tuple[x.Spread, x.Spread]]) -> str | None:
     """Return what is clear of the precisions in which the layouts differ; None where none do."""
+    over = x.family(last_over_first, x.Spread.against)
     differ = {name for name, each in over.items() if each.outcome is x.Outcome.DIFFERS}
     faster = {name for name in differ if over[name].is_above}
     if not differ:
