@@ -83,7 +83,7 @@ class Params:
     )
     steps: int = x.param(20, minimum=1, maximum=1000)
     sample_s: float = x.param(0.15, unit="s", minimum=0.001, maximum=5.0, scale="log10")
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 def kinds_of(machine: x.Machine) -> tuple[str, ...]:
@@ -148,7 +148,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if one.is_below(best):
         is_good = values["efficiency"] >= WELL
         return x.Finding("scales_well" if is_good else "scales_partly", values, tuple(limits))
-    message = "more_is_slower" if best.is_below(one) else "no_difference"
+    message = x.unsure((best, one)) or (
+        "more_is_slower" if best.is_below(one) else "as_fast_as_one"
+    )
     return x.Finding(message, values, tuple(limits), unclear)
 
 

@@ -17,6 +17,7 @@ once do not wait for each other; what PyTorch does without peer access; wrong da
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -58,7 +59,7 @@ class Params:
     )
     through_host: bool = x.param(True)
     both_ways: bool = x.param(True)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -227,9 +228,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not best or not delays:
         return x.Finding("in_part", values, tuple(limits), unclear)
     slowest, fastest = (rates[find(best, key=best.__getitem__)] for find in (min, max))
-    if slowest.is_below(fastest) and fastest.median > ALIKE * slowest.median:
-        return x.Finding("some_are_nearer", values, tuple(limits), unclear)
-    return x.Finding("all_alike", values, tuple(limits), unclear)
+    if x.too_few((slowest, fastest)):
+        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
+    # The two are picked of all pairs, so each pair against each is one family.
+    pairs = dict(enumerate(itertools.combinations(rates.values(), 2)))
+    compared = x.family(pairs, x.Spread.against, within=ALIKE - 1).values()
+    outcomes = {each.outcome for each in compared}
+    if x.Outcome.DIFFERS in outcomes:
+        message = "some_are_nearer"
+    else:
+        message = x.CANNOT_TELL if x.Outcome.UNKNOWN in outcomes else "all_alike"
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def _fastest(rates: Mapping[tuple[str, str], x.Spread]) -> x.Spread:
@@ -245,8 +254,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take less data, three times; and fewer GPUs if that is still too long."""
-    reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=3)
+    """Take less data, five times; and fewer GPUs if that is still too long."""
+    reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=5)
     while seconds(reduced) > 5 and reduced.gpus > 2:
         reduced = replace(reduced, gpus=reduced.gpus - 1)
     return reduced

@@ -43,7 +43,7 @@ class Params:
     batch: int = x.param(1024, minimum=16, maximum=16384, scale="log2")
     micro_batches: int = x.param(4, minimum=1, maximum=64, scale="log2")
     threads: int = x.param(1, minimum=1, maximum=256)
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -109,13 +109,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     shared = (DATA, LAYERS, CHANNELS)
     pairs = {f"{way}_speedup": (steps[ONE], steps[way]) for way in shared}
     found, unclear = x.ratios(pairs)
-    faster = [way for way in shared if steps[way].is_below(steps[ONE])]
+    over_one = x.family(pairs, x.Spread.against).values()
+    faster = [r for r in over_one if r.outcome is x.Outcome.DIFFERS and r.is_above]
     if x.too_few(steps[way] for way in WAYS):
         message = x.TOO_FEW
     elif len(faster) == len(shared):
         message = "all_are_faster"
+    elif faster:
+        message = "some_unclear" if unclear else "some_are_faster"
     else:
-        message = "some_are_faster" if faster else "none_is_faster"
+        message = x.CANNOT_TELL if unclear else "none_is_faster"
     return x.Finding(message, values | found, tuple(limits), unclear)
 
 

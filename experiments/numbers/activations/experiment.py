@@ -45,10 +45,9 @@ GPU = "gpu0"  # the only GPU of a run
 HEAVY = (TANH, SIGMOID, GELU)
 LARGE, SMALL, BACK = "large", "small", "back"
 UNKNOWN_CACHE_BYTES = 32 * x.MIB
-UNKNOWN_FILL = 2.0  # times a cache of unknown size: it may hold a part
 SAMPLE_S = 2e-3
 IN_A_GRAPH = 20  # calls over few numbers: one takes about as long as calling it
-HARDLY = 1.1  # times as long as ReLU; below that it hardly costs
+HARDLY = 0.1  # longer than ReLU: within that a function counts as level with it
 CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
 GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
 FULL_S, QUICK_S, FREE_SHARE = 25.0, 3.5, 0.4
@@ -60,7 +59,7 @@ class Params:
 
     device: str = x.param(CPU, choices=devices_of)
     numbers: int = x.param(16_000_000, minimum=10_000, maximum=4_000_000_000, scale="log10")
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -189,10 +188,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     both = small.keys() & large.keys()
     if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
         limits.append("calls_in_cache")
-    is_held = any(_fills(*arm, params, machine) <= 1.0 for arm in counts.items())
-    if not is_held and any(
-        _fills(*arm, params, machine) < x.BEYOND_CACHE for arm in counts.items()
-    ):
+    fills = [_fills(*arm, params, machine) for arm in counts.items()]
+    is_held = any(fill < x.BEYOND_CACHE for fill in fills if fill is not None)
+    if not is_held and None in fills:
         limits.append("partly_in_cache")
     values = {f"{function}_{where}_s": s.median for (where, function), s in large.items()}
     values |= {f"{function}_cached_{where}_s": s.median for (where, function), s in small.items()}
@@ -220,25 +218,29 @@ def _message(params: Params, of: Mapping[tuple[str, str], x.Spread]) -> str:
     """Return the message; a function costs something if it is clearly, not hardly, above ReLU."""
     if x.too_few(found for (_, function), found in of.items() if function in (RELU, *HEAVY)):
         return x.TOO_FEW
+    on_cpu, on_gpu = (_costs(of, each) for each in (CPU, CPU if params.device == CPU else GPU))
+    if on_gpu is None or (on_cpu is None and not on_gpu):
+        return x.CANNOT_TELL
     if params.device == CPU:
-        return "cpu_computes" if _costs(of, CPU) else "cpu_level"
-    if _costs(of, GPU):
+        return "cpu_computes" if on_cpu else "cpu_level"
+    if on_gpu:
         return "gpu_computes"
-    return "gpu_level_cpu_computes" if _costs(of, CPU) else "both_level"
+    return "gpu_level_cpu_computes" if on_cpu else "both_level"
 
 
-def _costs(of: Mapping[tuple[str, str], x.Spread], where: str) -> bool:
-    relu = of[where, RELU]
-    return any(
-        relu.is_below(of[where, each]) and of[where, each].median > HARDLY * relu.median
-        for each in HEAVY
-    )
+def _costs(of: Mapping[tuple[str, str], x.Spread], where: str) -> bool | None:
+    """Does a function take longer than ReLU, or is all the same within 10 %? None: unknown."""
+    pairs = {each: (of[where, each], of[where, RELU]) for each in HEAVY}
+    found = x.family(pairs, x.Spread.against, within=HARDLY).values()
+    if any(each.outcome is x.Outcome.DIFFERS and each.is_above for each in found):
+        return True
+    return None if any(each.outcome is x.Outcome.UNKNOWN for each in found) else False
 
 
-def _fills(where: str, numbers: int, params: Params, machine: x.Machine) -> float:
-    """Return how often the two arrays fill the last cache; a bit more where that is unknown."""
+def _fills(where: str, numbers: int, params: Params, machine: x.Machine) -> float | None:
+    """Return how often the two arrays fill the last cache; None where that is unknown."""
     held_bytes = cache_bytes(machine, CPU if where == CPU else params.device)
-    return 2 * FP32_BYTES * numbers / held_bytes if held_bytes else UNKNOWN_FILL
+    return 2 * FP32_BYTES * numbers / held_bytes if held_bytes else None
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -254,8 +256,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and fewer numbers if that is still too long."""
-    return x.shrink(replace(params, rounds=3), seconds, QUICK_S, rounds=3, numbers=1_000_000)
+    """Take five rounds, and fewer numbers if that is still too long."""
+    return x.shrink(replace(params, rounds=5), seconds, QUICK_S, rounds=5, numbers=1_000_000)
 
 
 def seconds(params: Params) -> float:

@@ -49,7 +49,7 @@ PROBES = (-64, -63, -1, 0, 1, 64)  # from the power of two, in each other precis
 INT8_PROBES = (-64, -16, -8, -2, -1, 0, 1, 8, 16, 64)
 EIGHTS = "by_8"
 SAMPLE_S = 2e-3
-HARDLY = 1.02  # times as long; a smaller difference is not worth a sentence
+HARDLY = 0.02  # longer: within that a product takes the same time
 ABOVE = 1.02  # of a limit, and more, is suspect
 FULL_S, QUICK_S = 27.0, 3.5
 
@@ -64,7 +64,7 @@ class Params:
     span: int = x.param(64, minimum=4, maximum=256)
     changed: str = x.param("all", choices=CHANGES)
     wide_sizes: int = x.param(33, minimum=3, maximum=129)
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -236,11 +236,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     compared, unclear = x.ratios(pairs)
     values |= compared
     size = _middle(params, steps)
-    at, below = (x.spread(r.took_s for r in steps if r.size == size - less) for less in (0, 1))
+    took = x.spreads((row.size, row.took_s, row.repeat) for row in steps)
+    at, below = took.get(size), took.get(size - 1)
     if "penalty" not in pairs or at is None or below is None:
         return x.Finding("in_part", values, tuple(limits), unclear)
     values |= {"size": size, "size_s": at.median, "one_less": size - 1, "one_less_s": below.median}
-    message = _message(*pairs["penalty"], is_longer=at.is_below(below))
+    message = _message(params, *pairs["penalty"], is_longer=at.is_below(below))
     return x.Finding(message, values, tuple(limits), unclear)
 
 
@@ -257,15 +258,18 @@ def _middle(params: Params, steps: Sequence[Step]) -> int:
     return size
 
 
-def _message(aligned: x.Spread, odd: x.Spread, *, is_longer: bool) -> str:
-    """Return the message; a difference must part and be worth a sentence."""
+def _message(params: Params, aligned: x.Spread, odd: x.Spread, *, is_longer: bool) -> str:
+    """Return the message; on a processor there is nothing to see unless its own data differ."""
     if x.too_few((aligned, odd)):
         return x.TOO_FEW
-    if odd.is_below(aligned) and aligned.median > HARDLY * odd.median:
-        return "less_work_took_longer" if is_longer else "odd_is_slower"
-    if aligned.is_below(odd) and odd.median > HARDLY * aligned.median:
+    found = aligned.against(odd, within=HARDLY)
+    if found.outcome is x.Outcome.UNKNOWN:
+        return "processor_cannot_tell" if params.device == CPU else x.CANNOT_TELL
+    if found.outcome is x.Outcome.SAME:
+        return "processor_shows_nothing" if params.device == CPU else "the_same"
+    if not found.is_above:
         return "odd_is_faster"
-    return "no_difference"
+    return "less_work_took_longer" if is_longer else "odd_is_slower"
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -285,9 +289,9 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take only sizes near the power of two, a few wide ones, and three rounds."""
-    reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=3)
-    return x.shrink(reduced, seconds, QUICK_S, rounds=3, size=256)
+    """Take only sizes near the power of two, a few wide ones, and five rounds."""
+    reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=5)
+    return x.shrink(reduced, seconds, QUICK_S, rounds=5, size=256)
 
 
 def seconds(params: Params) -> float:

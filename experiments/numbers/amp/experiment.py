@@ -80,7 +80,7 @@ class Params:
     steps: int = x.param(100, minimum=ENOUGH_STEPS, maximum=10_000, scale="log10")
     learn_s: float = x.param(5.0, unit="s", minimum=0.01, maximum=600.0)
     most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=10.0)
-    rounds: int = x.param(5, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -322,9 +322,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
     if FP32 not in rates or not shorter:
         return x.Finding("in_part", values, tuple(limits))
-    best = max(shorter, key=lambda arm: rates[arm].median)
-    compared, unclear = x.ratios({"speedup_best": (rates[best], rates[FP32])})
-    values |= compared
+    over_plain = x.family({arm: (rates[arm], rates[FP32]) for arm in shorter}, x.Spread.against)
+    gain = [a for a, r in over_plain.items() if r.outcome is x.Outcome.DIFFERS and r.is_above]
+    best = max(gain or shorter, key=lambda arm: rates[arm].median)
+    outcome = over_plain[best].outcome
+    values["speedup_best"] = rates[best].median / rates[FP32].median
+    unclear = ("speedup_best",) if outcome is x.Outcome.UNKNOWN else ()
     units = {arm: arithmetic_flop_per_s(machine, params.device, arm) for arm in (FP32, *shorter)}
     plain = units[FP32]
     known = [rate for arm, rate in units.items() if arm != FP32 and rate is not None]
@@ -332,9 +335,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["hardware_samples_per_s"] = values["fp32_samples_per_s"] * max(known) / plain
     if x.too_few((rates[best], rates[FP32])):
         message = x.TOO_FEW
-    elif unclear:
+    elif not gain and any(r.outcome is x.Outcome.UNKNOWN for r in over_plain.values()):
+        message = "unclear_and_breaks" if breaks else x.CANNOT_TELL
+    elif outcome is x.Outcome.SAME:
         message = "no_gain_and_breaks" if breaks else "no_gain"
-    elif compared["speedup_best"] > 1:
+    elif gain:
         message = "faster_and_breaks" if breaks else "faster"
     else:
         message = "slower_and_breaks" if breaks else "slower"
@@ -362,7 +367,7 @@ def quick(params: Params) -> Params:
         steps=min(params.steps, 30),
         learn_s=min(params.learn_s, 0.8),
         most_s=min(params.most_s, 0.1),
-        rounds=3,
+        rounds=5,
     )
     if params.device == CPU:  # without instructions for it, half precision is slow
         reduced = replace(reduced, width=min(params.width, 64))

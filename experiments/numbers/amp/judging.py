@@ -17,17 +17,21 @@ KEEPS_UP = 0.5  # of what fp32 has learned: an arm that learns less is broken
 
 
 def pays_at_any_width(tables: x.Tables) -> bool | None:
-    """Were fewer bits faster at any width, beyond noise? None if too little was measured."""
+    """Were fewer bits faster at any width? None if too little was measured, or nobody can tell."""
     rates = x.spreads(
         ((row.width, row.arm), row.samples_per_s, row.repeat) for row in tables["widths"]
     )
     enough = {key: found for key, found in rates.items() if found.count >= x.ENOUGH}
-    pays = [
-        enough[width, FP32].is_below(found)
+    pairs = {
+        (width, arm): (found, enough[width, FP32])
         for (width, arm), found in enough.items()
         if arm not in (FP32, UNSCALED) and (width, FP32) in enough
-    ]
-    return any(pays) if pays else None
+    }
+    compared = x.family(pairs, x.Spread.against).values()
+    if any(each.outcome is x.Outcome.DIFFERS and each.is_above for each in compared):
+        return True
+    is_known = compared and all(each.outcome is not x.Outcome.UNKNOWN for each in compared)
+    return False if is_known else None
 
 
 def losses_of(tables: x.Tables) -> dict[str, list[float]]:

@@ -53,7 +53,6 @@ DRAWN = 4  # rows and columns of the picture whose order is drawn
 FP32_BYTES = 4
 SAMPLE_S = 5e-3
 TRIES = 3
-ALWAYS = 5  # rounds: that all of them lie on one side of 1 by chance happens once in sixteen times
 ALIVE = 8  # at most, arrays as large as all channels of all pictures
 
 
@@ -66,7 +65,7 @@ class Params:
     channels: int = x.param(64, minimum=8, maximum=1024, scale="log2")
     side: int = x.param(16, minimum=8, maximum=256, scale="log2")
     most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=5.0)
-    rounds: int = x.param(7, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -284,40 +283,34 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["difference_fraction"] = max(apart)
     if not pairs:
         return x.Finding("in_part", values, tuple(limits))
-    compared, unclear = x.ratios({name: (last, first) for name, (first, last) in pairs.items()})
+    last_over_first = {name: (last, first) for name, (first, last) in pairs.items()}
+    compared, unclear = x.ratios(last_over_first)
     gains = x.spreads(
         (f"gain_{row.precision}", row.gain, row.repeat)
         for row in tables["gains"]
         if row.work == NETWORK
     )
     compared |= {name: gain.median for name, gain in gains.items() if name in compared}
-    unclear = tuple(name for name in unclear if name not in gains or not _always(gains[name]))
     clear = {name: gain for name, gain in compared.items() if name not in unclear}
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    is_early = not clear and x.too_few(found for pair in pairs.values() for found in pair)
-    message = x.TOO_FEW if is_early else _message(clear)
+    message = _message(last_over_first) or x.unsure(*pairs.values()) or "the_same"
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _always(gain: x.Spread) -> bool:
-    """Does the spread of the rounds' own gains part from 1, over more rounds than chance explains?
-
-    Of eight rounds or more a tenth at either end may be an exception.
-    """
-    return gain.count >= ALWAYS and not gain.low <= 1 <= gain.high
-
-
-def _message(clear: Mapping[str, float]) -> str:
-    faster = {name for name, gain in clear.items() if gain > 1}
-    if not clear:
-        return "no_difference"
+def _message(last_over_first: Mapping[str, tuple[x.Spread, x.Spread]]) -> str | None:
+    """Return what is clear of the precisions in which the layouts differ; None where none do."""
+    over = x.family(last_over_first, x.Spread.against)
+    differ = {name for name, each in over.items() if each.outcome is x.Outcome.DIFFERS}
+    faster = {name for name in differ if over[name].is_above}
+    if not differ:
+        return None
     if not faster:
         return "slower"
-    if len(faster) < len(clear):
+    if len(faster) < len(differ):
         return "mixed"
     return "half_only" if faster <= {f"gain_{each}" for each in HALVES} else "faster"
 
@@ -338,8 +331,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and smaller images if single precision would take too long."""
-    reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.1))
+    """Take five rounds, and smaller images if single precision would take too long."""
+    reduced = replace(params, rounds=5, most_s=min(params.most_s, 0.1))
     while seconds(reduced) > 4 and reduced.side > 8:
         reduced = replace(reduced, side=reduced.side // 2)
     return reduced

@@ -206,11 +206,21 @@ def _message(shapes: tuple[x.Spread, x.Spread], feed: tuple[x.Spread, x.Spread])
     (odd, even), (wrong, right) = shapes, feed
     if x.too_few((*shapes, *feed)):
         return x.TOO_FEW
-    if right.is_below(wrong):
-        if odd.is_below(even):
-            return "feed_gains_shapes_cost"
-        return "both_gain" if even.is_below(odd) else "feed_gains"
-    return "shapes_gain" if even.is_below(odd) else "nothing_gained"
+    of_shapes, of_feed = x.family(
+        {"shapes": (odd, even), "feed": (wrong, right)}, x.Spread.against
+    ).values()
+    feed_gains, shapes_gain, shapes_cost = (
+        each.outcome is x.Outcome.DIFFERS and each.is_above is is_above
+        for each, is_above in ((of_feed, True), (of_shapes, True), (of_shapes, False))
+    )
+    if feed_gains and (shapes_gain or shapes_cost):
+        return "both_gain" if shapes_gain else "feed_gains_shapes_cost"
+    if feed_gains:
+        is_same = of_shapes.outcome is x.Outcome.SAME
+        return "feed_gains" if is_same else "feed_gains_shapes_unclear"
+    if shapes_gain:
+        return "shapes_gain"
+    return x.unsure(shapes, feed) or "nothing_gained"
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -222,7 +232,7 @@ def defaults(machine: x.Machine) -> Params:
 def quick(params: Params) -> Params:
     """Take a few rounds; a processor then reads few words."""
     length = min(params.length, CPU_LENGTH) if params.device == CPU else params.length
-    return replace(params, rounds=min(params.rounds, 3), length=length)
+    return replace(params, rounds=min(params.rounds, 5), length=length)
 
 
 def seconds(params: Params) -> float:

@@ -68,7 +68,7 @@ class Params:
     compiles: bool = x.param(True)
     mode: str = x.param("default", choices=("default", "reduce-overhead"))
     other_batches: bool = x.param(False)
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 @x.record
@@ -248,10 +248,18 @@ def _message(of: Mapping[str, x.Spread]) -> str:
     if _is_faster(of, GRAPH):
         if COMPILED not in of:
             return "graph_pays"
-        return "both_pay" if _is_faster(of, COMPILED) else "graph_pays_compiled_does_not"
-    if COMPILED in of:
-        return "compiled_pays" if _is_faster(of, COMPILED) else "compiled_does_not_pay"
-    return "script_is_faster" if _is_faster(of, SCRIPT) else "not_compiled"
+        if _is_faster(of, COMPILED):
+            return "both_pay"
+        is_unsure = x.unsure((of[COMPILED], of[EAGER]))
+        return "graph_pays_compiled_unclear" if is_unsure else "graph_pays_compiled_does_not"
+    way = COMPILED if COMPILED in of else SCRIPT
+    if _is_faster(of, way):
+        return "compiled_pays" if way == COMPILED else "script_is_faster"
+    others = [of[each] for each in (SCRIPT, COMPILED, GRAPH) if each in of]
+    if way == COMPILED:
+        others = [of[COMPILED]]
+    unsure = x.unsure(*((other, of[EAGER]) for other in others))
+    return unsure or ("compiled_does_not_pay" if way == COMPILED else "not_compiled")
 
 
 def _file_values(tables: x.Tables) -> dict[str, float]:
@@ -269,8 +277,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Leave out what torch must compile first, and take three rounds."""
-    return replace(params, compiles=False, other_batches=False, rounds=3)
+    """Leave out what torch must compile first, and take five rounds."""
+    return replace(params, compiles=False, other_batches=False, rounds=5)
 
 
 def seconds(params: Params) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from app.context import ExitCode
 from app.terminal.run import exit_code
+from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench
 from experiments.core.declare import Progress
 from experiments.core.problems import UserError
@@ -175,7 +176,7 @@ def tables_of(rates, *, most=4, machines=1, differ=0.0):
 
 @pytest.mark.parametrize(
     ("four", "message"),
-    [(390, "scales_well"), (250, "scales_partly"), (101, "no_difference"), (60, "more_is_slower")],
+    [(390, "scales_well"), (250, "scales_partly"), (101, "as_fast_as_one"), (60, "more_is_slower")],
 )
 def test_the_text_follows_what_four_workers_reach(four, message):
     finding = analyse(FOUR, tables_of({0: 100, 1: 98, 2: 190, 4: four}), machine(cores=4))
@@ -184,8 +185,22 @@ def test_the_text_follows_what_four_workers_reach(four, message):
     assert finding.values["efficiency"] == pytest.approx(four / 400)
     assert finding.values["best_workers"] == (4 if four > 190 else 2)
     assert finding.values["communication_s"] == pytest.approx(0.02)
-    assert ("workers_speedup" in finding.unclear) == (message == "no_difference")
+    assert finding.unclear == ()
     assert "several_machines" in finding.limits
+
+
+def test_noise_is_not_called_as_fast_as_one():
+    tables = tables_of({0: 100, 1: 98, 2: 190, 4: 101})
+    up_and_down = [
+        replace(row, samples_per_s=row.samples_per_s * (0.5, 2.0, 1.0)[row.repeat % 3])
+        if row.run == AVERAGED
+        else row
+        for row in tables["rates"]
+    ]
+    finding = analyse(FOUR, {**tables, "rates": up_and_down}, machine(cores=4))
+
+    assert finding.message == CANNOT_TELL
+    assert finding.unclear == ("workers_speedup",)
 
 
 def test_other_losses_are_told_before_any_speed():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
@@ -200,6 +201,14 @@ def test_pairs_that_part_are_told_from_those_that_do_not():
 
     assert analyse(SMALL, made(4e11, 2e10), THREE).message == "some_are_nearer"
     assert analyse(SMALL, made(4e11, 3.9e11), THREE).message == "all_alike"
+    mixed = made(4e11, 3.9e11)
+    mixed["copies"] = [
+        replace(
+            row, bytes_per_s=row.bytes_per_s * (0.5 if row.repeat == (row.target != SECOND) else 1)
+        )
+        for row in mixed["copies"]
+    ]
+    assert analyse(SMALL, mixed, THREE).message == CANNOT_TELL
     assert "above_the_limit" in analyse(SMALL, made(5e11, 1e10), JOINED).limits
     assert analyse(SMALL, {**made(1, 1), "copies": []}, THREE).message == "in_part"
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
+from experiments.api import CANNOT_TELL
 from experiments.core import marks
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.views import Bars
@@ -97,13 +99,18 @@ def row(function, element_s, repeat=0, where=CPU, kind=Pass, numbers=10**9):
     )
 
 
-def tables_of(cpu, gpu=None, numbers=10**9):
+def scatter(function, repeat, noise):
+    """Return a factor close to 1, another in each round and for each function."""
+    return 1 + noise * math.sin(9 * repeat + sum(map(ord, function)))
+
+
+def tables_of(cpu, gpu=None, numbers=10**9, noise=0.01):
     found = {CPU: cpu} | ({GPU: gpu} if gpu else {})
     rows = [
-        row(function, element_s * (1 + 0.01 * repeat), repeat, where, numbers=numbers)
+        row(function, element_s * scatter(function, repeat, noise), repeat, where, numbers=numbers)
         for where, of in found.items()
         for function, element_s in of.items()
-        for repeat in range(4)
+        for repeat in range(8)
     ]
     return {"passes": rows, "cached": [], "backward": [], "conditions": []}
 
@@ -147,7 +154,7 @@ def test_on_a_gpu_the_memory_hides_the_maths_and_the_processor_is_beside_it(run)
 
     assert {r.device for r in tables["passes"]} == {CPU, GPU}
     assert finding.message == "gpu_in_cache"  # of the processor, whose cache is large
-    assert analyse(ON_GPU, tables, small_caches(with_gpu())).message == "both_level"
+    assert analyse(ON_GPU, tables, small_caches(with_gpu())).message == "gpu_in_cache"
     expected_s = (WORK_S + LAUNCH_S) / ON_GPU.numbers
     for function in FUNCTIONS:
         assert finding.values[f"{function}_{GPU}_s"] == pytest.approx(expected_s, rel=0.1)
@@ -228,7 +235,16 @@ def test_the_text_follows_the_data(cpu, gpu, message):
 
     assert finding.message == message
     assert finding.values["copy_over_copy"] == 1.0
-    assert ("tanh_over_relu_cpu" in finding.unclear) == (cpu[TANH] < 2e-9)
+    assert "tanh_over_relu_cpu" not in finding.unclear  # the same, too, is clear
+
+
+@pytest.mark.parametrize("gpu", [None, LEVEL])
+def test_noise_is_no_reason_to_call_functions_level(gpu):
+    params = replace(ON_GPU, device=NAME if gpu else CPU)
+    finding = analyse(params, tables_of(LEVEL, gpu, noise=0.3), machine(gpus=1))
+
+    assert finding.message == CANNOT_TELL
+    assert "tanh_over_relu_cpu" in finding.unclear
 
 
 def test_a_gpu_that_was_not_reached_is_no_finding_of_it():
@@ -243,8 +259,8 @@ def test_memory_is_spoken_of_only_where_the_arrays_do_not_lie_in_a_cache(gpu, fi
     params = replace(ON_GPU, device=NAME if gpu else CPU)
     finding = analyse(params, tables_of(HEAVY, gpu, numbers=int(fill * MIB)), here)
 
-    assert finding.message.endswith("_in_cache") == (fill == 0.5)
-    assert ("partly_in_cache" in finding.limits) == (fill == 2.0)
+    assert finding.message.endswith("_in_cache") == (fill < 4)
+    assert "partly_in_cache" not in finding.limits
 
 
 def test_where_the_size_of_the_cache_is_not_known_a_part_may_lie_in_it():

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import replace
 
 import pytest
 
+from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.problems import UserError
 from experiments.numbers.alignment import experiment as alignment
@@ -89,9 +91,11 @@ def tables_of(odd_s, *, aligned_s=1.0, size=128, noise=0.0):
             flop_per_s=2 * n**3 / each_s,
         )
         for n in range(size - 4, size + 5)
-        for repeat in range(4)
+        for repeat in range(8)
         for each_s in [
-            (odd_s if n % 2 else aligned_s) * (n / size) ** 3 * (1 + noise * (repeat - 1.5))
+            (odd_s if n % 2 else aligned_s)
+            * (n / size) ** 3
+            * (1 + noise * math.sin(9 * repeat + n))
         ]
     ]
     return {"steps": rows, "wide": [], "probes": [], "refused": [], "conditions": []}
@@ -255,18 +259,30 @@ def test_a_stop_is_obeyed_between_two_products():
     [
         (1.5, 0.0, "less_work_took_longer"),
         (1.03, 0.004, "odd_is_slower"),  # 127 rows take as long as 128, within their spread
-        (1.0, 0.0, "no_difference"),
-        (1.015, 0.0, "no_difference"),  # hardly
-        (1.5, 0.4, "no_difference"),
+        (1.0, 0.002, "the_same"),
+        (1.015, 0.001, "the_same"),  # hardly
+        (1.1, 0.4, CANNOT_TELL),
         (0.7, 0.0, "odd_is_faster"),
     ],
 )
 def test_the_text_follows_the_data(odd_s, noise, message):
-    finding = analyse(SMALL, tables_of(odd_s, noise=noise), machine())
+    finding = analyse(replace(SMALL, device=NAME), tables_of(odd_s, noise=noise), machine(gpus=1))
 
     assert finding.message == message
     assert finding.values["one_less"] == 127
-    assert ("penalty" in finding.unclear) == (noise > 0.1 or odd_s == 1.0)
+    assert ("penalty" in finding.unclear) == (noise > 0.1)
+
+
+@pytest.mark.parametrize(
+    ("odd_s", "noise", "message"),
+    [
+        (1.5, 0.0, "less_work_took_longer"),
+        (1.0, 0.002, "processor_shows_nothing"),
+        (1.1, 0.4, "processor_cannot_tell"),
+    ],
+)
+def test_on_a_processor_there_is_nothing_to_see_unless_its_data_differ(odd_s, noise, message):
+    assert analyse(SMALL, tables_of(odd_s, noise=noise), machine()).message == message
 
 
 def test_a_product_faster_than_the_units_is_suspect(monkeypatch):

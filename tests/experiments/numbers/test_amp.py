@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.devices.device import Device
@@ -73,12 +74,13 @@ def played(short):
         return gpu, in_tables(EXPERIMENT, items_on(gpu))
 
 
-def made(rates, losses=None, diverged=()):
+def made(rates, losses=None, diverged=(), noise=0.01):
     """Return tables as if the arms had had these speeds and learned so."""
     tables = {name: [] for name in EXPERIMENT.tables}
     for arm, rate in rates.items():
-        for n in range(3):
-            row = {"arm": arm, "repeat": n, "samples_per_s": rate + n}
+        for n in range(8):
+            rate_now = rate * (1 + noise * math.sin(9 * n + sum(map(ord, arm))))
+            row = {"arm": arm, "repeat": n, "samples_per_s": rate_now}
             tables["speeds"].append(Speed(**row))
             tables["widths"].append(Width(width=16, **row))
     for arm, line in (losses or {}).items():
@@ -277,6 +279,18 @@ def test_the_sentence_follows_the_data(rates, unscaled, message):
     assert analyse(SMALL, tables, HERE).message == message
 
 
+@pytest.mark.parametrize(
+    ("unscaled", "message"), [(STAYS, "unclear_and_breaks"), (FALLS, CANNOT_TELL)]
+)
+def test_noise_is_not_called_no_gain(unscaled, message):
+    losses = {FP32: FALLS, FP16: FALLS, UNSCALED: unscaled}
+    finding = analyse(SMALL, made({FP32: 100, BF16: 101}, losses, noise=0.3), HERE)
+
+    assert finding.message == message
+    assert finding.unclear == ("speedup_best",)
+    assert not any(each.startswith("pays") for each in finding.limits)
+
+
 def test_a_loss_that_became_no_number_breaks_too():
     tables = made(FAST, {FP32: FALLS, FP16: FALLS}, diverged=[UNSCALED])
 
@@ -331,7 +345,7 @@ def test_the_limit_of_the_hardware_is_the_ratio_of_its_peaks():
     )  # fmt: skip
     values = analyse(SMALL, made(FAST), replace(HERE, gpus=(known,))).values
 
-    assert values["hardware_samples_per_s"] == pytest.approx(16 * 101)
+    assert values["hardware_samples_per_s"] == pytest.approx(16 * values["fp32_samples_per_s"])
     assert "hardware_samples_per_s" not in analyse(SMALL, made(FAST), HERE).values
 
 
