@@ -89,11 +89,13 @@ class Backward(Pass):
 
 
 KINDS: Mapping[str, type[Pass]] = {LARGE: Pass, SMALL: Cached, BACK: Backward}
-Arm = tuple[str, str, str]  # where, which array, which function
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield one row for each device, array, function and round, at the end of each round."""
+    """Yield one row for each device, array, function and round.
+
+    All functions of an array are timed in one turn, as each is compared with copying there.
+    """
     device = Device(params.device, bench)
     devices = {CPU: Device(CPU, bench)} | ({GPU: device} if device.is_gpu else {})
     arrays = dict(_arrays(params, devices))
@@ -113,13 +115,15 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         counts[arm] = enough(devices[arm[0]], work, SAMPLE_S)
         yield x.Progress(0.05 + 0.15 * number / len(works))
     conditions = Conditions(device)
-    found: dict[Arm, Taken] = {}
-    for turn, arm in bench.interleave(list(works), params.rounds):
-        found[arm] = taken(devices[arm[0]], works[arm], counts[arm])
-        if len(found) == len(works):
-            yield from _rows(found, turn.round, arrays, devices)
+    for turn, (where, size) in bench.interleave(list(arrays), params.rounds):
+        found = {}
+        for place in range(len(FUNCTIONS)):  # none is always first
+            function = FUNCTIONS[(turn.round + place) % len(FUNCTIONS)]
+            arm = where, size, function
+            found[function] = taken(devices[where], works[arm], counts[arm])
+        yield from _rows(found, where, size, turn.round, arrays[where, size].count, devices[where])
+        if (where, size) == (GPU if device.is_gpu else CPU, LARGE):
             yield from conditions.rows(turn.round)
-            found.clear()
         yield x.Progress(0.2 + 0.8 * turn.fraction)
 
 
@@ -142,24 +146,25 @@ def _arrays(
 
 
 def _rows(
-    found: Mapping[Arm, Taken],
+    found: Mapping[str, Taken],
+    where: str,
+    size: str,
     repeat: int,
-    arrays: Mapping[tuple[str, str], Arrays],
-    devices: Mapping[str, Device],
+    numbers: int,
+    device: Device,
 ) -> Iterator[Pass]:
-    """Yield a round's rows; a few numbers tell nothing if the device waited for its calls."""
-    for (where, size, function), each in found.items():
-        copied = found[where, size, COPY]
+    """Yield a turn's rows; a few numbers tell nothing if the device waited for its calls."""
+    copied = found[COPY]
+    for function, each in found.items():
         if size == SMALL and not (each.is_clean and copied.is_clean):
             continue
-        numbers = arrays[where, size].count
         yield KINDS[size](
             function=function,
             device=where,
             what=f"{function}_{where}",
             repeat=repeat,
             numbers=numbers,
-            element_s=each.device_s / (numbers * _laps(size, devices[where])),
+            element_s=each.device_s / (numbers * _laps(size, device)),
             over_copy=each.device_s / copied.device_s,
         )
 

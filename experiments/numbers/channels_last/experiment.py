@@ -110,7 +110,7 @@ Call = Callable[[], Any]
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield passes of each precision and layout and the gains of each round."""
+    """Yield passes of each precision and layout, and the gain between the two in their turn."""
     device = Device(params.device, bench)
     yield from _places(device)
     conditions = Conditions(device)
@@ -135,28 +135,26 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for arm, call in calls.items():
         choose(device, arm[0])
         counts[arm] = enough(device, call, SAMPLE_S)
-    rates: dict[tuple[str, str, str], float] = {}
-    number = 0
-    for turn, arm in bench.interleave(list(calls), params.rounds):
-        if turn.round != number:
-            yield from conditions.rows(number)
-            yield from _gains(rates, number)
-            number = turn.round
-        precision, layout, work = arm
+    pairs = list(dict.fromkeys((precision, work) for precision, _, work in calls))
+    for turn, (precision, work) in bench.interleave(pairs, params.rounds):
         choose(device, precision)
-        took_s = taken(device, calls[arm], counts[arm]).device_s
-        rates[arm] = images[precision] / took_s
-        if work == NETWORK:
+        rates = {}
+        for layout in LAYOUTS if turn.round % 2 else LAYOUTS[::-1]:  # neither is always first
+            arm = precision, layout, work
+            rates[layout] = images[precision] / taken(device, calls[arm], counts[arm]).device_s
+        for layout, rate in rates.items() if work == NETWORK else ():
             yield Pass(
                 precision=precision,
                 layout=layout,
                 repeat=turn.round,
                 images=images[precision],
-                images_per_s=rates[arm],
+                images_per_s=rate,
             )
+        gain = rates[CHANNELS_LAST] / rates[CONTIGUOUS]
+        yield Gain(precision=precision, work=work, repeat=turn.round, gain=gain)
+        if (precision, work) == pairs[0]:
+            yield from conditions.rows(turn.round)
         yield x.Progress(0.1 + 0.9 * turn.fraction)
-    yield from conditions.rows(number)
-    yield from _gains(rates, number)
 
 
 def _places(device: Device) -> Iterator[Place]:
@@ -244,14 +242,6 @@ def _compared(precision: str, one: Any, other: Any) -> Result:
     return Result(
         precision=precision, difference_fraction=float((one - other).abs().max()) / largest
     )
-
-
-def _gains(rates: Mapping[tuple[str, str, str], float], repeat: int) -> Iterator[Gain]:
-    """Yield the gains of a round, whose rates are the newest."""
-    for (precision, layout, work), rate in rates.items():
-        if layout == CHANNELS_LAST:
-            gain = rate / rates[precision, CONTIGUOUS, work]
-            yield Gain(precision=precision, work=work, repeat=repeat, gain=gain)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

@@ -22,6 +22,7 @@ from experiments.numbers.activations.elementwise import (
 from experiments.numbers.activations.experiment import (
     EXPERIMENT,
     GPU,
+    KINDS,
     Backward,
     Cached,
     Params,
@@ -34,6 +35,7 @@ from experiments.numbers.activations.experiment import (
 )
 from tests.experiments.machines import MIB, machine
 from tests.experiments.tables import in_tables
+from tests.experiments.turns import Turns
 
 torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
@@ -172,6 +174,19 @@ def test_few_numbers_are_gone_over_many_times_in_one_call(run):
     assert any(entry.startswith("graph") for entry in gpu.log)
     for each in few:
         assert each.element_s * each.numbers == pytest.approx(own_s, rel=0.05)
+
+
+def test_a_row_is_yielded_in_the_turn_that_measured_it(gpu):
+    """Else one disturbed turn would spoil, or leave unmarked, the rows of a whole round."""
+    bench = Turns(with_gpu(), clock=gpu.clock)
+    arrays = {kind: size for size, kind in KINDS.items()}
+    rows = 0
+    for item in measure(ON_GPU, bench):
+        if type(item) in arrays:
+            assert bench.now == (item.repeat, (item.device, arrays[type(item)]))
+            rows += 1
+
+    assert rows == 2 * ON_GPU.rounds * len(KINDS) * len(FUNCTIONS)
 
 
 def test_every_mark_is_read_once_and_the_queue_is_held(run):

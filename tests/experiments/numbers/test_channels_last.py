@@ -29,6 +29,7 @@ from machine.devices import Gpu
 from machine.model import Cpu
 from tests.experiments.machines import machine
 from tests.experiments.tables import in_tables
+from tests.experiments.turns import Turns
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -107,6 +108,19 @@ def test_every_precision_and_layout_is_timed_in_every_round(played):
     assert {(row.precision, row.work, row.repeat) for row in tables["gains"]} == {
         (precision, work, n) for precision in PRECISIONS for work in WORKS for n in range(3)
     }
+
+
+def test_a_row_is_yielded_in_the_turn_that_measured_it(gpu):
+    """Else another turn's disturbance would be laid to it, and its own not."""
+    bench = Turns(HERE, clock=gpu.clock)
+    rows = 0
+    for item in measure(SMALL, bench):
+        if isinstance(item, (Pass, Gain)):
+            work = item.work if isinstance(item, Gain) else NETWORK
+            assert bench.now == (item.repeat, (item.precision, work))
+            rows += 1
+
+    assert rows == SMALL.rounds * len(PRECISIONS) * (len(LAYOUTS) + len(WORKS))
 
 
 def test_every_mark_is_read_once_and_kernels_run_before_they_are_timed(played):
