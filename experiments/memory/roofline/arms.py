@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from experiments import api as x
@@ -12,6 +13,8 @@ from .known_kernels import works
 
 FIRST_STEPS = 10_000
 PRECISIONS = {"fp64": 64, "fp32": 32}
+AS_ONE = 0.95  # of one core's rate: all cores that reach less were disturbed
+MORE_TRIES = 2
 READ = "read"  # it computes too little for a point
 MOVERS = ("triad", "dot", "stencil")  # points that only memory limits
 
@@ -73,6 +76,32 @@ def peaks(team: Team) -> Iterator[Arm]:
                 FIRST_STEPS,
                 functools.partial(row, name, cores),
             )
+
+
+def plausible(sample: Callable[[], Row], before: Sequence[object]) -> Row:
+    """Return a sample; of all cores that were slower than one core of `before`, another one.
+
+    What one core can do, all together can; they get two more tries.
+    """
+    found = sample()
+    for _ in range(MORE_TRIES):
+        if not isinstance(found, Peak) or found.cores == 1:
+            break
+        ones = [p for p in before if isinstance(p, Peak) and p.cores == 1]
+        of_one = x.medians((p.precision, p.flop_per_s) for p in ones)
+        if found.flop_per_s >= AS_ONE * of_one.get(found.precision, 0.0):
+            break
+        found = sample()
+    return found
+
+
+def slower_than_one_core(peaks: Sequence[Peak], cores: int) -> bool:
+    """Did all cores together come out below one of them, in some precision?"""
+    found = x.medians(((p.precision, p.cores), p.flop_per_s) for p in peaks)
+    return any(
+        found.get((name, cores), math.inf) < AS_ONE * found.get((name, 1), 0.0)
+        for name in PRECISIONS
+    )
 
 
 def rates(team: Team) -> Iterator[Arm]:

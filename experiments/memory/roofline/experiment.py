@@ -5,11 +5,11 @@ already, the slope how fast the memory delivers numbers. Under it stand loops th
 much for each byte they move: the triad (c=a+3b), a scalar product, the mean of five neighbours,
 polynomials of rising degree and a matrix product. The flat part are independent multiply-adds in
 registers, the slope the fastest that the read of `stream`, triad, scalar product or mean moved
-data. Of each the median of shuffled rounds counts: the best is chance where others share the
-memory. All are pinned, in double precision; each thread has arrays of its own that no cache holds;
-the matrix product is numpy's, one for each core. On a GPU operations of torch take their place, in
-single precision: copy, triad, read and products of ever thicker matrices; and large products in
-each precision.
+data. Where all cores make fewer than one of them, they are timed again. Of each the median of
+shuffled rounds counts: the best is chance where others share the memory. All are pinned, in double
+precision; each thread has arrays of its own that no cache holds; the matrix product is numpy's, one
+for each core. On a GPU operations of torch take their place, in single precision: copy, triad, read
+and products of ever thicker matrices; and large products in each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
@@ -21,8 +21,9 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -41,10 +42,13 @@ from .arms import (
     Peak,
     Point,
     Rate,
+    Row,
     bandwidths,
     peaks,
+    plausible,
     points,
     rates,
+    slower_than_one_core,
     with_rate,
 )
 from .gpu import FEW_THICK, GPU_PRECISIONS, OTHER_ROOFS, ROOF, THICK, gpu_peaks, measure_gpu
@@ -57,7 +61,7 @@ GPU = "gpu0"  # the only GPU of a run
 ABOVE, TOO_MUCH = 1.1, 1.02  # times the roof or a theoretical limit: then something is wrong
 WRITES_SHOW = 0.8  # of the roof: below it, the triad pays for reading each line before writing it
 GPU_BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
-FULL_S, QUICK_S = 28.0, 3.5
+FULL_S, QUICK_S, QUICK_ROUNDS = 28.0, 4.5, 5
 
 
 @x.record
@@ -70,7 +74,7 @@ class Params:
     )
     threads: int = x.param(2, minimum=1, maximum=1024, scale="log2")
     few_degrees: bool = x.param(False)
-    rounds: int = x.param(9, minimum=1, maximum=50)
+    rounds: int = x.param(12, minimum=1, maximum=50)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -96,11 +100,18 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         taken_s, first, row = arms[place]
         if place not in laps:
             laps[place] = batch(taken_s, sample_s, start=first)
-        found = list(with_rate(row(turn.round, laps[place] / taken_s(laps[place]))))
+        sample = partial(_sample, taken_s, laps[place], row, turn.round)
+        found = list(with_rate(plausible(sample, rows)))
         rows += found
         yield from found
         yield x.Progress(0.1 + 0.9 * turn.fraction)
     yield from _roof(rows, len(threads))
+
+
+def _sample(
+    taken_s: Callable[[int], float], laps: int, row: Callable[[int, float], Row], repeat: int
+) -> Row:
+    return row(repeat, laps / taken_s(laps))
 
 
 def _roof(rows: Sequence[Any], cores: int) -> Iterator[Point]:
@@ -146,6 +157,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not peak or not slope:
         return x.Finding("roof_in_part", values, tuple(limits))
     values |= {"peak_cpu_flop_per_s": peak, "ridge_cpu_flop_per_byte": peak / slope}
+    if slower_than_one_core(tables["peaks"], cores):
+        limits.append("all_cores_below_one")
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
     values |= _reached(tables["points"], peak, slope, "cpu")
@@ -262,8 +275,10 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take few polynomials, three times; shrink the arrays only if that takes too long."""
-    reduced = replace(params, few_degrees=True, rounds=3)
+    """Take few polynomials and rounds; shrink the arrays only if that still takes too long."""
+    reduced = replace(params, few_degrees=True, rounds=min(params.rounds, QUICK_ROUNDS))
+    while seconds(reduced) > QUICK_S and reduced.rounds > x.ENOUGH:
+        reduced = replace(reduced, rounds=reduced.rounds - 1)
     while seconds(reduced) > QUICK_S and reduced.array_bytes > 16 * x.MIB:
         reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
     return reduced

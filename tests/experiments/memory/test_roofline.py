@@ -9,8 +9,18 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.kernels.lanes import widest_bits
+from experiments.memory.roofline import experiment as roofline
 from experiments.memory.roofline import kernels as flops
-from experiments.memory.roofline.arms import MOVERS, READ, Peak, Point, Rate, bandwidths, with_rate
+from experiments.memory.roofline.arms import (
+    MOVERS,
+    READ,
+    Peak,
+    Point,
+    Rate,
+    bandwidths,
+    plausible,
+    with_rate,
+)  # fmt: skip
 from experiments.memory.roofline.experiment import Params, analyse
 from experiments.memory.roofline.known_kernels import DEGREES, works
 from experiments.tools.arrays import Team, spread_out
@@ -121,6 +131,79 @@ def test_a_triad_that_is_held_against_itself_is_said_to_be():
     assert "triad_is_the_slope" in limits
     assert "write_allocate_not_counted" not in limits
     assert "triad_is_the_slope" not in analyse(PARAMS, tables(), machine()).limits
+
+
+def test_all_cores_that_make_less_than_one_are_said_to_draw_a_false_roof():
+    measured = tables()
+    false = [
+        replace(peak, flop_per_s=97.6e9 if peak.cores == 1 else 82.8e9)
+        for peak in measured["peaks"]
+    ]
+
+    assert "all_cores_below_one" in analyse(PARAMS, {**measured, "peaks": false}, machine()).limits
+    assert "all_cores_below_one" not in analyse(PARAMS, measured, machine()).limits
+
+
+def peak_of(cores, flop_per_s, precision="fp64"):
+    return Peak(precision=precision, cores=cores, repeat=0, flop_per_s=flop_per_s)
+
+
+@pytest.mark.parametrize(
+    ("samples", "kept"),
+    [
+        ((150e9,), 150e9),
+        ((96e9,), 96e9),  # two siblings on one core make about as much as one of them
+        ((82.8e9, 190e9), 190e9),
+        ((82.8e9, 70e9, 190e9), 190e9),
+        ((82.8e9, 70e9, 81e9), 81e9),  # twice at most; then it is said
+    ],
+)
+def test_all_cores_that_make_less_than_one_are_timed_again(samples, kept):
+    left = list(samples)
+    before = [peak_of(1, 97.6e9), peak_of(1, 300e9, "fp32"), peak_of(2, 300e9)]
+
+    assert plausible(lambda: peak_of(2, left.pop(0)), before) == peak_of(2, kept)
+    assert left == []
+
+
+def test_one_core_and_a_first_sample_are_taken_as_they_are():
+    assert plausible(lambda: peak_of(1, 1e9), [peak_of(1, 97.6e9)]) == peak_of(1, 1e9)
+    assert plausible(lambda: peak_of(2, 1e9), [peak_of(2, 97.6e9)]) == peak_of(2, 1e9)
+
+
+def test_a_run_times_all_cores_again_where_they_make_less_than_one(monkeypatch):
+    disturbed, taken = iter([False, True, True, False, False, False]), []
+
+    def peaks(_team):
+        def of_one(_steps):
+            return 1.0
+
+        def of_all(_steps):
+            taken.append(3.0 if next(disturbed, False) else 0.5)
+            return taken[-1]
+
+        for cores, taken_s in ((1, of_one), (2, of_all)):
+            yield (
+                taken_s,
+                1,
+                lambda repeat, rate, cores=cores: replace(
+                    peak_of(cores, rate * 1e9), repeat=repeat
+                ),
+            )
+
+    none = lambda *_: iter(())  # noqa: E731
+    monkeypatch.setattr(roofline, "peaks", peaks)
+    monkeypatch.setattr(roofline, "rates", none)
+    monkeypatch.setattr(roofline, "points", none)
+    monkeypatch.setattr(roofline, "batch", lambda *_, **__: 1)
+    monkeypatch.setattr(roofline, "_roof", none)
+    monkeypatch.setattr(roofline, "Team", lambda _bench, threads, *_, **__: threads)
+    params = Params(array_bytes=8 * MIB, threads=2, rounds=4)
+    rows = [r for r in roofline.measure(params, Bench(machine())) if isinstance(r, Peak)]
+
+    assert 3.0 in taken
+    assert {row.flop_per_s for row in rows if row.cores == 2} == {2e9}
+    assert len(rows) == 8
 
 
 @pytest.mark.parametrize("missing", ["points", "peaks", "rates"])
