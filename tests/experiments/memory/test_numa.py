@@ -46,11 +46,29 @@ def test_far_memory_that_is_slower_is_told_with_its_ratio():
     assert result.unclear == ()
 
 
-@pytest.mark.parametrize("far", [(91, 150), (90, 92), (60, 70)])
-def test_where_near_and_far_overlap_no_difference_is_claimed(far):
+@pytest.mark.parametrize(
+    ("far", "message"),
+    [((90, 92), "far_is_as_near"), ((92, 94), "far_is_as_near"), ((60, 70), "far_is_faster")],
+)
+def test_far_memory_that_is_as_near_or_nearer_is_said_to_be(far, message):
     result = found({(0, 0): 90, (1, 1): 92, (0, 1): far[0], (1, 0): far[1]})
 
-    assert result.message == "no_difference"
+    assert result.message == message
+    assert result.unclear == ()
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"), [((3.0, 0.5, 1.0), "cannot_tell"), ((1.0, 1.1), "too_few_rounds")]
+)
+def test_where_nobody_can_tell_near_from_far_nothing_is_claimed(noise, message):
+    rows = [
+        replace(row, latency_s=row.latency_s * (noise[row.repeat] if row.memory_on else 1.0))
+        for row in accesses({(0, 0): 90, (0, 1): 140})
+        if row.repeat < len(noise)
+    ]
+    result = analyse(PARAMS, {"accesses": rows}, machine(nodes=2))
+
+    assert result.message == message
     assert result.unclear == ("remote_over_local",)
 
 
