@@ -36,7 +36,6 @@ class Params:
     largest_bytes: int = x.param(
         512 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
-    few_sizes: bool = x.param(False)
     rounds: int = x.param(12, minimum=1, maximum=50)
     huge_pages: bool = x.param(False)
 
@@ -53,10 +52,11 @@ class Read:
 
 
 def sizes(params: Params) -> list[int]:
-    """Return the array sizes, powers of two (of four with `few_sizes`), smallest first."""
-    step = 2 if params.few_sizes else 1
-    bits = range(params.largest_bytes.bit_length() - 1, SMALLEST_BYTES.bit_length() - 2, -step)
-    return [2**each for each in reversed(bits)]
+    """Return the array sizes, powers of two, smallest first."""
+    return [
+        2**bits
+        for bits in range(SMALLEST_BYTES.bit_length() - 1, params.largest_bytes.bit_length())
+    ]
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -167,10 +167,10 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Use a quarter of the memory and half of the sizes, in few rounds."""
+    """Use a quarter of the memory, in few rounds."""
     largest = max(params.largest_bytes // 4, x.MIB)
-    reduced = replace(params, largest_bytes=largest, few_sizes=True)
-    while reduced.rounds > FEW_ROUNDS and seconds(reduced) > QUICK_S:
+    reduced = replace(params, largest_bytes=largest, rounds=min(params.rounds, FEW_ROUNDS))
+    while reduced.rounds > x.ENOUGH and seconds(reduced) > QUICK_S:
         reduced = replace(reduced, rounds=reduced.rounds - 1)
     return reduced
 
@@ -183,7 +183,7 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=1,
     params=Params,
     tables={"reads": Read},
     measure=measure,

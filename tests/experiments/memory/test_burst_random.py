@@ -97,14 +97,6 @@ def test_two_rounds_are_too_few_to_compare():
     assert analyse(PARAMS, rows, machine()).message == "too_few_rounds"
 
 
-def test_a_quick_run_takes_every_second_size_up_to_the_largest():
-    few = sizes(Params(largest_bytes=256 * MIB, few_sizes=True))
-
-    assert few[-1] == 256 * MIB
-    assert all(b == 4 * a for a, b in itertools.pairwise(few))
-    assert few == sizes(PARAMS)[(len(sizes(PARAMS)) - 1) % 2 :: 2]
-
-
 def test_compared_is_the_largest_size_that_all_orders_reached():
     rows = tables(params=Params(largest_bytes=64 * MIB))
     rows["reads"] += reads(128 * MIB, RANDOM, 6e-9)
