@@ -22,11 +22,11 @@ from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB
 FREE_SHARE = 0.5
+FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
 WARM_UP_READS = 500_000
 FIRST_READS = 2_000
 IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
 ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
-QUICK_S = 4.8
 
 
 @x.record
@@ -36,7 +36,7 @@ class Params:
     largest_bytes: int = x.param(
         512 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
-    rounds: int = x.param(11, minimum=1, maximum=50)
+    rounds: int = x.param(12, minimum=1, maximum=50)
     huge_pages: bool = x.param(False)
 
 
@@ -141,23 +141,38 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             "reads_in_flight": (dependent, random),
         }
     )
-    apart = in_a_row.is_below(random) and random.is_below(dependent)
-    unsure = x.unsure((in_a_row, random), (random, dependent))
-    message = unsure or ("three_answers" if apart else "some_alike")
+    message = _message(in_a_row, random, dependent)
     return x.Finding(message, values | compared, tuple(limits), unclear)
+
+
+def _message(in_a_row: x.Spread, random: x.Spread, dependent: x.Spread) -> str:
+    """Return the message; each order is compared with the next slower one, both as one family."""
+    if unsure := x.unsure((in_a_row, random), (random, dependent)):
+        return unsure
+    if in_a_row.is_below(random) and random.is_below(dependent):
+        return "three_answers"
+    if in_a_row.is_as(random) and random.is_as(dependent):
+        return "all_the_same"
+    return "other_order"
 
 
 def defaults(machine: x.Machine) -> Params:
     """Go to eight last-level caches and at least 512 MiB, within half of the free memory."""
     wanted = max(8 * (x.last_level_cache_bytes(machine) or 0), 512 * x.MIB)
     largest = x.fits(wanted, FREE_SHARE)
-    return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
+    params = Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
+    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
+        params = replace(params, rounds=params.rounds - 1)
+    return params
 
 
 def quick(params: Params) -> Params:
-    """Use a quarter of the memory or less, five times."""
-    reduced = replace(params, largest_bytes=max(params.largest_bytes // 4, x.MIB), rounds=5)
-    return x.shrink(reduced, seconds, QUICK_S, largest_bytes=x.MIB)
+    """Use a quarter of the memory, in few rounds."""
+    largest = max(params.largest_bytes // 4, x.MIB)
+    reduced = replace(params, largest_bytes=largest, rounds=min(params.rounds, FEW_ROUNDS))
+    while reduced.rounds > x.ENOUGH and seconds(reduced) > QUICK_S:
+        reduced = replace(reduced, rounds=reduced.rounds - 1)
+    return reduced
 
 
 def seconds(params: Params) -> float:

@@ -27,7 +27,8 @@ from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
 LEAST_BYTES = 64 * x.MIB
-MOST_QUICK_BYTES, QUICK_S, FULL_S = 256 * x.MIB, 4.8, 28.0
+MOST_QUICK_BYTES = 256 * x.MIB
+FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
@@ -42,7 +43,7 @@ class Params:
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
     readers: int = x.param(16, minimum=1, maximum=512, scale="log2")
-    rounds: int = x.param(10, minimum=1, maximum=50)
+    rounds: int = x.param(12, minimum=1, maximum=50)
 
 
 @x.record
@@ -176,10 +177,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "farthest_latency_s": max(latency[pair] for pair in far),
         "node_count": len({node for pair in cells for node in pair}),
     }
-    if (unsure := x.unsure((inside, outside))) is not None:
+    if unsure := x.unsure((inside, outside)):
         return x.Finding(unsure, values, tuple(limits), unclear=("remote_over_local",))
-    message = "far_is_slower" if inside.is_below(outside) else "far_is_no_slower"
-    return x.Finding(message, values, tuple(limits))
+    if inside.is_below(outside):
+        return x.Finding("far_is_slower", values, tuple(limits))
+    same = inside.is_as(outside)
+    return x.Finding("far_is_as_near" if same else "far_is_faster", values, tuple(limits))
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -188,14 +191,18 @@ def defaults(machine: x.Machine) -> Params:
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
     chain_and_reads = 2  # on each node
     params = Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
-    return x.shrink(params, seconds, FULL_S, rounds=5)
+    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
+        params = replace(params, rounds=params.rounds - 1)
+    return params
 
 
 def quick(params: Params) -> Params:
-    """Use a quarter of the memory, as far as that is quickly laid out, five times."""
+    """Use a quarter of the memory, as far as that is quickly laid out, in few rounds."""
     node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
-    reduced = replace(params, node_bytes=node_bytes, rounds=5)
-    return x.shrink(reduced, seconds, QUICK_S, node_bytes=x.MIB)
+    reduced = replace(params, node_bytes=node_bytes, rounds=min(params.rounds, FEW_ROUNDS))
+    while seconds(reduced) > QUICK_S:
+        reduced = replace(reduced, node_bytes=reduced.node_bytes // 2)
+    return reduced
 
 
 def seconds(params: Params) -> float:

@@ -63,24 +63,38 @@ def test_the_three_orders_have_three_answers():
 
 
 @pytest.mark.parametrize(
-    "times",
+    ("times", "message"),
     [
-        {**PLAIN, RANDOM: 0.3e-9},
-        {**PLAIN, DEPENDENT: 6e-9},
-        {**PLAIN, RANDOM: 0.1e-9},
-        {**PLAIN, DEPENDENT: 0.2e-9},
+        ({**PLAIN, RANDOM: 0.3e-9}, "other_order"),
+        ({**PLAIN, DEPENDENT: 6e-9}, "other_order"),
+        ({**PLAIN, RANDOM: 0.1e-9}, "other_order"),
+        ({**PLAIN, DEPENDENT: 0.2e-9}, "other_order"),
+        (dict.fromkeys(PLAIN, 6e-9), "all_the_same"),
+        ({IN_A_ROW: 6e-9, RANDOM: 6.1e-9, DEPENDENT: 6e-9}, "all_the_same"),
     ],
-    ids=["random as in a row", "dependent as random", "random the fastest", "dependent before it"],
-)
-def test_orders_that_cost_no_more_than_the_one_before_are_told(times):
-    assert analyse(PARAMS, tables(times), machine()).message == "some_alike"
+    ids=["random as in a row", "dependent as random", "random the fastest", "dependent before it",
+         "equal", "nearly equal"],
+)  # fmt: skip
+def test_orders_that_do_not_part_as_they_should_are_said_not_to(times, message):
+    assert analyse(PARAMS, tables(times), machine()).message == message
 
 
-def test_of_three_rounds_one_that_is_far_off_is_enough_not_to_tell():
+def test_what_scatters_too_much_is_neither_a_difference_nor_the_same():
     rows = tables()
-    rows["reads"] += reads(256 * MIB, IN_A_ROW, 100e-9, noise=(1.0,))
+    noisy = reads(256 * MIB, IN_A_ROW, 6e-9, noise=(0.1, 1.0, 9.0))
+    rows["reads"] = [
+        row for row in rows["reads"] if (row.size_bytes, row.order) != (256 * MIB, IN_A_ROW)
+    ]
 
-    assert analyse(PARAMS, rows, machine()).message == "cannot_tell"
+    found = analyse(PARAMS, {"reads": [*rows["reads"], *noisy]}, machine())
+    assert found.message == "cannot_tell"
+    assert "random_over_sequential" in found.unclear
+
+
+def test_two_rounds_are_too_few_to_compare():
+    rows = {"reads": [row for row in tables()["reads"] if row.repeat < 2]}
+
+    assert analyse(PARAMS, rows, machine()).message == "too_few_rounds"
 
 
 def test_compared_is_the_largest_size_that_all_orders_reached():

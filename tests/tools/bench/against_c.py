@@ -1,6 +1,6 @@
 """Our reads in turns with a C program that is compiled on the spot.
 
-Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages.
+Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages, or both with 2 MiB.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 
 from experiments.core.bench import Bench
 from experiments.core.units import show
-from experiments.memory.banks_mlp.experiment import read_s
+from experiments.memory.banks_mlp.experiment import COUNTS, read_s
 from experiments.memory.burst_random import experiment as burst_random
-from experiments.tools.buffers import Buffer
+from experiments.tools.buffers import GIVEN, Buffer, huge_pages_fraction
 from experiments.tools.chasing import step_s
 from experiments.tools.long_chain import LongChain
 from machine.inspect import inspect
@@ -31,10 +31,12 @@ FLAGS = ("-O3", "-march=native")
 TURNS, SAMPLES = 12, 3
 LARGE = 256 * MIB
 CHAINED_READS = 40_000  # in each chain: 5 ms and more
+MANY = tuple(chains for chains in COUNTS if chains >= 8)  # one of these is the best
 LAID_OUT_TURNS = 7
 CHAINED_TURNS = 15 * LAID_OUT_TURNS
 Read = Callable[[Buffer, int, int, Bench], float]
 LATENCY = (0.95, 1.05)  # of the time that C takes
+HUGE_LATENCY = (0.90, 1.10)
 BANDWIDTH = (1 / 1.15, 1 / 0.95)
 
 
@@ -55,12 +57,13 @@ def lines() -> Iterator[Line]:
             for name, size in _sizes(machine):
                 what = f"{name}, one dependent read ({show(size, 'bytes')})"
                 yield _compare(
-                    what, [str(program), "chain", str(size), str(thread)],
+                    f"{what}, 4 KiB pages", [str(program), "chain", str(size), str(thread)],
                     lambda turn, size=size: _steps(size, bench, turn),  # type: ignore[misc]
                     budget=LATENCY,
                 )  # fmt: skip
             for chains in (1, 2, 4, 8):
                 yield _chained(chains, str(program), thread, bench)
+            yield from _on_huge_pages(str(program), thread, bench)
             for kind, read, budget in (
                 ("row", burst_random._read_in_a_row, BANDWIDTH),
                 ("random", burst_random._read_at_random, LATENCY),
@@ -73,19 +76,45 @@ def lines() -> Iterator[Line]:
                 )  # fmt: skip
 
 
-def _steps(size: int, bench: Bench, turn: int) -> list[float]:
+def _steps(size: int, bench: Bench, turn: int, *, huge: bool = False) -> list[float]:
     turns = range(SAMPLES * turn, SAMPLES * (turn + 1))
-    return [step_s(Buffer(size), size, bench, turn=each, at_random=True) for each in turns]
+    return [
+        step_s(Buffer(size, huge=huge), size, bench, turn=each, at_random=True) for each in turns
+    ]
 
 
-def _chained(chains: int, program: str, thread: int, bench: Bench) -> Line:
-    what = f"{chains} {'chain' if chains == 1 else 'chains'} at once, per read (256 MiB)"
+def _on_huge_pages(program: str, thread: int, bench: Bench) -> Iterator[Line]:
+    """Compare memory's latency, and the number of chains that is the best here."""
+    buffer = Buffer(LARGE, huge=True)
+    if (huge_pages_fraction(buffer) or 0.0) < GIVEN:
+        yield Line("reads through 2 MiB pages", "the system gives no huge pages")
+        return
+    yield _compare(
+        f"memory, one dependent read ({show(LARGE, 'bytes')}), 2 MiB pages",
+        [program, "chain", str(LARGE), str(thread)],
+        lambda turn: _steps(LARGE, bench, turn, huge=True),
+        budget=HUGE_LATENCY,
+        huge=True,
+    )
+    chain = LongChain(buffer, bench)
+    best = min(
+        MANY,
+        key=lambda n: min(read_s(chain, n, CHAINED_READS, bench) for _ in range(LAID_OUT_TURNS)),
+    )
+    for chains in (1, best):
+        yield _chained(chains, program, thread, bench, huge=True)
+
+
+def _chained(chains: int, program: str, thread: int, bench: Bench, *, huge: bool = False) -> Line:
+    pages, budget = ("2 MiB", HUGE_LATENCY) if huge else ("4 KiB", LATENCY)
+    of = "chain" if chains == 1 else "chains"
+    what = f"{chains} {of} at once, per read (256 MiB), {pages} pages"
     with (
-        contextlib.closing(_Chains(chains, program, thread, bench)) as both,
-        contextlib.closing(_Chains(chains, program, thread, bench)) as again,
+        contextlib.closing(_Chains(chains, program, thread, bench, huge=huge)) as both,
+        contextlib.closing(_Chains(chains, program, thread, bench, huge=huge)) as again,
     ):
         return in_turns(
-            what, both.ours, both.theirs, again.theirs, turns=CHAINED_TURNS, budget=LATENCY
+            what, both.ours, both.theirs, again.theirs, turns=CHAINED_TURNS, budget=budget
         )
 
 
@@ -95,15 +124,16 @@ class _Chains:
     Where the pages of 256 MiB come to lie is luck, and makes 5 %, also between two runs in C.
     """
 
-    def __init__(self, chains: int, program: str, thread: int, bench: Bench) -> None:
-        self._command = [program, f"chains{chains}", str(LARGE), str(thread), str(os.nice(0))]
+    def __init__(self, chains: int, program: str, thread: int, bench: Bench, *, huge: bool) -> None:
+        self._huge = huge
+        self._command = [program, f"chains{chains}", str(LARGE), str(thread), *_as_we_are(huge)]
         self._chains, self._bench = chains, bench
         self._laid_out = {"ours": -1, "theirs": -1}  # in which turn
 
     def ours(self, turn: int) -> float:
         if self._is_time(turn, "ours"):
-            self._chain = LongChain(Buffer(LARGE), self._bench)
-        return read_s(self._chain, self._chains, self._chains * CHAINED_READS, self._bench)
+            self._chain = LongChain(Buffer(LARGE, huge=self._huge), self._bench)
+        return read_s(self._chain, self._chains, CHAINED_READS, self._bench)
 
     def theirs(self, turn: int) -> float:
         if self._is_time(turn, "theirs"):
@@ -128,6 +158,11 @@ class _Chains:
         return before != stretch
 
 
+def _as_we_are(huge: bool) -> list[str]:
+    """Return our niceness and our pages, as the C program takes them."""
+    return [str(os.nice(0)), "huge" if huge else "small"]
+
+
 def _reads(read: Read, bench: Bench, turn: int) -> list[float]:
     buffer = Buffer(LARGE)
     return [read(buffer, LARGE, SAMPLES * turn + sample, bench) for sample in range(SAMPLES)]
@@ -147,6 +182,7 @@ def _compare(
     ours: Callable[[int], list[float]],
     *,
     budget: tuple[float, float],
+    huge: bool = False,
 ) -> Line:
     """Take turns, each with memory of its own, and hold the best samples together.
 
@@ -154,7 +190,7 @@ def _compare(
     """
 
     def theirs() -> list[float]:
-        command = [*twin, str(os.nice(0))]
+        command = [*twin, *_as_we_are(huge)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         return [float(sample) for sample in done.stdout.split()]
 

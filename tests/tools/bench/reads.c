@@ -1,8 +1,10 @@
 /* The twin of the memory experiments in C: the same reads, written as C is written.
  *
- *   reads chain SIZE CPU NICE     seconds of one dependent read, random order, one line a node
- *   reads chains1|2|4|8 SIZE CPU NICE   seconds per read of so many chains, side by side
- *   reads row|random SIZE CPU NICE   seconds per 8-byte element of a sum
+ *   reads chain SIZE CPU NICE PAGES     seconds of one dependent read, random order, one line a node
+ *   reads chains1|2|...|32 SIZE CPU NICE PAGES   seconds per read of so many chains, side by side
+ *   reads row|random SIZE CPU NICE PAGES   seconds per 8-byte element of a sum
+ *
+ * PAGES is small (4 KiB) or huge (2 MiB).
  *
  * Prints some samples of at least 5 ms, a line each; of chains one for each number of reads in a
  * chain that comes in, so that the caller can take turns from sample to sample. The caller starts it anew for each turn: which
@@ -18,7 +20,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3, MOST_CHAINS = 8 };
+enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3, MOST_CHAINS = 32 };
 static const double SAMPLE_S = 0.005;
 
 static double now_s(void) {
@@ -75,6 +77,10 @@ static void walk_all(void ***places, int chains, uint64_t steps) {
     case 2: walk_each(places, 2, steps); break;
     case 4: walk_each(places, 4, steps); break;
     case 8: walk_each(places, 8, steps); break;
+    case 12: walk_each(places, 12, steps); break;
+    case 16: walk_each(places, 16, steps); break;
+    case 24: walk_each(places, 24, steps); break;
+    case 32: walk_each(places, 32, steps); break;
     default: exit(2);
     }
 }
@@ -100,7 +106,7 @@ static uint64_t sum_random(const uint64_t *words, uint64_t bits, uint64_t *place
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) return 2;
+    if (argc != 6) return 2;
     const char *kind = argv[1];
     uint64_t size = strtoull(argv[2], 0, 0), count = size / 8, bits = 63 - __builtin_clzll(count);
     cpu_set_t cpus;
@@ -112,7 +118,7 @@ int main(int argc, char **argv) {
     uint64_t huge = 2 << 20;
     char *map = mmap(0, size + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) return 1;
-    madvise(map, size + huge, MADV_NOHUGEPAGE);
+    madvise(map, size + huge, strcmp(argv[5], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     uint64_t *words = (uint64_t *)(((uintptr_t)map + huge - 1) / huge * huge);
     for (uint64_t i = 0; i < count; i++) words[i] = 1;
 

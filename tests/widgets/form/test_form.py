@@ -356,7 +356,7 @@ def test_escape_takes_back_what_was_typed(form_of):
 
     QTest.keyClick(edit_of(form, "rounds"), Qt.Key.Key_Escape)
 
-    assert edit_of(form, "rounds").text() == "3"
+    assert edit_of(form, "rounds").text() == "15"
     assert form.params() == EXPERIMENTS["cache-ladder"].params()
 
 
