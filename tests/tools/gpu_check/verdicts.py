@@ -1,0 +1,136 @@
+"""Values beside their physical limits and beside what is expected of a card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.core.units import show, unit_of
+
+EXPECTED = Path(__file__).with_name("expected.json")
+TOO_MUCH = 1.02  # of a physical limit: always wrong
+FACTS = "facts"  # stands for an experiment's id
+WRONG, MISSING, OK = "ABOVE THE LIMIT", "look: missing", "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """The range of a value; its limit is a number of the card or another value's name."""
+
+    id: str
+    value: str
+    low: float = float("-inf")
+    high: float = float("inf")
+    limit: str | float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What is expected of `card`; `in_full` would leave out too much in a quick run."""
+
+    card: str
+    in_full: tuple[str, ...] = ()
+    values: Sequence[Expectation] = field(default_factory=tuple)
+
+    def order(self) -> list[str]:
+        """Return the experiments, what matters most first."""
+        return list(dict.fromkeys(each.id for each in self.values))
+
+
+def expected(path: Path = EXPECTED) -> Expected:
+    """Read the expectations."""
+    found = json.loads(path.read_text())
+    values = [
+        Expectation(id=name, value=value, **about)
+        for name, of in found["values"].items()
+        for value, about in of.items()
+    ]
+    return Expected(card=found["card"], in_full=tuple(found["in_full"]), values=values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table; `verdict` is "" where nothing is expected of this card."""
+
+    id: str
+    value: str
+    found: float | None
+    limit: float | None
+    ratio: float | None  # of the limit
+    low: float
+    high: float
+    before: float | None
+    verdict: str
+
+
+def judged(
+    values: Mapping[str, Mapping[str, float]],
+    what: Expected,
+    card: str,
+    before: Mapping[str, Mapping[str, float]] | None = None,
+) -> Iterator[Row]:
+    """Yield a row for each expectation of what was run; `values` by id."""
+    is_card = what.card in card
+    for each in what.values:
+        of = values.get(each.id)
+        if of is None:
+            continue
+        limit = of.get(each.limit) if isinstance(each.limit, str) else each.limit
+        if isinstance(each.limit, float) and not is_card:
+            limit = None
+        found = of.get(each.value)
+        ratio = found / limit if found is not None and limit else None
+        yield Row(
+            id=each.id, value=each.value, found=found, limit=limit, ratio=ratio,
+            low=each.low, high=each.high, before=(before or {}).get(each.id, {}).get(each.value),
+            verdict=_verdict(found, ratio, each, is_card=is_card),
+        )  # fmt: skip
+
+
+def _verdict(found: float | None, ratio: float | None, each: Expectation, *, is_card: bool) -> str:
+    if ratio is not None and ratio > TOO_MUCH:
+        return WRONG
+    if not is_card:
+        return ""
+    if found is None:
+        return MISSING
+    if found < each.low:
+        return "look: low"
+    return OK if found <= each.high else "look: high"
+
+
+def lines(rows: Sequence[Row], card: str) -> Iterator[str]:
+    """Yield the table as text."""
+    form = "{:50} {:>13} {:>13} {:>6} {:>13}  {:>25}  {}"
+    yield form.format("", "value", "limit", "ratio", "before", f"expected of {card}", "verdict")
+    for row in rows:
+        unit = unit_of(row.value)
+        texts = [
+            "-" if number is None else show(number, unit)
+            for number in (row.found, row.limit, row.before)
+        ]
+        ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
+        yield form.format(
+            f"{row.id}.{row.value}", texts[0], texts[1], ratio, texts[2],
+            _range(row, unit), row.verdict,
+        )  # fmt: skip
+
+
+def _range(row: Row, unit: str) -> str:
+    ends = [show(end, unit) if abs(end) < float("inf") else "" for end in (row.low, row.high)]
+    return "" if not any(ends) else f"{ends[0]} to {ends[1]}"
+
+
+def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows for a file, without what JSON cannot say."""
+    return [
+        {
+            name: value
+            for name in Row.__dataclass_fields__
+            if (value := getattr(row, name)) not in (float("-inf"), float("inf"))
+        }
+        for row in rows
+    ]
