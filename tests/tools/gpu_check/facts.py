@@ -1,15 +1,18 @@
-"""What the experiments rest on, looked at without them: `python -m tests.tools.gpu_check.facts NAME ...`.
+"""What the experiments rest on, looked at without them.
 
-A line of JSON for each fact: its numbers by name, or why there are none.
+`python -m tests.tools.gpu_check.facts NAME ...` prints a line of JSON for each fact: its numbers by
+name, or why there are none.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -23,6 +26,7 @@ HOLD_CYCLES, LONG_HOLD_CYCLES = 2_000_000, 60_000_000
 ROUNDS = 7
 
 Said = dict[str, float | str]
+Work = Callable[[], object]
 
 
 def on_device(
@@ -44,7 +48,7 @@ def on_device(
     return median(found)
 
 
-def whole(torch: Any, work: Callable[[], object], count: int = 1) -> float:
+def whole(torch: Any, work: Work, count: int = 1) -> float:
     """Return the caller's seconds of one call, until all are done."""
     torch.cuda.synchronize()
     start_s = time.perf_counter()
@@ -120,8 +124,9 @@ def device(torch: Any) -> Said:
     has = torch.accelerator if hasattr(torch, "accelerator") else None
     return {
         "properties": str(torch.cuda.get_device_properties(0)),
-        "can_empty_host_cache": hasattr(has, "empty_host_cache")
-        or hasattr(torch._C, "_host_emptyCache"),
+        "empties_host_cache": str(
+            hasattr(has, "empty_host_cache") or hasattr(torch._C, "_host_emptyCache")
+        ),
         "free_bytes": torch.cuda.mem_get_info()[0],
     }
 
@@ -160,7 +165,7 @@ def tiny_kernel(torch: Any) -> Said:
     }
 
 
-def graph(torch: Any, one: Any, count: int) -> Callable[[], object]:
+def graph(torch: Any, one: Any, count: int) -> Work:
     one.add_(1)
     torch.cuda.synchronize()
     found = torch.cuda.CUDAGraph()
@@ -204,10 +209,10 @@ def copies(torch: Any) -> Said:
     for mib in (4, 16, 64, 256, 1024):
         size = min(mib * MIB, BIG_BYTES)
         a, b = source[: size // 4], target[: size // 4]
-        found[f"copy_{mib}_mib_bytes_per_s"] = 2 * size / on_device(torch, lambda: b.copy_(a), 20)
+        found[f"copy_{mib}_mib_bytes_per_s"] = 2 * size / on_device(torch, partial(b.copy_, a), 20)
     size = min(64 * MIB, BIG_BYTES)
     a, b = source[: size // 4], target[: size // 4]
-    called_s = median(whole(torch, lambda: b.copy_(a)) for _ in range(9))
+    called_s = median(whole(torch, partial(b.copy_, a)) for _ in range(9))
     found["called_64_mib_bytes_per_s"] = 2 * size / called_s
     found["read_bytes_per_s"] = BIG_BYTES / on_device(torch, lambda: torch.sum(source))
     triad_s = on_device(torch, lambda: torch.add(source, target, alpha=3.0, out=target))
@@ -219,7 +224,7 @@ def host_copies(torch: Any) -> Said:
     for kind in ("pinned", "pageable"):
         host = torch.empty(BIG_BYTES, dtype=torch.uint8, pin_memory=kind == "pinned").fill_(3)
         for way, to, of in (("to", there, host), ("from", host, there)):
-            took_s = min(whole(torch, lambda: to.copy_(of, non_blocking=True)) for _ in range(4))  # noqa: B023  (called at once)
+            took_s = min(whole(torch, partial(to.copy_, of, non_blocking=True)) for _ in range(4))
             found[f"{kind}_{way}_gpu_bytes_per_s"] = BIG_BYTES / took_s
     pageable = torch.empty(BIG_BYTES, dtype=torch.uint8).fill_(1)
     start_s = time.perf_counter()
@@ -251,7 +256,7 @@ def products(torch: Any) -> Said:
     for rows in ROWS:
         left, right = (random(torch, rows, rows, kind="bfloat16") for _ in range(2))
         out = torch.empty_like(left)
-        flop, work = 2 * rows**3, lambda: torch.mm(left, right, out=out)  # noqa: B023  (called at once)
+        flop, work = 2 * rows**3, partial(torch.mm, left, right, out=out)
         burst_s = on_device(torch, work)
         long_s = on_device(torch, work, max(5, int(LONG_S / burst_s)), 1)
         found |= {
@@ -286,7 +291,7 @@ def stencil(torch: Any) -> Said:
         for side in SIDES:
             now, then = (torch.rand(side, side, device=DEVICE) for _ in range(2))
             compiled(now, then)
-        took_s = on_device(torch, lambda: compiled(now, then), 5)  # noqa: B023  (called at once)
+        took_s = on_device(torch, partial(compiled, now, then), 5)
         found[f"{name}_cells_per_s"] = SIDES[-1] ** 2 / took_s
     return found
 
@@ -307,6 +312,21 @@ LIBRARIES = (import_torch, context, cublas, cudnn, torch_compile, profiler, torc
 FACTS = (device, hold, queue, tiny_kernel, utilisation, copies, host_copies, tf32, products, fp8,
          stencil, nccl)  # fmt: skip
 KNOWN = {each.__name__: each for each in (*LIBRARIES, *FACTS)}
+
+
+def told(text: str) -> list[dict[str, Any]]:
+    """Return the lines that were printed whole."""
+    found = []
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            each = json.loads(line)
+            found += [each] if isinstance(each, dict) and "fact" in each else []
+    return found
+
+
+def numbers(fact: dict[str, Any]) -> dict[str, float]:
+    """Return what a fact says in numbers; nothing of one that failed."""
+    return {name: of for name, of in fact.get("said", {}).items() if not isinstance(of, str)}
 
 
 def main(names: Sequence[str]) -> None:

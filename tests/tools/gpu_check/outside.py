@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,9 @@ class Sizes:
         return cls(**found)
 
 
-def twin(folder: Path, sizes: Sizes, threads: Collection[int] = ()) -> tuple[dict[str, float], str]:
+def twin(
+    folder: Path, sizes: Sizes, threads: Collection[int], left_s: Callable[[], float]
+) -> tuple[dict[str, float], str]:
     """Compile and run the twin in `folder`; return its figures in SI units, or why it has none.
 
     It runs on `threads`, those near the GPU, as `pinned` does.
@@ -55,14 +57,14 @@ def twin(folder: Path, sizes: Sizes, threads: Collection[int] = ()) -> tuple[dic
         return {}, "There is no nvcc here: install the CUDA toolkit to hold the rates against CUDA."
     program, log = folder / "twin", folder / "twin.log"
     command = [compiler, "-O3", "-arch=native", "-o", str(program), str(SOURCE), "-ldl"]
-    if code := processes.run(command, log, COMPILING_S):
+    if code := processes.run(command, log, min(COMPILING_S, left_s())):
         return {}, f"nvcc failed ({code}): {processes.last(log)}"
     library = cublas_of_torch(folder)
     given = [sizes.array_bytes, sizes.rows, sizes.host_bytes, sizes.launches]
     command = [str(program), *map(str, given), *([str(library)] if library else [])]
     if threads and shutil.which("taskset"):
         command = ["taskset", "-c", ",".join(map(str, threads)), *command]
-    code = processes.run(command, log, RUNNING_S, _beside(library))
+    code = processes.run(command, log, min(RUNNING_S, left_s()), _beside(library))
     found = figures(processes.text(log))
     if code:
         return found, f"The twin ended with {code}: {processes.last(log)}"
@@ -85,10 +87,10 @@ def _beside(library: Path | None) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": f"{library.parent}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
 
 
-def nvbandwidth(folder: Path) -> tuple[dict[str, float], str]:
+def nvbandwidth(folder: Path, left_s: Callable[[], float]) -> tuple[dict[str, float], str]:
     """Return what nvbandwidth tells, in SI units, or why there is nothing."""
     log = folder / "nvbandwidth.log"
-    code = processes.run(["nvbandwidth", "-t", *NVBANDWIDTH], log, RUNNING_S)
+    code = processes.run(["nvbandwidth", "-t", *NVBANDWIDTH], log, min(RUNNING_S, left_s()))
     if code == processes.NOT_THERE:
         return {}, "nvbandwidth is not installed here."
     return sums(processes.text(log)), f"nvbandwidth: {processes.last(log)}" if code else ""

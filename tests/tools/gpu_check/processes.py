@@ -18,7 +18,7 @@ ENDING_S = 8.0  # to write down what was measured, after Ctrl-C
 def run(
     command: Sequence[str], log: Path, limit_s: float, more: Mapping[str, str] | None = None
 ) -> int:
-    """Return its exit status, minus a signal's number, TOO_LONG or NOT_THERE; all it said is in `log`."""
+    """Return its exit status, minus a signal, TOO_LONG or NOT_THERE; it speaks to `log`."""
     with log.open("wb") as out:
         try:
             process = subprocess.Popen(

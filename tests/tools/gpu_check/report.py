@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tests.tools.gpu_check import facts
 from tests.tools.gpu_check.runs import Ran
 
 
@@ -48,11 +49,9 @@ class Report:
         new.replace(self._json)
 
     def values(self) -> dict[str, dict[str, float]]:
-        """Return all values by the id of their experiment, those of facts together."""
+        """Return all values by the id of their experiment or the name of their fact."""
         found = {name: ran.values for name, ran in self.runs.items()}
-        said = [value for fact in self.facts for value in fact.get("said", {}).items()]
-        numbers = {name: value for name, value in said if isinstance(value, int | float)}
-        return {**found, "facts": numbers} if numbers else found
+        return {**found, **{each["fact"]: facts.numbers(each) for each in self.facts}}
 
 
 def _saved(file: Path) -> dict[str, Any]:

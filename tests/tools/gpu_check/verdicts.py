@@ -12,13 +12,15 @@ from experiments.core.units import show, unit_of
 
 EXPECTED = Path(__file__).with_name("expected.json")
 TOO_MUCH = 1.02  # of a physical limit: always wrong
-FACTS = "facts"  # stands for an experiment's id
 WRONG, MISSING, OK = "ABOVE THE LIMIT", "look: missing", "ok"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """The range of a value; its limit is a number of the card or another value's name."""
+    """The range of a value of an experiment or a fact.
+
+    The limit is a number of the card, or the name of another value of the same.
+    """
 
     id: str
     value: str
@@ -79,7 +81,7 @@ def judged(
         if of is None:
             continue
         limit = of.get(each.limit) if isinstance(each.limit, str) else each.limit
-        if isinstance(each.limit, float) and not is_card:
+        if not isinstance(each.limit, str) and not is_card:
             limit = None
         found = of.get(each.value)
         ratio = found / limit if found is not None and limit else None
