@@ -286,7 +286,7 @@ def stencil(torch: Any) -> Said:
 
     found = {}
     for name, dynamic in (("any_size", None), ("one_size", False)):
-        torch._dynamo.reset()
+        torch.compiler.reset()
         compiled = torch.compile(step, dynamic=dynamic)
         for side in SIDES:
             now, then = (torch.rand(side, side, device=DEVICE) for _ in range(2))

@@ -84,7 +84,8 @@ def _beside(library: Path | None) -> dict[str, str]:
     """Let a library find the parts of its own version before those of the system."""
     if library is None:
         return {}
-    return {"LD_LIBRARY_PATH": f"{library.parent}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    paths = filter(None, (str(library.parent), os.environ.get("LD_LIBRARY_PATH")))
+    return {"LD_LIBRARY_PATH": ":".join(paths)}
 
 
 def nvbandwidth(folder: Path, left_s: Callable[[], float]) -> tuple[dict[str, float], str]:

@@ -6,7 +6,7 @@ import gzip
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -74,10 +74,7 @@ def command(experiment: str, file: Path, data: Path, *, quick: bool) -> list[str
     return [*what, "--out", str(file), *(["--quick"] if quick else [])]
 
 
-def run(
-    experiment: str, folder: Path, *, quick: bool, limit_s: float,
-    command: Callable[..., list[str]] = command,
-) -> Ran:  # fmt: skip
+def run(experiment: str, folder: Path, *, quick: bool, limit_s: float) -> Ran:
     """Run one experiment, whatever it does; recording and log are left in `folder`."""
     file, log = folder / f"{experiment}{SUFFIXES[1]}", folder / f"{experiment}.log"
     file.unlink(missing_ok=True)

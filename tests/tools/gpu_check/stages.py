@@ -21,6 +21,7 @@ from tests.tools.gpu_check.report import Report
 
 LAST_S, LEAST_S = 10.0, 15.0  # for the end of a stage, and to start anything
 FACTS_S, MACHINE_S = 150.0, 90.0  # of one process
+FACTS_MODULE = facts.__name__
 GPU_STATE = (
     "name,driver_version,pcie.link.gen.current,pcie.link.width.current,clocks.sm,clocks.mem,"
     "temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active,mig.mode.current,"
@@ -89,17 +90,14 @@ def nvidia_smi(report: Report, when: str) -> None:
     report.say(processes.text(log))
 
 
-def look_at_facts(
-    report: Report, which: Sequence[Callable[..., Any]], left_s: Seconds,
-    module: str = "tests.tools.gpu_check.facts",
-) -> None:  # fmt: skip
+def look_at_facts(report: Report, which: Sequence[Callable[..., Any]], left_s: Seconds) -> None:
     """Look at each; one that ends its process or hangs is told, and a new process goes on."""
     names, log = [each.__name__ for each in which], report.recordings / "facts.log"
     while names:
         if left_s() < LEAST_S:
             report.say(f"No time was left for: {', '.join(names)}.")
             break
-        command = [sys.executable, "-m", module, *names]
+        command = [sys.executable, "-m", FACTS_MODULE, *names]
         code = processes.run(command, log, min(left_s(), FACTS_S))
         found = facts.told(processes.text(log))
         names = names[len(found) :]
