@@ -150,8 +150,8 @@ def test_a_value_is_judged_by_its_range_and_by_its_limit(found, verdict):
     assert row.ratio == (None if found is None else found / 100)
     text = "\n".join(verdicts.lines([row], "H200"))
     assert verdict in text
-    assert "80.0 W to 100 W" in text
-    assert "70.0 W" in text
+    assert "80 W to 100 W" in text
+    assert "70 W" in text
     assert verdicts.as_json([row])[0]["verdict"] == verdict
 
 

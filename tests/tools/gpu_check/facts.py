@@ -11,7 +11,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -25,7 +25,7 @@ LONG_S, LOAD_S = 0.8, 2.2  # of one product after the other; NVML looks back for
 HOLD_CYCLES, LONG_HOLD_CYCLES = 2_000_000, 60_000_000
 ROUNDS = 7
 
-Said = dict[str, float | str]
+Said = Mapping[str, float | str]
 Work = Callable[[], object]
 
 
@@ -183,7 +183,7 @@ def utilisation(torch: Any) -> Said:
     card, one = pynvml.nvmlDeviceGetHandleByIndex(0), torch.zeros(1, device=DEVICE)
     works = {"calls": lambda: [one.add_(1) for _ in range(100)], "graph": graph(torch, one, 2000),
              "spin": lambda: torch.cuda._sleep(2 * HOLD_CYCLES)}  # fmt: skip
-    found: Said = {}
+    found = {}
     for name, work in works.items():
         end_s, marks = time.perf_counter() + LOAD_S, []
         while time.perf_counter() < end_s:
@@ -252,7 +252,7 @@ def tf32(torch: Any) -> Said:
 
 def products(torch: Any) -> Said:
     """A burst, and one product after the other until the power limit is felt."""
-    found = {}
+    found: dict[str, float] = {}
     for rows in ROWS:
         left, right = (random(torch, rows, rows, kind="bfloat16") for _ in range(2))
         out = torch.empty_like(left)

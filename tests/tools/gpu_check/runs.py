@@ -98,13 +98,13 @@ def _told(recording: Recording) -> dict[str, Any]:
     """Return what a recording says of its run."""
     finished, finding = recording.finished, recording.finished.finding
     seen = [row.row for row in recording.rows.get("conditions", ())]
-    clocks = [row["sm_hz"] for row in seen if row.get("sm_hz")]
+    clocks = [hz for row in seen if isinstance(hz := row.get("sm_hz"), int | float)]
     found = {
         "outcome": str(finished.outcome),
         "params": dict(recording.started.params),
         "notes": [each.key for each in recording.events if hasattr(each, "key")],
         "clock_hz": [min(clocks), max(clocks)] if clocks else [],
-        "held_back": sorted({row["held_back"] for row in seen if row.get("held_back")}),
+        "held_back": sorted({str(row["held_back"]) for row in seen if row.get("held_back")}),
     }
     if finding is not None:
         found |= {"said": finding.message, "values": dict(finding.values)}

@@ -60,6 +60,8 @@ def check(
     wrong += over
     report.save(card=card, table=verdicts.as_json(rows), wrong=wrong)
     failed = [each["fact"] for each in report.facts if "failed" in each]
+    refused = [name for name, ran in report.runs.items() if ran.code == runs.CANNOT_RUN_HERE]
+    report.say(f"Could not run here: {', '.join(refused) or 'none'}.")
     report.say(f"Facts that failed: {', '.join(failed) or 'none'}.")
     report.say(f"Wrong: {', '.join(wrong) or 'nothing'}.")
     return 1 if wrong else 0
