@@ -152,7 +152,6 @@ def test_a_value_is_judged_by_its_range_and_by_its_limit(found, verdict):
     assert verdict in text
     assert "80 W to 100 W" in text
     assert "70 W" in text
-    assert verdicts.as_json([row])[0]["verdict"] == verdict
 
 
 def test_ranges_and_limits_of_one_card_do_not_judge_another():
@@ -175,7 +174,7 @@ def test_each_expectation_names_what_is_declared():
     expected = verdicts.expected()
     assert set(expected.in_full) <= known.keys()
     for each in expected.values:
-        assert each.low <= each.high
+        assert each.low is None or each.low <= each.high
         if each.id not in facts.KNOWN:  # their names are held by the test that looks at them
             assert each.value in known[each.id], each
             assert not isinstance(each.limit, str) or each.limit in known[each.id], each
@@ -188,7 +187,7 @@ def test_each_expectation_names_what_is_declared():
 def small_facts(monkeypatch):
     pytest.importorskip("torch")
     for name, value in {
-        "BIG_BYTES": 2**16, "ROWS": (16, 8192), "SIDES": (8, 16), "LONG_S": 1e-3, "LOAD_S": 1e-3,
+        "BIG_BYTES": 2**16, "ROWS": 16, "SIDES": (8, 16), "WARM_S": 1e-3, "LOAD_S": 1e-3,
         "QUEUED": (10, 100), "MIB": 2**10,
     }.items():  # fmt: skip
         monkeypatch.setattr(facts, name, value)
@@ -211,10 +210,6 @@ def test_a_fact_says_the_values_that_are_expected(name, small_facts, nvml, monke
     torch = pytest.importorskip("torch")
     from tests.experiments.fake_gpu import fake_gpu
 
-    if name in ("products", "fp8"):  # of the size that the names tell, and not computed
-        monkeypatch.setattr(facts, "random", lambda torch, *shape, **_: torch.empty(1))
-        for product in ("mm", "_scaled_mm"):
-            monkeypatch.setattr(torch, product, lambda *_, **__: torch.zeros(1, device="cuda"))
     monkeypatch.setattr(torch, "compile", lambda step, **_: step)
     monkeypatch.setattr(torch.compiler, "reset", lambda: None)
     with fake_gpu(monkeypatch):
@@ -229,7 +224,7 @@ def test_a_switch_that_does_nothing_is_seen(small_facts, monkeypatch):
     """On the processor no switch acts: both errors are alike, and TF32's is out of its range."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(facts, "DEVICE", "cpu")
-    monkeypatch.setattr(facts, "ROWS", (64,))
+    monkeypatch.setattr(facts, "ROWS", 64)
     found = {"tf32": facts.numbers({"said": facts.tf32(torch)})}
 
     rows = {row.value: row.verdict for row in verdicts.judged(found, verdicts.expected(), "H200")}

@@ -1,4 +1,4 @@
-"""What the experiments rest on, looked at without them.
+"""What the experiments rest on, looked at without them; none repeats what one of them measures.
 
 `python -m tests.tools.gpu_check.facts NAME ...` prints a line of JSON for each fact: its numbers by
 name, or why there are none.
@@ -18,10 +18,10 @@ from typing import Any
 
 GIB, MIB, DEVICE = 2**30, 2**20, "cuda"
 BIG_BYTES = GIB
-ROWS = (4096, 8192, 16384)
+ROWS = 2048
 SIDES = (640, 2560, 10240)  # of the stencil: several, as a run has
 QUEUED = (100, 500, 1000, 2000, 4000)
-LONG_S, LOAD_S = 0.8, 2.2  # of one product after the other; NVML looks back for a second
+WARM_S, LOAD_S = 0.8, 2.2  # until clocks have risen; NVML looks back for a second
 HOLD_CYCLES, LONG_HOLD_CYCLES = 2_000_000, 60_000_000
 ROUNDS = 7
 
@@ -121,20 +121,19 @@ def torchscript(torch: Any) -> Said:
 
 
 def device(torch: Any) -> Said:
-    has = torch.accelerator if hasattr(torch, "accelerator") else None
+    public = getattr(torch, "accelerator", None)
     return {
+        "empty_host_cache": str(hasattr(public, "empty_host_cache")),
+        "_host_emptyCache": str(hasattr(torch._C, "_host_emptyCache")),
         "properties": str(torch.cuda.get_device_properties(0)),
-        "empties_host_cache": str(
-            hasattr(has, "empty_host_cache") or hasattr(torch._C, "_host_emptyCache")
-        ),
         "free_bytes": torch.cuda.mem_get_info()[0],
     }
 
 
 def hold(torch: Any) -> Said:
     """How long HOLD_CYCLES last: a millisecond is meant."""
-    end_s = time.perf_counter() + LONG_S  # until clocks have risen
-    left, right = random(torch, ROWS[0], ROWS[0]), random(torch, ROWS[0], ROWS[0])
+    end_s = time.perf_counter() + WARM_S
+    left, right = random(torch, ROWS, ROWS), random(torch, ROWS, ROWS)
     while time.perf_counter() < end_s:
         torch.mm(left, right)
         torch.cuda.synchronize()
@@ -210,32 +209,14 @@ def copies(torch: Any) -> Said:
         size = min(mib * MIB, BIG_BYTES)
         a, b = source[: size // 4], target[: size // 4]
         found[f"copy_{mib}_mib_bytes_per_s"] = 2 * size / on_device(torch, partial(b.copy_, a), 20)
-    size = min(64 * MIB, BIG_BYTES)
-    a, b = source[: size // 4], target[: size // 4]
-    called_s = median(whole(torch, partial(b.copy_, a)) for _ in range(9))
-    found["called_64_mib_bytes_per_s"] = 2 * size / called_s
-    found["read_bytes_per_s"] = BIG_BYTES / on_device(torch, lambda: torch.sum(source))
-    triad_s = on_device(torch, lambda: torch.add(source, target, alpha=3.0, out=target))
-    return found | {"triad_bytes_per_s": 3 * BIG_BYTES / triad_s}
-
-
-def host_copies(torch: Any) -> Said:
-    found, there = {}, torch.empty(BIG_BYTES, dtype=torch.uint8, device=DEVICE)
-    for kind in ("pinned", "pageable"):
-        host = torch.empty(BIG_BYTES, dtype=torch.uint8, pin_memory=kind == "pinned").fill_(3)
-        for way, to, of in (("to", there, host), ("from", host, there)):
-            took_s = min(whole(torch, partial(to.copy_, of, non_blocking=True)) for _ in range(4))
-            found[f"{kind}_{way}_gpu_bytes_per_s"] = BIG_BYTES / took_s
-    pageable = torch.empty(BIG_BYTES, dtype=torch.uint8).fill_(1)
-    start_s = time.perf_counter()
-    pageable.pin_memory()
-    return found | {"pinning_s": time.perf_counter() - start_s}
+        called_s = median(whole(torch, partial(b.copy_, a)) for _ in range(ROUNDS))
+        found[f"called_{mib}_mib_bytes_per_s"] = 2 * size / called_s
+    return found
 
 
 def tf32(torch: Any) -> Said:
     """Does the switch act on products and convolutions, and go back?"""
-    rows = min(2048, *ROWS)
-    left, right = random(torch, rows, rows), random(torch, rows, rows)
+    left, right = random(torch, ROWS, ROWS), random(torch, ROWS, ROWS)
     image, weight = random(torch, 8, 64, 32, 32), random(torch, 64, 64, 3, 3)
     convolve, found = torch.nn.functional.conv2d, {}
     exact = left.double() @ right.double(), convolve(image.double(), weight.double())
@@ -248,32 +229,6 @@ def tf32(torch: Any) -> Said:
             error = (result - right_one).norm() / right_one.norm()
             found[f"{name}_{kind}_error"] = float(error)
     return found
-
-
-def products(torch: Any) -> Said:
-    """A burst, and one product after the other until the power limit is felt."""
-    found: dict[str, float] = {}
-    for rows in ROWS:
-        left, right = (random(torch, rows, rows, kind="bfloat16") for _ in range(2))
-        out = torch.empty_like(left)
-        flop, work = 2 * rows**3, partial(torch.mm, left, right, out=out)
-        burst_s = on_device(torch, work)
-        long_s = on_device(torch, work, max(5, int(LONG_S / burst_s)), 1)
-        found |= {
-            f"burst_{rows}_flop_per_s": flop / burst_s,
-            f"long_{rows}_flop_per_s": flop / long_s,
-        }
-    return found
-
-
-def fp8(torch: Any) -> Said:
-    rows = min(8192, *ROWS[1:])
-    left = random(torch, rows, rows, kind="float8_e4m3fn")
-    right, one = random(torch, rows, rows, kind="float8_e4m3fn").t(), torch.ones((), device=DEVICE)
-    took_s = on_device(torch, lambda: torch._scaled_mm(
-        left, right, scale_a=one, scale_b=one, out_dtype=torch.bfloat16
-    ), 3)  # fmt: skip
-    return {"fp8_flop_per_s": 2 * rows**3 / took_s}
 
 
 def stencil(torch: Any) -> Said:
@@ -309,8 +264,7 @@ def nccl(torch: Any) -> Said:
 
 
 LIBRARIES = (import_torch, context, cublas, cudnn, torch_compile, profiler, torchscript)
-FACTS = (device, hold, queue, tiny_kernel, utilisation, copies, host_copies, tf32, products, fp8,
-         stencil, nccl)  # fmt: skip
+FACTS = (device, hold, queue, tiny_kernel, utilisation, copies, tf32, stencil, nccl)
 KNOWN = {each.__name__: each for each in (*LIBRARIES, *FACTS)}
 
 

@@ -58,7 +58,7 @@ def check(
     wrong = [ran.experiment for ran in report.runs.values() if ran.is_wrong]
     wrong += [f"{row.id}.{row.value}" for row in rows if row.verdict == verdicts.WRONG]
     wrong += over
-    report.save(card=card, table=verdicts.as_json(rows), wrong=wrong)
+    report.save(card=card, table=[asdict(row) for row in rows], wrong=wrong)
     failed = [each["fact"] for each in report.facts if "failed" in each]
     refused = [name for name, ran in report.runs.items() if ran.code == runs.CANNOT_RUN_HERE]
     report.say(f"Could not run here: {', '.join(refused) or 'none'}.")
