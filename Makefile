@@ -47,7 +47,7 @@ bench: .venv/.dev libraries $(TORCH_STAMP) ## measure the budgets of ARCHITECTUR
 	$(BIN)/python -m tests.tools.bench $(ARGS)
 
 # On a bare GPU server nothing is installed: what is there is used, and what is missing is named.
-gpu-check: ## hold every experiment of a GPU against CUDA, on a machine with one
+gpu-check: ## check the experiments of a GPU, where there is one; ARGS='full' or 'checks'
 	@python=$(BIN)/python; [ -x $$python ] || python=$(PYTHON); $$python -m tests.tools.gpu_check $(ARGS)
 
 lint: .venv/.dev ## check the style, the types and the layers

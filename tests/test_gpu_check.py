@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
-from pathlib import Path
+import sys
+import time
+from dataclasses import replace
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from tests.tools.gpu_check import __main__ as check
-from tests.tools.gpu_check import outside
+from experiments.core.catalogue import Catalogue
+from tests import ROOT
+from tests.experiments.machines import machine
+from tests.tools.gpu_check import __main__ as gpu_check
+from tests.tools.gpu_check import facts, outside, processes, runs, stages, verdicts
+from tests.tools.gpu_check.report import Report
 
 # As nvbandwidth 0.8 prints it.
 NVBANDWIDTH = """\
@@ -26,10 +36,233 @@ memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)
 
 SUM device_to_host_memcpy_ce 102.00
 """
+RECORDED = ROOT / "experiments" / "python_at_work" / "talk_cost" / "recording.jsonl.gz"
+WAYS = {
+    "works": "import shutil, sys; shutil.copy(sys.argv[1], sys.argv[2]); print('well')",
+    "crashes": "import os; print('going down', flush=True); os.kill(os.getpid(), 11)",
+    "is killed": "import os; os.kill(os.getpid(), 9)",
+    "hangs": "import signal, subprocess, time\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "print(subprocess.Popen(['sleep', '60']).pid, flush=True)\n"
+    "time.sleep(60)",
+    "is killed late": "import os, pathlib, shutil, sys\n"
+    "shutil.copy(sys.argv[1], pathlib.Path(sys.argv[3]) / 'a.coreopsis.jsonl.gz')\n"
+    "os.kill(os.getpid(), 9)",
+}
 
 
-def ran(values, experiment="pinned"):
-    return check.Ran(experiment, 0, 1.0, quick=False, said="", values=values)
+@pytest.fixture
+def as_told(monkeypatch):
+    """Let each experiment behave in a way, by its id; the others work."""
+    ways: dict[str, str] = {}
+
+    def command(experiment, file, data, *, quick):
+        way = WAYS[ways.get(experiment, "works")]
+        return [sys.executable, "-c", way, str(RECORDED), str(file), str(data)]
+
+    monkeypatch.setattr(runs, "command", command)
+    monkeypatch.setattr(processes, "ENDING_S", 0.3)
+    return ways
+
+
+def ran(values=None, experiment="pinned", **more):
+    return runs.Ran(
+        experiment=experiment, quick=False, code=0, took_s=1.0, said="", outcome="completed",
+        values=values or {}, **more,
+    )  # fmt: skip
+
+
+# --- a run
+
+
+def test_an_experiment_is_run_and_its_finding_read(tmp_path):
+    found = runs.run("talk-cost", tmp_path, quick=True, limit_s=60.0)
+
+    assert (found.code, found.outcome, found.is_wrong) == (0, "completed", False), found
+    assert found.values["pipe_large_s"] > 0
+    assert found.params["rounds"] > 0
+    assert (tmp_path / "talk-cost.coreopsis.jsonl.gz").exists()
+
+
+@pytest.mark.parametrize(("way", "code"), [("crashes", -11), ("is killed", -9)])
+def test_an_experiment_that_dies_is_told_with_its_last_words(tmp_path, as_told, way, code):
+    as_told["pinned"] = way
+    found = runs.run("pinned", tmp_path, quick=True, limit_s=20.0)
+
+    assert (found.code, found.outcome, found.values) == (code, "no recording", {})
+    assert found.is_wrong
+    assert found.said == ("going down" if way == "crashes" else "It said nothing.")
+
+
+def test_one_that_hangs_is_ended_with_all_that_it_started(tmp_path, as_told):
+    as_told["pinned"] = "hangs"
+    start_s = time.monotonic()
+    found = runs.run("pinned", tmp_path, quick=True, limit_s=1.5)
+
+    assert (found.code, found.is_wrong) == (processes.TOO_LONG, True)
+    assert time.monotonic() - start_s < 20
+    left = int(processes.last(tmp_path / "pinned.log"))
+    assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_was_kept_before_it_was_killed_is_its_recording(tmp_path, as_told):
+    as_told["pinned"] = "is killed late"
+    found = runs.run("pinned", tmp_path, quick=True, limit_s=20.0)
+
+    assert (found.code, found.outcome, found.is_wrong) == (-9, "completed", True)
+    assert (tmp_path / "pinned.coreopsis.jsonl.gz").read_bytes() == RECORDED.read_bytes()
+
+
+def test_a_word_of_the_experiment_that_its_limit_is_passed_is_wrong():
+    assert not ran().is_wrong
+    assert ran(limits=["above_the_limit"]).is_wrong
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_what_needs_two_gpus_is_left_out_with_one(gpus):
+    order = verdicts.expected().order()
+    chosen, left_out = runs.chosen(machine(gpus=gpus), (), order)
+
+    assert set(left_out) == ({"p2p", "data-parallel", "split-model"} if gpus == 1 else set())
+    names = [each.id for each in chosen]
+    assert names[:3] == ["roofline", "pinned", "many-small"]
+    assert {"clinic", "two-gpus", "gpu-or-not"} <= set(names)
+    assert "talk-cost" not in names
+
+
+# --- verdicts
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (90.0, verdicts.OK), (50.0, "look: low"), (101.0, "look: high"),
+        (103.0, verdicts.WRONG), (None, verdicts.MISSING),
+    ],
+)  # fmt: skip
+def test_a_value_is_judged_by_its_range_and_by_its_limit(found, verdict):
+    each = verdicts.Expectation(id="a", value="x_watts", low=80.0, high=100.0, limit="limit_watts")
+    what = verdicts.Expected(card="H200", values=(each,))
+    values = {"limit_watts": 100.0} | ({} if found is None else {"x_watts": found})
+    [row] = verdicts.judged({"a": values}, what, "NVIDIA H200", {"a": {"x_watts": 70.0}})
+
+    assert row.verdict == verdict
+    assert row.ratio == (None if found is None else found / 100)
+    text = "\n".join(verdicts.lines([row], "H200"))
+    assert verdict in text
+    assert "80 W to 100 W" in text
+    assert "70 W" in text
+
+
+def test_ranges_and_limits_of_one_card_do_not_judge_another():
+    values = (
+        verdicts.Expectation(id="a", value="x", low=1.0, high=2.0, limit=3.0),
+        verdicts.Expectation(id="a", value="y", limit="y_limit"),
+        verdicts.Expectation(id="b", value="y"),
+    )
+    found = {"a": {"x": 9.0, "y": 9.0, "y_limit": 3.0}}
+    what = verdicts.Expected(card="H200", values=values)
+
+    assert [row.verdict for row in verdicts.judged(found, what, "T4")] == ["", verdicts.WRONG]
+    of_card = [row.verdict for row in verdicts.judged(found, what, "H200")]
+    assert of_card == [verdicts.WRONG, verdicts.WRONG]
+
+
+def test_each_expectation_names_what_is_declared():
+    known = {each.id: {value.name for value in each.values} for each in Catalogue()}
+    assert not known.keys() & facts.KNOWN.keys()
+    expected = verdicts.expected()
+    assert set(expected.in_full) <= known.keys()
+    for each in expected.values:
+        assert each.low is None or each.low <= each.high
+        if each.id not in facts.KNOWN:  # their names are held by the test that looks at them
+            assert each.value in known[each.id], each
+            assert not isinstance(each.limit, str) or each.limit in known[each.id], each
+
+
+# --- facts
+
+
+@pytest.fixture
+def small_facts(monkeypatch):
+    pytest.importorskip("torch")
+    for name, value in {
+        "BIG_BYTES": 2**16, "ROWS": 16, "SIDES": (8, 16), "WARM_S": 1e-3, "LOAD_S": 1e-3,
+        "QUEUED": (10, 100), "MIB": 2**10,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(facts, name, value)
+
+
+@pytest.fixture
+def nvml(monkeypatch):
+    fake = SimpleNamespace(
+        nvmlInit=lambda: None, nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetUtilizationRates=lambda card: SimpleNamespace(gpu=97),
+        nvmlDeviceGetPowerUsage=lambda card: 120_000,
+        nvmlDeviceGetPcieThroughput=lambda card, counter: 2_000,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+
+
+@pytest.mark.parametrize("name", sorted({each.id for each in verdicts.expected().values}
+                                        & facts.KNOWN.keys()))  # fmt: skip
+def test_a_fact_says_the_values_that_are_expected(name, small_facts, nvml, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from tests.experiments.fake_gpu import fake_gpu
+
+    monkeypatch.setattr(torch, "compile", lambda step, **_: step)
+    monkeypatch.setattr(torch.compiler, "reset", lambda: None)
+    with fake_gpu(monkeypatch):
+        said = facts.numbers({"said": facts.KNOWN[name](torch)})
+
+    wanted = {each.value for each in verdicts.expected().values if each.id == name}
+    assert wanted <= said.keys()
+    assert all(value >= 0 for value in said.values())
+
+
+def test_a_switch_that_does_nothing_is_seen(small_facts, monkeypatch):
+    """On the processor no switch acts: both errors are alike, and TF32's is out of its range."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(facts, "DEVICE", "cpu")
+    monkeypatch.setattr(facts, "ROWS", 64)
+    found = {"tf32": facts.numbers({"said": facts.tf32(torch)})}
+
+    rows = {row.value: row.verdict for row in verdicts.judged(found, verdicts.expected(), "H200")}
+    assert rows["fp32_product_error"] == verdicts.OK
+    assert rows["tf32_product_error"] == "look: low"
+
+
+MADE_UP_FACTS = """
+import json, os, sys, time
+for name in sys.argv[1:]:
+    if name == "context":
+        os.kill(os.getpid(), 11)
+    if name == "cudnn":
+        time.sleep(60)
+    print(json.dumps({"fact": name, "said": {"a_s": 0.5, "b": "x"}, "took_s": 0.1}), flush=True)
+print('{"fact": "torn')
+"""
+
+
+def test_a_fact_that_ends_its_process_or_hangs_is_told_and_the_others_go_on(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "made_up_facts.py").write_text(MADE_UP_FACTS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(stages, "FACTS_MODULE", "made_up_facts")
+    monkeypatch.setattr(stages, "FACTS_S", 2.0)
+    report = Report(tmp_path / "out", "checks")
+    stages.look_at_facts(report, facts.LIBRARIES, lambda: 100.0)
+
+    told = {each["fact"]: each.get("failed", "") for each in report.facts}
+    assert list(told) == [each.__name__ for each in facts.LIBRARIES]
+    assert {name for name, failed in told.items() if failed} == {"context", "cudnn"}
+    assert told["context"].startswith("exit -11")
+    assert report.values()["cublas"] == {"a_s": 0.5}
+    assert "context: FAILED exit -11" in capsys.readouterr().out
+
+
+# --- CUDA's figures
 
 
 def test_figures_are_lines_of_a_name_and_a_number():
@@ -46,55 +279,166 @@ def test_the_sums_of_nvbandwidth_are_those_of_one_gpu():
 @pytest.mark.parametrize(("ours", "kept"), [(54e9, True), (50e9, False), (60e9, False)])
 def test_a_rate_is_held_against_its_budget(ours, kept):
     name = "pinned_to_gpu_bytes_per_s"
-    [(held, own, theirs, is_kept)] = check.compared([ran({name: ours})], {name: 55e9})
+    [held] = outside.compared({"pinned": ran({name: ours})}, {name: 55e9})
 
-    assert (held.value, own, theirs, is_kept) == (name, ours, 55e9, kept)
+    assert (held.value, held.ours, held.theirs, held.is_kept) == (name, ours, 55e9, kept)
 
 
 def test_what_one_side_lacks_is_not_compared():
-    assert check.compared([ran({})], {"pinned_to_gpu_bytes_per_s": 55e9}) == []
-    assert check.compared([ran({"pinned_to_gpu_bytes_per_s": 1e9})], {}) == []
+    theirs = {"pinned_to_gpu_bytes_per_s": 55e9}
+    assert list(outside.compared({"pinned": ran()}, theirs)) == []
+    assert list(outside.compared({"pinned": ran({"pinned_to_gpu_bytes_per_s": 1e9})}, {})) == []
 
 
-def test_without_a_gpu_it_says_so(capsys, monkeypatch):
-    monkeypatch.setattr("experiments.devices.device.default_device", lambda machine: "cpu")
+def test_the_twin_takes_the_sizes_of_the_experiments():
+    roofline = ran({"matmul_flop_per_byte": 7920 / 6}, params={"array_bytes": 480 * 2**20})
+    found = outside.Sizes.of({
+        "roofline": roofline,
+        "pinned": ran({"largest_bytes": 2**29}),
+        "many-small": ran(params={"calls": 500}),
+    })  # fmt: skip
 
-    assert check.main([]) == 3
-    assert "no GPU" in capsys.readouterr().out
-
-
-def test_without_a_library_it_names_it(capsys, monkeypatch):
-    monkeypatch.setattr(check, "LIBRARIES", ("torch_that_is_not_there",))
-
-    assert check.main([]) == 3
-    assert "torch_that_is_not_there" in capsys.readouterr().err
-
-
-def test_an_experiment_is_run_and_its_finding_read(tmp_path):
-    found = check._ran("talk-cost", tmp_path, quick=True, limit_s=60.0)  # noqa: SLF001  (no device to ask)
-
-    assert found.code == 0
-    assert found.said in ("threads_pass_a_reference", "a_process_keeps_up", "cannot_tell")
-    assert found.values["pipe_large_s"] > 0
-    assert (tmp_path / "talk-cost.coreopsis.jsonl.gz").exists()
+    assert found == outside.Sizes(
+        array_bytes=480 * 2**20, rows=7920, host_bytes=2**29, launches=500
+    )
+    assert outside.Sizes.of({"roofline": ran()}) == outside.Sizes()
 
 
-def test_each_value_held_against_cuda_is_declared():
-    from experiments.core.catalogue import Catalogue
+def test_the_size_of_products_is_read_from_what_roofline_says():
+    torch = pytest.importorskip("torch")
+    from experiments.memory.roofline import gpu as roofline
 
-    known = {each.id: {value.name for value in each.values} for each in Catalogue()}
-    for held in check.all_held():
-        assert held.value in known[held.experiment], held
+    arms = roofline._memory_arms(  # noqa: SLF001  (only the run calls it)
+        SimpleNamespace(torch=torch, name="cpu", is_gpu=False, bench=SimpleNamespace(
+            check_stop=lambda: None, now_s=time.perf_counter), wait=lambda: None), 2**13, (1,)
+    )  # fmt: skip
+    intensity = list(arms)[-1].row(0, 1.0).flop_per_byte
+    given = ran({"matmul_flop_per_byte": intensity}, params={"array_bytes": 2**13})
+    assert outside.Sizes.of({"roofline": given}).rows == roofline._rows(2**13)  # noqa: SLF001
+
+
+def test_cublas_is_the_one_that_pytorch_has_loaded(tmp_path, monkeypatch):
+    library = tmp_path / "libcublas.so.13"
+    library.write_bytes(b"x" * 4096)
+    (tmp_path / "torch.py").write_text(
+        f"import mmap\nfile = open({str(library)!r}, 'r+b')\nhere = mmap.mmap(file.fileno(), 0)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert outside.cublas_of_torch(tmp_path) == library
+
+    (tmp_path / "torch.py").write_text("")
+    assert outside.cublas_of_torch(tmp_path) is None
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc here")
 def test_the_twin_compiles_and_says_why_it_cannot_run(tmp_path):
     program = tmp_path / "twin"
-    command = ["nvcc", "-o", str(program), str(Path(outside.SOURCE)), "-ldl"]
+    command = ["nvcc", "-o", str(program), str(outside.SOURCE), "-ldl"]
     subprocess.run(command, check=True, capture_output=True)
-    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    sizes = [str(2**24), "256", str(2**24), "100"]
+    done = subprocess.run([str(program), *sizes], capture_output=True, text=True, check=False)
 
     if done.returncode:
         assert "cuda" in done.stderr
     else:
         assert outside.figures(done.stdout)["pinned_to_gpu_bytes_per_s"] > 1e9
+
+
+# --- a stage as a whole
+
+
+@pytest.fixture
+def made_up(monkeypatch, tmp_path, as_told):
+    """Return a check of a machine whose experiments, facts and tools are made up."""
+    (tmp_path / "made_up_facts.py").write_text(MADE_UP_FACTS.replace("time.sleep(60)", "pass"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    monkeypatch.setattr(stages, "FACTS_MODULE", "made_up_facts")
+    monkeypatch.setattr(stages, "look_at_machine", lambda report, libraries: None)
+    here = machine(gpus=1)
+    here = replace(here, gpus=(replace(here.gpus[0], name="NVIDIA H200"),))
+
+    def check(stage, only=("roofline", "pinned", "streams", "async"), limit_s=300.0):
+        code = stages.check(here, stage, tmp_path / "out", only, limit_s, [])
+        return code, json.loads((tmp_path / "out" / f"{stage}.json").read_text())
+
+    return SimpleNamespace(check=check, ways=as_told, out=tmp_path / "out")
+
+
+def test_a_stage_survives_what_its_experiments_do_and_saves_it(made_up, capsys):
+    made_up.ways |= {"pinned": "crashes", "async": "is killed"}
+    code, saved = made_up.check("quick")
+
+    assert code == 1
+    assert saved["wrong"] == ["pinned", "async"]
+    assert saved["left_over"] == []
+    assert {name: run["code"] for name, run in saved["runs"].items()} == {
+        "roofline": 0, "pinned": -11, "streams": 0, "async": -9
+    }  # fmt: skip
+    assert [run["quick"] for run in saved["runs"].values()] == [True, False, True, True]
+    assert {row["verdict"] for row in saved["table"]} == {verdicts.MISSING}  # of another experiment
+    said = capsys.readouterr().out
+    assert (made_up.out / "quick.txt").read_text() == said
+    assert "roofline.peak_gpu0_bytes_per_s" in said
+    kept = sorted(each.name for each in (made_up.out / "quick").glob("*.gz"))
+    assert kept == ["roofline.coreopsis.jsonl.gz", "streams.coreopsis.jsonl.gz"]
+
+
+def test_what_no_time_was_left_for_is_told_and_done_by_going_on(made_up, monkeypatch, capsys):
+    began_s, run = time.monotonic(), runs.run
+    clock = SimpleNamespace(monotonic=lambda: began_s)
+    monkeypatch.setattr(stages, "time", clock)
+
+    def slow(*given, **more):
+        clock.monotonic = lambda: began_s + 280.0
+        return run(*given, **more)
+
+    monkeypatch.setattr(runs, "run", slow)
+    code, saved = made_up.check("full")
+    assert (code, saved["left_over"]) == (0, ["pinned", "streams", "async"])
+    assert "ARGS='full --only pinned streams async'" in capsys.readouterr().out
+
+    monkeypatch.undo()
+    monkeypatch.setattr(stages, "run_experiments", lambda *_: None)
+    report = Report(made_up.out, "full", goes_on=True)
+    assert list(report.runs) == ["roofline"]
+    assert report.before["roofline"] == saved["runs"]["roofline"]["values"]
+    assert Report(made_up.out, "full").runs == {}
+
+
+def test_checks_run_in_full_what_is_held_against_cuda(made_up, monkeypatch):
+    monkeypatch.setattr(outside, "twin", lambda *_: ({"launch_s": 2e-6}, ""))
+    monkeypatch.setattr(outside, "nvbandwidth", lambda *_: ({}, "nvbandwidth is not here."))
+    code, saved = made_up.check("checks", only=())
+
+    assert (code, saved["wrong"]) == (0, [])
+    assert {name for name, run in saved["runs"].items() if not run["quick"]} == {
+        each.id for each in Catalogue() if each.held
+    }
+    assert [each["fact"] for each in saved["facts"]] == list(facts.KNOWN)
+    assert saved["cuda"] == {"launch_s": 2e-6}
+
+
+# --- the command
+
+
+def test_without_a_gpu_it_says_so(capsys, monkeypatch):
+    monkeypatch.setattr("experiments.devices.device.default_device", lambda machine: "cpu")
+
+    assert gpu_check.main([]) == 3
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert "no GPU" in said.err
+    assert not said.out
+
+
+def test_without_a_library_it_names_what_pip_calls_it(capsys, monkeypatch):
+    monkeypatch.setattr(gpu_check, "LIBRARIES", {"not_there": "what-pip-says"})
+
+    assert gpu_check.main([]) == 3
+    assert "pip install what-pip-says" in capsys.readouterr().err
+
+
+def test_an_unknown_experiment_is_no_check_that_passes(capsys):
+    with pytest.raises(SystemExit):
+        gpu_check.main(["full", "--only", "nothing"])
+    assert "nothing" in capsys.readouterr().err

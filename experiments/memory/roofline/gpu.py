@@ -28,7 +28,7 @@ GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8")
 ROOF = "roof"  # single precision, like the points; the others have theirs in the name
 OTHER_ROOFS = tuple(f"roof_{name}" for name in GPU_PRECISIONS if name != "fp32")
 THICK, FEW_THICK = (1, 4, 16, 64, 256, 1024), (1, 16, 256)
-SHARE = 12  # of the memory that may be taken: three arrays, and matrices in each precision
+SHARE = 16  # of the memory that may be taken: three arrays, and matrices in each precision
 MOST_ROWS, STEP_ROWS = 8192, 16
 ELEMENT_BYTES = 4
 MOST_S = 0.05  # of one product: half precision is fast, double precision may be slow
@@ -165,14 +165,15 @@ def large_product(device: Device, precision: str, array_bytes: int) -> Arm | Non
     }
     rows = _rows(array_bytes)
     try:
-        factor = torch.randn(rows, rows, device=device.name).to(kinds.get(precision, torch.float32))
+        kind = kinds.get(precision, torch.float32)
+        factors = [torch.randn(rows, rows, device=device.name).to(kind) for _ in range(2)]
         while True:
-            call = _product(device, precision, factor)
+            call = _product(device, precision, *factors)
             whole_s(device, call)  # loads the kernel
             if whole_s(device, call) <= MOST_S or rows <= STEP_ROWS:
                 break
             rows //= 2
-            factor = factor[:rows, :rows].contiguous()
+            factors = [factor[:rows, :rows].contiguous() for factor in factors]
     except (TypeError, ValueError, RuntimeError) as error:
         if device_problem(error) is not None:
             raise
@@ -181,19 +182,20 @@ def large_product(device: Device, precision: str, array_bytes: int) -> Arm | Non
     return Arm(call, functools.partial(_peak, precision, units, 2 * rows**3), precision == "tf32")
 
 
-def _product(device: Device, precision: str, factor: Any) -> Callable[[], object]:
-    """Return the call of the product of a matrix with itself, for fp8 with its transpose.
+def _product(device: Device, precision: str, left: Any, right: Any) -> Callable[[], object]:
+    """Return the call of the product of two matrices, for fp8 with the transpose of the second.
 
-    Of fp8 the units read both factors along the inner size, and round sums as they do fastest.
+    A matrix times itself would be read once instead of twice. Of fp8 the units read both factors
+    along the inner size, and round sums as they do fastest.
     Source: the documentation of torch.nn.functional.scaled_mm.
     """
     torch = device.torch
     if precision != "fp8":
-        return functools.partial(torch.mm, factor, factor, out=torch.empty_like(factor))
+        return functools.partial(torch.mm, left, right, out=torch.empty_like(left))
     functional, one = torch.nn.functional, torch.ones((), device=device.name)
     scale = one, functional.ScalingType.TensorWise
     return functools.partial(
-        functional.scaled_mm, factor, factor.t(), *scale, *scale,
+        functional.scaled_mm, left, right.t(), *scale, *scale,
         output_dtype=torch.bfloat16, use_fast_accum=True,
     )  # fmt: skip
 

@@ -134,6 +134,21 @@ def test_fp8_needs_units_and_a_torch_that_has_its_product(gpu, monkeypatch):
     assert gpu_roof.large_product(device, "fp8", 2**13) is None
 
 
+@pytest.mark.parametrize("precision", ["fp32", "fp8"])
+def test_a_product_has_two_factors_as_that_of_cuda_has(gpu, monkeypatch, precision):
+    seen, product = [], gpu_roof._product  # noqa: SLF001  (its factors are hidden in a call)
+    monkeypatch.setattr(
+        gpu_roof, "_product", lambda *given: seen.append(given[2:]) or product(*given)
+    )
+    device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
+    result = gpu_roof.large_product(device, precision, 2**13).call()
+
+    [(left, right)] = seen
+    assert not torch.equal(left, right)
+    if precision == "fp32":
+        assert torch.equal(result, left @ right)
+
+
 def test_a_gpu_that_slows_down_within_a_second_is_seen_and_a_burst_is_not(gpu, monkeypatch):
     device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
     arm = gpu_roof.large_product(device, "bf16", 2**13)
