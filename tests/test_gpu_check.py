@@ -118,6 +118,11 @@ def test_a_word_of_the_experiment_that_its_limit_is_passed_is_wrong():
     assert ran(limits=["above_the_limit"]).is_wrong
 
 
+def test_a_run_on_the_processor_is_no_check_of_a_gpu():
+    assert ran(params={"device": "cpu"}).is_wrong
+    assert not ran(params={"device": "cuda:0"}).is_wrong
+
+
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_what_needs_two_gpus_is_left_out_with_one(gpus):
     order = verdicts.expected().order()

@@ -44,8 +44,9 @@ class Ran:
 
     @property
     def is_wrong(self) -> bool:
-        """Did it not end as it should, or measure more than is possible?"""
+        """Did it not end as it should, run on the processor, or measure more than is possible?"""
         is_done = self.code == 0 and self.outcome == "completed"
+        is_done = is_done and self.params.get("device") != CPU
         return not (is_done or self.code == CANNOT_RUN_HERE) or bool(ABOVE & set(self.limits))
 
 
