@@ -10,8 +10,8 @@ from pathlib import Path
 YOURS = "experiments.yours"
 SHELVES = (
     "experiments.python_at_work",
-    "experiments.inside_a_core",
     "experiments.memory",
+    "experiments.inside_a_core",
     "experiments.to_the_gpu",
     "experiments.numbers",
     "experiments.many_devices",

@@ -285,19 +285,21 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    message = _message(last_over_first) or x.unsure(*pairs.values()) or "the_same"
+    message = _message(last_over_first)
+    if message == "the_same":
+        message = x.unsure(*pairs.values()) or "the_same"
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _message(last_over_first: Mapping[str, tuple[x.Spread, x.Spread]]) -> str | None:
-    """Return what is clear of the precisions in which the layouts differ; None where none do."""
+def _message(last_over_first: Mapping[str, tuple[x.Spread, x.Spread]]) -> str:
+    """Return what is clear of the precisions in which the layouts differ, if any do."""
     over = x.family(last_over_first, x.Spread.against)
     differ = {name for name, each in over.items() if each.outcome is x.Outcome.DIFFERS}
     faster = {name for name in differ if over[name].is_above}
     if not differ:
-        return None
+        return "the_same"
     if not faster:
         return "slower"
     if len(faster) < len(differ):

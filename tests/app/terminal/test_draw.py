@@ -209,7 +209,7 @@ def test_many_lines_are_drawn_below_one_another_and_none_is_lost(tables):
 
     text = drawn(experiment, view, {"starts": rows})
 
-    assert sum(line.count("2.25 ms") for line in text) == len(methods) == 12
+    assert sum(line.count("2.25 ms") for line in text) == len(methods) == 14
     assert not any("█" in line or "…" in line for line in text)
 
 
@@ -225,7 +225,7 @@ def test_lines_with_hardly_a_place_in_common_are_rows_and_no_table_of_empty_cell
     lines = drawn(experiment, experiment.views[1], {"starts": rows})
 
     assert [line.split("  ")[0].strip() for line in lines[3:]] == [
-        "function call", "", "thread", "", "process, spawn", "",
+        "function call", "", "thread", "", "process, a new Python", "",
     ]  # fmt: skip
     assert [line.split("█")[0].split()[-3:] for line in lines[3:5]] == [
         ["8", "8", "ms"], ["9", "9", "ms"]

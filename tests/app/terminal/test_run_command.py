@@ -138,7 +138,7 @@ def test_other_pythons_are_measured_when_asked_for_and_no_process_is_left(coreop
     assert coreopsis.living() == {}
     rows = [row.row for row in read(coreopsis.runs[0]).rows["timings"]]
     methods = {row["method"] for row in rows}
-    assert {"processes", "processes_started", "released_threads"} <= methods
+    assert {"processes", "threads", "released_threads"} <= methods
     assert {row["python"] for row in rows} >= set(others)
     for name in others:
         assert f"all jobs in a row, Python {name}" in said.out

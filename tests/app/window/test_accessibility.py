@@ -153,7 +153,8 @@ def test_a_run_is_heard_when_it_begins_at_its_quarters_and_when_it_ends(heard, m
     say = made.words.say
     quarters = [say("page.done_part", {"done_fraction": part}) for part in (0.25, 0.5, 0.75)]
     assert heard[:-1] == [say("page.beginning"), *quarters]
-    assert "1 MiB" in heard[-1]  # what was found
+    found = messages.decode_event(burst().lines[-1]).finding
+    assert heard[-1] == say(f"burst-random.findings.{found.message}", found.values)
 
 
 def test_trouble_is_heard(heard, made):

@@ -210,7 +210,7 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken():
     ladder = Catalogue().load("cache-ladder")
     params = ladder.params(largest_bytes=4 * GIB)
 
-    check_memory(ladder, params, 8 * GIB)
+    check_memory(ladder, params, 9 * GIB)
     check_memory(ladder, params, None)
     with pytest.raises(UserError) as caught:
         check_memory(ladder, params, GIB)
