@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from experiments.core.libraries import missing_sentence
+
+# In a bare checkout nothing is installed, and most modules import some of these.
+if sentence := missing_sentence():
+    sys.exit(sentence)
+
 from app.cli import main
 
 sys.exit(main())

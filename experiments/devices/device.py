@@ -192,3 +192,8 @@ def gpus_of(machine: Machine) -> tuple[str, ...]:
 def default_device(machine: Machine) -> str:
     """Return the first GPU, or the processor if there is none."""
     return devices_of(machine)[0]
+
+
+def device_of(params: object) -> str:
+    """Return the device that a run was set to; an experiment that offers none keeps to the CPU."""
+    return getattr(params, "device", CPU)

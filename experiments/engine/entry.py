@@ -10,6 +10,7 @@ import json
 import os
 import sys
 
+from experiments.core.own_environment import own_environment
 from experiments.engine import guardian
 
 
@@ -17,6 +18,7 @@ def main() -> None:
     """Serve standard input until it ends."""
     first = _first_line()
     if _is_measurement(first):
+        os.environ.update(own_environment())
         guardian.main([sys.executable, "-P", "-m", "experiments.engine.worker"], first)
     else:
         from experiments.engine import worker

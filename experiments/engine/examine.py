@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from experiments.core.own_environment import own_environment
 from experiments.core.problems import Problem
 from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
 
@@ -48,7 +49,7 @@ class _Look:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             process_group=0 if os.name == "posix" else None,
-            env={**os.environ, VARIABLE: str(folder.parent)},
+            env={**own_environment(), VARIABLE: str(folder.parent)},
         )
 
     def problems(self, end_s: float) -> tuple[Problem, ...]:

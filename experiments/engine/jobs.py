@@ -21,9 +21,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 
 from experiments.core.declare import Experiment
+from experiments.core.own_environment import own_environment
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.shelves import SHELVES
+from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
 from experiments.engine.recording import RUN_LIMIT_BYTES, Order
 from experiments.engine.sweep import sweep
@@ -31,6 +33,7 @@ from experiments.engine.sweep import sweep
 log = logging.getLogger(__name__)
 
 MEMORY_S_PER_BYTE = 6.0 / 2**30  # the slowest virtual machine seen took 2.8 s a GiB
+GPU_QUIET_S = 60.0  # least: GPU libraries of gigabytes come from a cold disk at their first use
 LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has started
 GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
@@ -62,6 +65,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=own_environment(),
             process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
         )
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
@@ -294,11 +298,13 @@ class Run:
 
     @functools.cached_property
     def _quiet_limit_s(self) -> float:
-        """As its experiment has it, and longer where much memory is made ready without a word."""
+        """As its experiment has it, and longer on a GPU or where much memory is made ready."""
         started, limit_s = self._order.started, self.experiment.quiet_limit_s
         assert started is not None
         with contextlib.suppress(UserError):  # a private folder is not told, and may be needed
             params = from_json(self.experiment.params, started.params, check_choices=False)
+            if device_of(params) != CPU:
+                limit_s = max(limit_s, GPU_QUIET_S)
             limit_s += self.experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
         return limit_s
 

@@ -21,7 +21,7 @@ from experiments.core.disturbed import CAN_WATCH, mark, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
-from experiments.devices.device import CPU, number_alike
+from experiments.devices.device import CPU, device_of, number_alike
 from experiments.engine import messages
 from experiments.engine.disturbance import Disturbance, Quietest, Sleep
 from experiments.engine.environment import environment
@@ -56,10 +56,12 @@ def measure(
         quietest=Quietest(),
     )
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
-        if _device(params) == CPU:  # a GPU's driver reserves far more than it uses
+        if device_of(params) == CPU:  # a GPU's driver reserves far more than it uses
             _limit_memory()
         send(_started(command, experiment, params, machine))
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
+        if device_of(params) != CPU:  # this process has not used a GPU yet
+            send(messages.Note(key="loading_gpu_libraries"))
         return _Run(experiment, params, bench, send).finished()
     return messages.Finished(outcome=messages.Outcome.STOPPED)
 
@@ -81,7 +83,7 @@ class _Run:
         outcome = messages.Outcome.COMPLETED
         disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
-        others = others_on(self._bench.machine, _device(self._params))
+        others = others_on(self._bench.machine, device_of(self._params))
         if others is not None:
             self._tell(others)
         generator = self._experiment.measure(self._params, self._bench)
@@ -186,11 +188,6 @@ def _started(
         environment=environment(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-
-
-def _device(params: object) -> str:
-    """Return the device that a run was set to; an experiment that offers none keeps to the CPU."""
-    return getattr(params, "device", CPU)
 
 
 def _limit_memory() -> None:

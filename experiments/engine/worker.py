@@ -152,7 +152,8 @@ def _take_output() -> int:
 
 def _load(names: list[str]) -> None:
     for name in names:
-        with contextlib.suppress(ImportError):  # told when an experiment wants it
+        # A broken library may raise anything; told when an experiment wants it.
+        with contextlib.suppress(Exception):
             importlib.import_module(name)
 
 

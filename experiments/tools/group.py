@@ -37,6 +37,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Concatenate
 
 from experiments.core.bench import Bench
+from experiments.core.own_environment import own_environment
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU
 from experiments.tools import member as one
@@ -170,7 +171,7 @@ class _Process:
             [sys.executable, "-P", "-m", PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=one.own_environment(),
+            env=own_environment(),
         )
         self._reader = threading.Thread(target=self._read, args=(task.rank, inbox), daemon=True)
         self._reader.start()

@@ -11,9 +11,7 @@ import contextlib
 import os
 import pickle
 import socket
-import sys
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -219,11 +217,6 @@ def _die_with(orders: Any) -> None:
     while orders.read(1):
         pass
     os._exit(3)
-
-
-def own_environment() -> Mapping[str, str]:
-    """Return the environment of a member's process: it finds the same modules as this one."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 if __name__ == "__main__":

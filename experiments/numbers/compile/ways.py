@@ -22,6 +22,7 @@ from experiments.devices.timing import whole_s
 from experiments.tools.own_folder import own_folder
 
 EAGER, SCRIPT, COMPILED, GRAPH = WAYS = ("eager", "script", "compiled", "graph")
+NVRTC = "nvrtc"  # TorchScript's compiler for a GPU, which may fail where the GPU does not
 FIRST_STEPS = 3  # TorchScript profiles the first ones, then compiles
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
@@ -59,13 +60,15 @@ def eager(device: Device, model: Any, inputs: Any) -> PreparedStep:
 
 
 def scripted(device: Device, model: Any, inputs: Any) -> PreparedStep | None:
-    """Return it scripted, None if this torch no longer can."""
+    """Return it scripted, None if this torch cannot script or compile it."""
     start_s = device.bench.now_s()
     try:
         program = device.torch.jit.script(model)
-    except (AttributeError, RuntimeError):  # deprecated, so it may be gone some day
-        return None
-    return _ready(device, program, inputs, start_s)
+        return _ready(device, program, inputs, start_s)  # its first steps compile
+    except (AttributeError, RuntimeError, OSError) as error:  # deprecated: it may be gone some day
+        if device_problem(error) is not None and NVRTC not in str(error).lower():
+            raise
+        return None  # the compiler that joins operations fails in many ways
 
 
 def compiled(device: Device, model: Any, inputs: Any, mode: str) -> PreparedStep | None:

@@ -25,6 +25,7 @@ from experiments import api as x
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s
 
 from .solvers import (
@@ -63,6 +64,8 @@ CELLS_PER_S = {
 }  # fmt: skip
 FULL_S, QUICK_S, FREE_SHARE = 27.0, 4.5, 0.4
 TOO_MUCH = 1.02
+FAILED = {COMPILED: "loop_failed", GPU_COMPILED: "gpu_compiler_failed"}  # the note that tells it
+REASON_LETTERS = 200
 
 
 @x.record
@@ -164,8 +167,8 @@ def _sampled(
     )
 
 
-def _checked(params: Params, device: Device, engines: Engines) -> Iterator[Check]:
-    """Compare all engines with NumPy; leave out those that cannot be compiled for the GPU."""
+def _checked(params: Params, device: Device, engines: Engines) -> Iterator[Check | x.Note]:
+    """Compare all engines with NumPy; leave out those that cannot be compiled."""
     import numpy as np
 
     side = min(USUAL, params.large)
@@ -176,10 +179,12 @@ def _checked(params: Params, device: Device, engines: Engines) -> Iterator[Check
         try:
             plate = engines.plate(engine, start.copy(), start.copy())
             plate.advance(CHECKED_STEPS)
-        except (RuntimeError, ImportError):
-            if engine != GPU_COMPILED:
+        except Exception as error:  # the compilers, and numba's import, fail in many ways
+            if engine not in FAILED or device_problem(error) is not None:
                 raise
-            engines.names.remove(engine)  # the compiler fails in many ways
+            engines.names.remove(engine)
+            reason = f"{type(error).__name__}: {error}".split("\n", 1)[0][:REASON_LETTERS]
+            yield x.Note(FAILED[engine], {"reason": reason})
             continue
         found = plate.now.cpu().numpy() if device.torch.is_tensor(plate.now) else plate.now
         yield Check(engine=engine, difference=float(np.abs(found - exact.now).max()))

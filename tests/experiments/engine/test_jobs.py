@@ -113,6 +113,24 @@ def test_much_memory_may_be_made_ready_for_longer(engine):
     assert events[-1].problem.values == {"limit_s": 2.0}
 
 
+def test_a_gpu_may_be_silent_for_longer(engine, monkeypatch):
+    monkeypatch.setattr(jobs, "GPU_QUIET_S", 1.0)
+    experiment = misbehave(quiet_limit_s=0.5)
+    on_gpu = hear(engine.start(experiment, params("sleeps", device="cuda:0")))
+    assert ending(on_gpu) == (KILLED, "silent_too_long")
+    assert on_gpu[-1].problem.values == {"limit_s": 1.0}
+
+
+def test_a_gpu_run_tells_that_it_loads_before_it_measures(engine):
+    for device, count in (("cuda:0", 1), ("cpu", 0)):
+        events = hear(engine.start(misbehave(), params("behaves", device=device)))
+        keys = [getattr(event, "key", None) for event in events]
+        assert keys.count("loading_gpu_libraries") == count
+        if count:
+            kinds = [type(event) for event in events]
+            assert keys.index("loading_gpu_libraries") < kinds.index(messages.Row)
+
+
 def test_loading_may_take_longer_than_the_silence_of_a_run(engine, monkeypatch):
     monkeypatch.setattr(jobs, "LOADING_LIMIT_S", 0.0)
     assert ending(hear(start(engine))) == (KILLED, "silent_too_long")

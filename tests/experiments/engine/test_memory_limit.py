@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from experiments.core.catalogue import Catalogue
+from experiments.devices.device import device_of
 from experiments.engine import measuring, messages
 from tests.experiments.engine.runs import SHELVES, params
 
@@ -13,7 +14,7 @@ from tests.experiments.engine.runs import SHELVES, params
 def test_a_run_is_kept_from_eating_all_memory_unless_it_is_on_a_gpu(monkeypatch, device, limits):
     limited = []  # a real limit would hold for the process of the tests
     monkeypatch.setattr(measuring, "_limit_memory", lambda: limited.append(True))
-    monkeypatch.setattr(measuring, "_device", lambda params: device)  # there is no GPU here
+    monkeypatch.setattr(measuring, "device_of", lambda params: device)  # there is no GPU here
     command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"
     )
@@ -24,5 +25,5 @@ def test_a_run_is_kept_from_eating_all_memory_unless_it_is_on_a_gpu(monkeypatch,
 
 
 def test_the_device_of_a_run_is_what_it_was_set_to():
-    assert measuring._device(SimpleNamespace(device="cuda:1")) == "cuda:1"  # noqa: SLF001  (what it started is the subject)
-    assert measuring._device(SimpleNamespace()) == "cpu"  # noqa: SLF001  (what it started is the subject)
+    assert device_of(SimpleNamespace(device="cuda:1")) == "cuda:1"
+    assert device_of(SimpleNamespace()) == "cpu"

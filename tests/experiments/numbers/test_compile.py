@@ -197,6 +197,39 @@ def test_without_torchscript_the_rest_is_measured(monkeypatch):
     assert "not_scripted" in analyse(SMALL, tables, machine()).limits
 
 
+def broken_script(error):
+    def scripted(model):
+        def fuse(given):
+            raise error
+
+        return fuse
+
+    return scripted
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The following operation failed in the TorchScript interpreter.",
+        "nvrtc: error: failed to open libnvrtc-builtins.so of the CUDA toolkit",
+    ],
+)
+def test_a_failing_compiler_of_torchscript_ends_only_its_own_arm(monkeypatch, said):
+    monkeypatch.setattr(torch.jit, "script", broken_script(RuntimeError(said)))
+    monkeypatch.setattr(compiling, "_files", lambda *_: iter(()))
+    tables = measured(replace(SMALL, rounds=1), Bench(machine(cores=1)))
+
+    assert {row.way for row in tables["steps"]} == {EAGER}
+    assert "not_scripted" in analyse(SMALL, tables, machine()).limits
+
+
+def test_a_gpu_that_fails_in_torchscript_ends_the_run(monkeypatch):
+    failed = RuntimeError("CUDA error: device-side assert triggered")
+    monkeypatch.setattr(torch.jit, "script", broken_script(failed))
+    with pytest.raises(RuntimeError, match="CUDA error"):
+        measured(replace(SMALL, rounds=1), Bench(machine(cores=1)))
+
+
 def test_other_batches_are_first_steps_of_their_own(gpu):
     tables = on_gpu(gpu, replace(ON_GPU, other_batches=True, rounds=1))
 

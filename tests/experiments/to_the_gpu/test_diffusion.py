@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
-from experiments.core.declare import Frame
+from experiments.core.declare import Frame, Note
 from tests.experiments.machines import GIB, MIB, machine
 
 torch = pytest.importorskip("torch")
@@ -99,6 +101,24 @@ def plate(name, side, bands=1):
     if name == COMPILED:
         made.run = heat.functools.partial(heat.in_bands, bands)
     return made
+
+
+@pytest.mark.parametrize("error", [ImportError("Numba needs NumPy 2.3"), OSError("libllvmlite")])
+def test_numba_that_is_installed_but_broken_is_told_and_left_out(monkeypatch, error):
+    def broken(*_arguments):
+        raise error
+
+    monkeypatch.setattr(heat, "in_bands", broken)
+    items = list(diffusion.measure(replace(SMALL, rounds=1), Bench(ONE_CORE)))
+
+    (note,) = [item for item in items if isinstance(item, Note)]
+    assert note.key == "loop_failed"
+    assert str(error) in note.values["reason"]
+    engines = {item.engine for item in items if isinstance(item, Rate)}
+    assert engines == {NUMPY, TORCH_ONE, TORCH_CPU}
+    tables = {name: [] for name in diffusion.EXPERIMENT.tables}
+    tables["rates"] = [item for item in items if isinstance(item, Rate)]
+    assert "not_compiled" in analyse(SMALL, tables, ONE_CORE).limits
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5])

@@ -45,6 +45,7 @@ class Params:
     analysis: str = param("works", choices=("works", "raises", "says nan", "says nothing"))
     free_children: int = param(0, minimum=0, maximum=9)
     text: str = param("")
+    device: str = param("cpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
