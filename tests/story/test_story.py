@@ -11,7 +11,10 @@ from experiments.engine.lock import FOLDER_VARIABLE
 from tests.app.recordings import ladder
 from tests.story.screen import PATIENCE_S, Program, opened
 
-QUESTION, PLOT = "How far away is a byte?", "Time of one dependent read"
+QUESTION, PLOT = (
+    "How far away is a byte?",
+    "Time of one dependent read, in pages of 4 KiB and of 2 MiB",
+)
 
 
 @pytest.fixture

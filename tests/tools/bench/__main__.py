@@ -17,6 +17,7 @@ from tests import ROOT
 PARTS = (
     "against_c",
     "chains_against_c",
+    "starts_against_c",
     "core_to_core",
     "against_stream",
     "effects",
