@@ -17,6 +17,7 @@ from rich.text import Text
 from app.terminal.programs import solution
 from experiments.core import marks
 from experiments.core.declare import Experiment, specs
+from experiments.core.disturbed import counting
 from experiments.core.units import show
 from experiments.core.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
@@ -43,8 +44,8 @@ class Draw:
     def view(
         self, view: View, tables: Mapping[str, Sequence[Any]], values: Mapping[str, float]
     ) -> None:
-        """Print one view of the tables, or nothing if there is nothing in it."""
-        rows = tables.get(view.table, ())
+        """Print one view of the tables, or nothing if there is nothing in it that counts."""
+        rows = counting(tables.get(view.table, ()))
         drawn = self._drawn(view, rows) if rows or isinstance(view, Code) else None
         if drawn is None:
             return

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 
 DISTURBED_FRACTION = 0.05  # a sample that lost more of its time is left out of every statistic
-LEAST_S = 20e-6  # reading the clocks takes some of it
+SHORTEST_S = 5e-4  # of what is no trial: samples take a millisecond or more
 ALL_DISTURBED = "all_disturbed"  # what a finding says where no sample is left
 CAN_WATCH = sys.platform == "linux"  # elsewhere nobody tells it of a thread
 SCHEDULER = "/proc/thread-self/schedstat"  # ns on a core, ns in the queue for one, turns
@@ -43,7 +43,7 @@ def watch() -> Callable[[], Loss]:
         queued_s = end.queued_s - begin.queued_s
         if end.voluntary == begin.voluntary:
             queued_s = max(queued_s, whole_s - (end.own_s - begin.own_s))
-        if queued_s < LEAST_S or whole_s <= 0:
+        if whole_s < SHORTEST_S:
             return Loss(0.0, switches)
         return Loss(round(min(1.0, queued_s / whole_s), 4), switches)
 

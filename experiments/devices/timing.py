@@ -51,14 +51,13 @@ def _taken(device: Device, work: Callable[[], object], count: int, hold_s: float
     device.bench.check_stop()
     device.wait()
     is_held = device.hold(hold_s)
-    with device.bench.watched():
-        start, start_s = device.mark(), device.bench.now_s()
-        for _ in range(count):
-            work()
-        queued_s = device.bench.now_s() - start_s
-        is_clean = not device.is_gpu or (is_held and not start.is_done())
-        end = device.mark()
-        end.wait()
+    start, start_s = device.mark(), device.bench.now_s()
+    for _ in range(count):
+        work()
+    queued_s = device.bench.now_s() - start_s
+    is_clean = not device.is_gpu or (is_held and not start.is_done())
+    end = device.mark()
+    end.wait()
     return Taken(end.since(start) / count, queued_s / count, is_clean)
 
 
@@ -66,11 +65,10 @@ def whole_s(device: Device, work: Callable[[], object]) -> float:
     """Return the caller's seconds from the call until all of its work is done."""
     device.bench.check_stop()
     device.wait()
-    with device.bench.watched():
-        start_s = device.bench.now_s()
-        work()
-        device.wait()
-        return device.bench.now_s() - start_s
+    start_s = device.bench.now_s()
+    work()
+    device.wait()
+    return device.bench.now_s() - start_s
 
 
 def each_s(device: Device, work: Callable[[], object], count: int) -> float:

@@ -11,6 +11,7 @@ from app.terminal.draw import EIGHTHS, Draw
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import column
+from experiments.core.disturbed import Loss, mark
 from experiments.core.views import Code, Field, Heatmap, Ruler
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads
@@ -25,6 +26,16 @@ def drawn(experiment, view, tables, values=None, *, width=80):
     console = Console(file=io.StringIO(), width=width, markup=False)
     Draw(console, ENGLISH, experiment).view(view, tables, values or {})
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("experiment_id", RUNS)
+def test_of_a_run_whose_samples_were_all_disturbed_nothing_is_drawn(tables, experiment_id):
+    whole, values = tables(experiment_id)
+    experiment = Catalogue().load(experiment_id)
+    spoiled = {name: [mark(row, Loss(0.5, 1)) for row in rows] for name, rows in whole.items()}
+
+    for view in experiment.plots:
+        assert drawn(experiment, view, spoiled, values) == []
 
 
 @pytest.fixture
