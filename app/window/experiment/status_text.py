@@ -13,6 +13,8 @@ from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 
+LOADING = "loading_gpu_libraries"  # a note that matters only until the first row
+
 
 class State(Enum):
     """Exactly one of these holds at any time."""
@@ -116,10 +118,16 @@ def during(words: Words, state: State, run_state: RunState, doing: str) -> Statu
         title=words.say("page.preparing" if prepares else "page.running"),
         aside=time_left(words, run_state),
         aside_help=words.say("page.time_left_help"),
-        detail=words.say("page.preparing_what") if prepares else doing,
+        detail=_preparing(words, run_state) if prepares else doing,
         fraction=None if prepares else fraction,
         busy=prepares,
     )
+
+
+def _preparing(words: Words, run_state: RunState) -> str:
+    notes = run_state.notes
+    loads = notes and notes[-1].key == LOADING
+    return words.say(f"notes.{LOADING}" if loads else "page.preparing_what")
 
 
 def after(
@@ -167,7 +175,7 @@ def playing(
 
 def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
     """Return the notes that stand below the result of a run."""
-    told_elsewhere = ("waiting_for_machine", *DISTURBANCES)
+    told_elsewhere = ("waiting_for_machine", LOADING, *DISTURBANCES)
     notes = [note for note in loaded.run_state.notes if note.key not in told_elsewhere]
     if loaded.note is not None:
         notes.append(loaded.note)
