@@ -29,9 +29,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise UserError("own_no_file", folder=options.folder)
     if not folder.name.isidentifier():
         raise UserError("own_name", name=folder.name)
-    yours.use([folder.parent])
     name, home = id_of(folder.name), Home(YOURS, folder)
     context.words.read_homes({name: home})
+    yours.use([folder.parent])  # once the words have looked into the usual folders
     problems = examine({name: home})[name]
     sentences = [context.sentence(problem) for problem in problems] or _try(context, name)
     for sentence in sentences:

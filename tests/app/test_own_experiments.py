@@ -57,6 +57,7 @@ def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, inside, t
     run = coreopsis("--experiments", tmp_path / "class", "run", "calls", "--quick", "--no-keep",
                     "--set", "calls=1000")  # fmt: skip
     assert run.code == 0
+    assert coreopsis("check", tmp_path / "class" / "calls").code == 0
 
 
 @pytest.mark.parametrize(
