@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 DISTURBED_FRACTION = 0.05  # a sample that lost more of its time is left out of every statistic
 SHORTEST_S = 5e-4  # of what is no trial: samples take a millisecond or more
-ALL_DISTURBED = "all_disturbed"  # what a finding says where no sample is left
+MOSTLY_DISTURBED = "mostly_disturbed"  # what a finding says where few samples are left
 CAN_WATCH = sys.platform == "linux"  # elsewhere nobody tells it of a thread
 SCHEDULER = "/proc/thread-self/schedstat"  # ns on a core, ns in the queue for one, turns
 

@@ -87,7 +87,7 @@ def test_a_disturbed_sample_is_told_as_one_and_taken_again(lost, kept, monkeypat
         Loss(fraction, 2) for fraction in lost[: len(rows)] if fraction
     ]
     assert finished.finding is not None
-    assert finished.finding.message != "all_disturbed"
+    assert finished.finding.message != "mostly_disturbed"
 
 
 @pytest.mark.parametrize(

@@ -434,5 +434,18 @@ def test_what_counts_is_analysed_and_nothing_where_nothing_does():
     none = analysed(experiment, None, {"rows": [bad]}, Machine())
     empty = analysed(experiment, None, {"rows": []}, Machine())
 
-    assert (some.message, none.message, empty.message) == ("some", "all_disturbed", "some")
+    assert (some.message, none.message, empty.message) == ("some", "mostly_disturbed", "some")
     assert found == [[good], []]
+
+
+@pytest.mark.parametrize(("spoiled", "message"), [(2, "some"), (3, "mostly_disturbed")])
+def test_where_most_rows_of_the_rounds_were_disturbed_nobody_can_tell(spoiled, message):
+    @dataclasses.dataclass(frozen=True)
+    class Sample:
+        repeat: int
+
+    rows = [Sample(repeat=n) for n in range(4)]
+    rows = [mark(row, Loss(0.25, 3)) if row.repeat < spoiled else row for row in rows]
+    experiment = dataclasses.replace(EXPERIMENT, analyse=lambda *_: Finding("some"))
+
+    assert analysed(experiment, None, {"rows": rows}, Machine()).message == message
