@@ -8,7 +8,8 @@ from experiments.core.libraries import missing_sentence
 
 # In a bare checkout nothing is installed, and most modules import some of these.
 if sentence := missing_sentence():
-    sys.exit(sentence)
+    sys.stderr.write(f"{sentence}\n")
+    sys.exit(3)  # cannot run here
 
 from app.cli import main
 

@@ -437,7 +437,7 @@ def test_without_a_gpu_it_says_so(capsys, monkeypatch):
 
 
 def test_without_a_library_it_names_what_pip_calls_it(capsys, monkeypatch):
-    monkeypatch.setattr(gpu_check, "LIBRARIES", {"not_there": "what-pip-says"})
+    monkeypatch.setattr(gpu_check, "GPU_CHECK", {"not_there": "what-pip-says"})
 
     assert gpu_check.main([]) == 3
     assert "pip install what-pip-says" in capsys.readouterr().err

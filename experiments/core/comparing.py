@@ -216,7 +216,33 @@ def _welch(ones: list[float], others: list[float], level: float) -> Interval:
 
 
 def _around(middle: float, error: float, freedom: float, level: float) -> Interval:
-    from scipy.special import stdtrit  # 0.2 s to import, and only few rounds need it
-
-    far = error * float(stdtrit(freedom, 1 - level / 2))
+    far = error * _reach(max(1, int(freedom)), level)  # rounded down, the interval is the wider
     return middle - far, middle + far
+
+
+@functools.cache
+def _reach(freedom: int, level: float) -> float:
+    """Return beyond how many standard errors, up and down, Student's t lies with this chance.
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4. SciPy has
+    it too, but takes a quarter of a second to import, in the window's thread as well.
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        if _chance_within(angle, freedom) < 1 - level:
+            low = angle
+        else:
+            high = angle
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _chance_within(angle: float, freedom: int) -> float:
+    """Return the chance that the size of Student's t is below sqrt(freedom) * tan(angle)."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = freedom % 2
+    total, term = 0.0, cosine if is_odd else 1.0
+    for k in range(1, freedom // 2 + 1):
+        total += term
+        term *= cosine**2 * (2 * k / (2 * k + 1) if is_odd else (2 * k - 1) / (2 * k))
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

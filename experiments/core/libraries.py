@@ -16,10 +16,9 @@ TERMINAL = {
     "psutil": "psutil",
     "rich": "rich",
     "numpy": "numpy",
-    "scipy": "scipy",
     "pynvml": "nvidia-ml-py",
 }
-GPU_CHECK = TERMINAL | {"torch": "torch"}
+GPU_CHECK = TERMINAL | {"numba": "numba", "pygments": "Pygments", "torch": "torch"}
 
 
 def missing(libraries: Iterable[str] = TERMINAL) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shelf F: what goes on inside a core, and what the system does around it."""
+"""Shelf: what goes on inside a core, and what the system does around it."""
 
 EXPERIMENTS = (
     "isolation",

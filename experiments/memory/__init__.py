@@ -1,4 +1,4 @@
-"""Shelf B: how far away memory is, and how much of it fits through at a time."""
+"""Shelf: how far away memory is, and how much of it fits through at a time."""
 
 EXPERIMENTS = (
     "cache_ladder",

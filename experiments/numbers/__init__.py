@@ -1,4 +1,4 @@
-"""Shelf D: what the precision, the shape and the order of numbers cost."""
+"""Shelf: what the precision, the shape and the order of numbers cost."""
 
 EXPERIMENTS: tuple[str, ...] = (
     "amp",

@@ -1,4 +1,4 @@
-"""Shelf A: threads, processes and what it costs to start, to talk and to wait."""
+"""Shelf: threads, processes and what it costs to start, to talk and to wait."""
 
 EXPERIMENTS = (
     "gil_threads",

@@ -1,4 +1,4 @@
-"""Shelf C: what a GPU is good for, and what the way there and back costs."""
+"""Shelf: what a GPU is good for, and what the way there and back costs."""
 
 EXPERIMENTS = (
     "placement",

@@ -49,6 +49,20 @@ def share(outcome, noise, rounds, times=1.0, compare=paired):
     return sum(each is outcome for each in found) / RUNS
 
 
+@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 7])
+def test_few_rounds_have_the_interval_of_student(rounds):
+    chance = random.Random(rounds)
+    for level in (0.01, 0.001):
+        ones, others = samples(normal, chance, rounds, 1.05), samples(normal, chance, rounds)
+        logs = [math.log(one / other) for one, other in zip(ones, others, strict=True)]
+        wanted = stats.ttest_1samp(logs, 0).confidence_interval(1 - level)
+
+        found = paired(ones, others, level=level)
+        assert (found.low, found.high) == pytest.approx(
+            (math.exp(wanted.low), math.exp(wanted.high)), rel=1e-6
+        )
+
+
 @pytest.mark.parametrize("compare", [paired, unpaired])
 @pytest.mark.parametrize("rounds", [3, 5, 8, 13, 31])
 @pytest.mark.parametrize("noise", NOISES)

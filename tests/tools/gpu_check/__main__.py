@@ -8,20 +8,15 @@ wrong, 1: something is, 3: there is no GPU here. Outside an expected range means
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.core.libraries import GPU_CHECK, missing_sentence
 from tests import ROOT
 
 STAGES = ("quick", "full", "checks")
 LIMIT_S = 560.0
-LIBRARIES = {  # and what pip calls them
-    "torch": "torch", "numpy": "numpy", "numba": "numba", "scipy": "scipy", "psutil": "psutil",
-    "pynvml": "nvidia-ml-py", "msgspec": "msgspec", "rich": "rich", "pygments": "Pygments",
-    "platformdirs": "platformdirs",
-}  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,9 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", nargs="*", default=[], metavar="ID", help="goes on with these")
     parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="%(default)s")
     options = parser.parse_args(arguments)
-    missing = [pip for name, pip in LIBRARIES.items() if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.stderr.write(f"This check needs more modules: pip install {' '.join(missing)}\n")
+    if sentence := missing_sentence(GPU_CHECK):
+        sys.stderr.write(f"{sentence}\n")
         return 3
     from experiments.core.catalogue import Catalogue  # these need what may be missing
     from experiments.devices.device import CPU, default_device
@@ -51,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     if default_device(machine) == CPU:
         sys.stderr.write("PyTorch has no GPU here; `coreopsis doctor` says why.\n")
         return 3
-    pips = list(LIBRARIES.values())
+    pips = list(GPU_CHECK.values())
     return check(machine, options.stage, options.out, options.only, options.limit_s, pips)
 
 
