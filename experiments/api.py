@@ -28,6 +28,7 @@ from experiments.core.statistics import (
     ratios,
     spread,
     spreads,
+    standing,
     too_few,
     unsure,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "shrink",
     "spread",
     "spreads",
+    "standing",
     "to_json",
     "too_few",
     "unsure",

@@ -104,6 +104,13 @@ def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float]
     return values, tuple(n for n, each in found.items() if each.outcome is Outcome.UNKNOWN)
 
 
+def standing(of: Mapping[K, Spread], best: K) -> Outcome:
+    """Return how the best stands to the others: it differs from all, is as some, or unknown."""
+    pairs = {key: (of[best], other) for key, other in of.items() if key != best}
+    outcomes = {each.outcome for each in family(pairs, Spread.against).values()}
+    return next((o for o in (Outcome.UNKNOWN, Outcome.SAME) if o in outcomes), Outcome.DIFFERS)
+
+
 def unsure(*pairs: tuple[Spread, Spread]) -> str | None:
     """Return what a finding says where it cannot compare one of the pairs; None where it can."""
     if too_few(each for pair in pairs for each in pair):

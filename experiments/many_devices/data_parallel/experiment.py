@@ -125,8 +125,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["wrapped_one_samples_per_s"] = of[AVERAGED, 1].median
     if one is None or best is None or most < 2:
         return x.Finding("in_part", values, tuple(limits))
-    fastest = max((n for run, n in of if run == AVERAGED), key=lambda n: of[AVERAGED, n].median)
+    averaged = {n: found for (run, n), found in of.items() if run == AVERAGED}
+    fastest = max(averaged, key=lambda n: averaged[n].median)
     compared, unclear = x.ratios({"workers_speedup": (best, one)})
+    if x.standing(averaged, fastest) is x.Outcome.UNKNOWN:
+        unclear += ("best_workers",)
     values |= compared | {
         "most_workers": most,
         "most_workers_samples_per_s": best.median,
@@ -146,8 +149,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if ideal is not None and ideal.is_below(best):
         limits.append("above_ideal")
     if one.is_below(best):
-        is_good = values["efficiency"] >= WELL
-        return x.Finding("scales_well" if is_good else "scales_partly", values, tuple(limits))
+        message = "scales_well" if values["efficiency"] >= WELL else "scales_partly"
+        return x.Finding(message, values, tuple(limits), unclear)
     message = x.unsure((best, one)) or (
         "more_is_slower" if best.is_below(one) else "as_fast_as_one"
     )

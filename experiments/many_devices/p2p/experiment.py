@@ -4,7 +4,8 @@ Method: large copies in a row for the bandwidth, a few numbers for the latency, 
 of the source's queue and by its own clock; the same through pinned memory of the host, in two hops,
 and in both directions at once, by the caller's clock. All pairs in shuffled rounds. Before, each
 pair sends numbers that no other pair has, and looks whether they arrive. Beside that stands what
-NVIDIA's management library and CUDA say of the pair: the three do not always agree.
+NVIDIA's management library and CUDA say of the pair: the three do not always agree. Between two
+machines data goes over the network, so the rate of the fastest connection here stands beside.
 Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
 
 What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that
@@ -39,12 +40,14 @@ from .links import (
     disagrees,
     limit_of,
     link_of,
+    network_bytes_per_s,
     path_of,
 )
 from .pairs import Pair, all_pairs
 
 ALIKE = 1.25  # times: pairs that differ by less are one kind
 TOO_MUCH = 1.02  # of a limit
+Pairs = Mapping[tuple[str, str], x.Spread]
 PAIR_S = 2e-3  # assumed, not measured: to tell the time beforehand
 
 
@@ -214,15 +217,21 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values[most_name] = max(values.get(most_name, 0.0), most)
         if rate > TOO_MUCH * most and "above_the_limit" not in limits:
             limits.append("above_the_limit")
+    network = network_bytes_per_s(machine)
+    if network is None:
+        limits.append("no_network_speed")
+    else:
+        values["network_limit_bytes_per_s"] = network
+        if best:
+            values["fastest_over_network"] = max(best.values()) / network
     unclear: tuple[str, ...] = ()
     if best and staged:
         values["staged_bytes_per_s"] = max(staged)
-        values["direct_over_staged"] = max(best.values()) / max(staged)
         ways = x.spreads(
             ((row.source, row.target), row.bytes_per_s, row.repeat) for row in tables["staged"]
         )
-        if not _fastest(rates).differs_from(_fastest(ways)):
-            unclear = ("direct_over_staged",)
+        over_staged, unclear = _over_staged(rates, ways)
+        values |= over_staged
     if wrong:
         return x.Finding("wrong_data", values, tuple(limits), unclear)
     if not best or not delays:
@@ -241,8 +250,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _fastest(rates: Mapping[tuple[str, str], x.Spread]) -> x.Spread:
-    return max(rates.values(), key=lambda rate: rate.median)
+def _over_staged(rates: Pairs, staged: Pairs) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Compare the fastest pair's own copies with its copies through the host."""
+    name = "direct_over_staged"
+    both = {pair: (rates[pair], staged[pair]) for pair in rates.keys() & staged.keys()}
+    judged = x.family(both, x.Spread.against)  # the fastest is picked of all pairs
+    if not judged:
+        return {}, ()
+    nearest = judged[max(judged, key=lambda pair: rates[pair].median)]
+    return {name: nearest.ratio}, (name,) if nearest.outcome is x.Outcome.UNKNOWN else ()
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -311,6 +327,7 @@ EXPERIMENT = x.Experiment(
             limits=(
                 x.Limit("nvlink", "nvlink_limit_bytes_per_s", "x"),
                 x.Limit("pcie", "pcie_limit_bytes_per_s", "x"),
+                x.Limit("network", "network_limit_bytes_per_s", "x"),
             ),
         ),
         _matrix("staged", "bytes_per_s"),
@@ -333,6 +350,8 @@ EXPERIMENT = x.Experiment(
         x.Value("pcie_bytes_per_s", "bytes/s", x.Part.PCIE),
         x.Value("nvlink_limit_bytes_per_s", "bytes/s"),
         x.Value("pcie_limit_bytes_per_s", "bytes/s"),
+        x.Value("network_limit_bytes_per_s", "bytes/s"),
+        x.Value("fastest_over_network", "ratio"),
         x.Value("staged_bytes_per_s", "bytes/s"),
         x.Value("direct_over_staged", "ratio"),
         x.Value("both_bytes_per_s", "bytes/s"),

@@ -76,6 +76,12 @@ def limit_of(machine: x.Machine, source: str, target: str) -> tuple[str, float] 
     return (PCIE, min(known)) if link.path in PCIE_PATHS and len(known) == len(ends) else None
 
 
+def network_bytes_per_s(machine: x.Machine) -> float | None:
+    """Return what the fastest network connection carries in one direction, if one is up."""
+    rates = [each.peak_bytes_per_s for each in machine.network if each.is_up]
+    return max(filter(None, rates), default=None)
+
+
 def disagrees(row: Access) -> bool:
     """Do the sources contradict each other? One that does not know says nothing."""
     return {row.nvml, row.cuda} >= {YES, NO} or (

@@ -19,7 +19,7 @@ steps each pays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -211,8 +211,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     pairs = {f"{way}_speedup": (of[EAGER], of[way]) for way in names if {way, EAGER} <= of.keys()}
     compared, unclear = x.ratios(pairs)
     values |= compared
-    for way in names:
-        if _is_faster(of, way) and way in prepare_s:
+    faster = _faster(of)
+    for way in faster:
+        if way in prepare_s:
             steps = prepare_s[way] / (of[EAGER].median - of[way].median)
             prefix = "" if way == COMPILED else f"{way}_"
             values[f"{prefix}break_even_steps"] = math.ceil(float(f"{max(1.0, steps):.3g}"))
@@ -234,26 +235,31 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("files_from_memory")
     if EAGER not in of or not {SCRIPT, COMPILED, GRAPH} & of.keys():
         return x.Finding("in_part", values, tuple(limits), unclear)
-    return x.Finding(_message(of), values, tuple(limits), unclear)
+    return x.Finding(_message(of, faster), values, tuple(limits), unclear)
 
 
-def _is_faster(of: Mapping[str, x.Spread], way: str) -> bool:
-    return {EAGER, way} <= of.keys() and of[way].is_below(of[EAGER])
+def _faster(of: Mapping[str, x.Spread]) -> set[str]:
+    """Return the ways whose steps are clearly faster."""
+    pairs = {
+        way: (of[way], of[EAGER]) for way in (SCRIPT, COMPILED, GRAPH) if {EAGER, way} <= of.keys()
+    }
+    judged = x.family(pairs, x.Spread.against)
+    return {w for w, r in judged.items() if r.outcome is x.Outcome.DIFFERS and not r.is_above}
 
 
-def _message(of: Mapping[str, x.Spread]) -> str:
+def _message(of: Mapping[str, x.Spread], faster: Set[str]) -> str:
     """Return the message; a way pays only if its steps are clearly faster."""
     if x.too_few(found for way, found in of.items() if way in (EAGER, SCRIPT, COMPILED, GRAPH)):
         return x.TOO_FEW
-    if _is_faster(of, GRAPH):
+    if GRAPH in faster:
         if COMPILED not in of:
             return "graph_pays"
-        if _is_faster(of, COMPILED):
+        if COMPILED in faster:
             return "both_pay"
         is_unsure = x.unsure((of[COMPILED], of[EAGER]))
         return "graph_pays_compiled_unclear" if is_unsure else "graph_pays_compiled_does_not"
     way = COMPILED if COMPILED in of else SCRIPT
-    if _is_faster(of, way):
+    if way in faster:
         return "compiled_pays" if way == COMPILED else "script_is_faster"
     others = [of[each] for each in (SCRIPT, COMPILED, GRAPH) if each in of]
     if way == COMPILED:

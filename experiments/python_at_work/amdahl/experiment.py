@@ -8,10 +8,11 @@ Compared with the chosen share is the speedup that the fit gives on all those co
 Where the problem grows with the workers, n of them do n times the divided part, a speedup is that
 of the work done in a second, and Gustafson's law is fitted instead.
 The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
+So in each round the clock of one core is measured too, alone and while more and more are busy.
 Source: G. Amdahl (1967); J. Gustafson, Reevaluating Amdahl's Law (1988); A. Karp and H. Flatt,
 Measuring Parallel Processor Performance (1990).
 
-What it cannot tell: one core alone may run at a higher clock, which makes every speedup smaller.
+What it cannot tell: which other program or guest took a core's time, only how much was taken.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from experiments import api as x
 from experiments.tools.arrays import cache_count, counts, spread_out
 from experiments.tools.side_by_side import CAN_PIN, seconds_together
 
+from .busy_cores import SAMPLE_S, CoreSpeed, beside_busy_cores, core_speeds
 from .divided_work import DividedWork, computing, in_memory
 
 COMPUTE, MEMORY = KERNELS = ("compute", "memory")
@@ -97,6 +99,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for turn, workers in bench.interleave(steps, params.rounds):
         if turn.round != of_round:  # a turn may come again, so only now the last round is complete
             yield from curves_of_round(params, walls, cores)
+            yield from core_speeds(bench, threads[:cores], of_round)
             walls, of_round = {}, turn.round
         run = run_once(params, bench, work, threads[:workers], turn.round)
         if bench.disturbed is None:
@@ -104,6 +107,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield run
         yield x.Progress(turn.fraction)
     yield from curves_of_round(params, walls, cores)
+    yield from core_speeds(bench, threads[:cores], of_round)
 
 
 def run_once(
@@ -189,7 +193,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     serial = params.serial_fraction
     values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
     values |= {"logical_cpus": len(x.usable_threads(machine)), "cores": cores} if cores else {}
-    limits = ["one_core_may_be_faster"] + (["virtual_machine"] if x.is_virtual(machine) else [])
+    clock_values, unclear, is_slowed = beside_busy_cores(tables)
+    values |= clock_values
+    limits = ["virtual_machine"] if x.is_virtual(machine) else []
+    if is_slowed is None:
+        limits.append("one_core_may_be_faster")
+    else:
+        limits.append("clock_falls" if is_slowed else "clock_stays")
     if params.kernel == MEMORY:
         if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
             limits.append("partly_in_cache")
@@ -203,17 +213,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     fits = {n: parallel_fraction(params, each, cores or 1) for n, each in rounds.items()}
     fit = x.spreads(("", p, n) for n, p in fits.items() if p is not None).get("")
     if fit is None:
-        return x.Finding("nothing_to_compare", values, tuple(limits))
+        return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
     pairs = {n: (of[n], of[1]) for n in of if n != 1}
     over_one = x.family(pairs, x.Spread.against)
     gaining = [n for n, r in over_one.items() if r.outcome is x.Outcome.DIFFERS and r.is_above]
     best = max(gaining or of, key=lambda workers: of[workers].median)
     values["best_speedup"] = of[best].median
-    others = {n: (of[best], of[n]) for n in pairs if n != best}
-    outcomes = {found.outcome for found in x.family(others, x.Spread.against).values()}
-    if x.Outcome.UNKNOWN in outcomes:
+    standing = x.standing({n: of[n] for n in {*pairs, best}}, best)
+    if standing is x.Outcome.UNKNOWN:
         limits.append("best_by_chance")
-    elif x.Outcome.SAME in outcomes:
+    elif standing is x.Outcome.SAME:
         limits.append("others_as_fast")
     if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
         limits.append("above_ideal")
@@ -223,7 +232,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values["parallel_fraction"] = fit.median
         else:
             limits.append("no_fit")
-        unclear = ("best_speedup",) if message else ()
+        unclear += ("best_speedup",) if message else ()
         return x.Finding(message or "does_not_scale", values, tuple(limits), unclear)
     limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
     fitted = [n for n in pairs if n <= (cores or 1)]
@@ -244,7 +253,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in limits
     if is_from_memory and message in ("scales_as_chosen", "grows_as_chosen"):
         limits.append("memory_suffices")
-    return x.Finding(message, values, tuple(limits))
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def _message(params: Params, fit: x.Spread, workers: int) -> str:
@@ -296,13 +305,14 @@ def seconds(params: Params) -> float:
     whole = [serial + (1 - serial) / (1 if params.problem == GROWING else n) for n in steps]
     one_round_s = (sum(whole) + 0.005 * sum(steps) / 64) * params.sample_s
     filling_s = params.array_bytes / x.GIB * 0.6 if params.kernel == MEMORY else 0.0
-    return 0.2 + filling_s + 3 * params.sample_s + 1.3 * params.rounds * one_round_s
+    round_s = 1.3 * one_round_s + len(steps) * 1.3 * SAMPLE_S
+    return 0.2 + filling_s + 3 * params.sample_s + params.rounds * round_s
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
+    version=2,
     params=Params,
-    tables={"speedups": Speedup, "runs": Run, "losses": Loss},
+    tables={"speedups": Speedup, "runs": Run, "losses": Loss, "core_speeds": CoreSpeed},
     measure=measure,
     analyse=analyse,
     views=(
@@ -323,6 +333,7 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("cores", "cores", "x"),),
         ),
         x.Lines(key="lost", table="losses", x=x.Axis("workers"), y=x.Axis("lost_fraction")),
+        x.Lines(key="clock", table="core_speeds", x=x.Axis("busy_cores"), y=x.Axis("core_hz")),
     ),
     values=(
         x.Value("parallel_fraction", "fraction"),
@@ -334,6 +345,10 @@ EXPERIMENT = x.Experiment(
         x.Value("bound_speedup", "ratio"),
         x.Value("serial_fraction", "fraction"),
         x.Value("chosen_parallel_fraction", "fraction"),
+        x.Value("clock_alone_hz", "hz"),
+        x.Value("clock_beside_hz", "hz"),
+        x.Value("clock_beside_over_alone", "ratio"),
+        x.Value("taken_beside_fraction", "fraction"),
         x.Value("cores", ""),
         x.Value("logical_cpus", ""),
     ),

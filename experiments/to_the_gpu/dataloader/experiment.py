@@ -247,6 +247,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {f"{name}_s": found.median for name, found in starts.items()}
     compared, unclear = x.ratios({"best_over_zero": (best, learning[0])})
     values |= compared
+    if fewest in judged and judged[fewest].outcome is x.Outcome.UNKNOWN:
+        unclear += ("best_workers",)
     if most > fewest and learning[most].is_below(best):
         values["most_workers_samples_per_s"] = learning[most].median
         limits.append("slower_with_more")

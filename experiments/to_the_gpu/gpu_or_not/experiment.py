@@ -20,7 +20,7 @@ To be confirmed on a GPU: how far the estimate is off; that mixed branches cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -321,14 +321,13 @@ def _message(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
     with_copies = _with_copies(tables, "gpu", "copy")
     if "gpu" not in of or with_copies is None:
         return "in_part"
-    cpu = of["cpu"]
-    if with_copies.is_below(cpu):
+    pairs = (with_copies, of["cpu"]), (of["gpu"], of["cpu"])
+    there, alone = _slower(pairs)
+    if there is False:
         return "worth_it"
-    if cpu.is_below(of["gpu"]):
+    if alone:
         return "stay"
-    if (unsure := x.unsure((with_copies, cpu), (of["gpu"], cpu))) is not None:
-        return unsure
-    return "worth_it_there" if of["gpu"].is_below(cpu) else "no_winner"
+    return x.unsure(*pairs) or ("worth_it_there" if alone is False else "no_winner")
 
 
 def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
@@ -337,13 +336,21 @@ def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> s
     with_copies = _with_copies(tables, ESTIMATED["gpu"], ESTIMATED["copy"])
     if gpu is None or with_copies is None:
         return "cpu_alone" if can_be_known(_work(params)) else "cpu_alone_at_this"
-    if with_copies.is_below(cpu):
+    pairs = (with_copies, cpu), (gpu, cpu)
+    there, alone = _slower(pairs)
+    if there is False:
         return "would_be_worth_it"
-    if cpu.is_below(gpu):
+    if alone:
         return "would_stay"
-    if (unsure := x.unsure((with_copies, cpu), (gpu, cpu))) is not None:
-        return unsure
-    return "would_be_worth_it_there" if gpu.is_below(cpu) else "would_be_no_winner"
+    return x.unsure(*pairs) or (
+        "would_be_worth_it_there" if alone is False else "would_be_no_winner"
+    )
+
+
+def _slower(pairs: Sequence[tuple[x.Spread, x.Spread]]) -> list[bool | None]:
+    """Tell of each pair whether the first takes longer; None where they do not clearly differ."""
+    judged = x.family(dict(enumerate(pairs)), x.Spread.against).values()
+    return [each.is_above if each.outcome is x.Outcome.DIFFERS else None for each in judged]
 
 
 def _with_copies(tables: x.Tables, gpu: str, copy: str) -> x.Spread | None:

@@ -183,20 +183,22 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     timed = {(how, to) for how, until, to in of if until == "done"}
     if {how for how, _ in timed} and not any(how.startswith(PINNED) for how, _ in timed):
         limits.append("cannot_pin")
-    early = {
-        (how, to)
+    pairs = {
+        (how, to): (of[how, "back", to], of[how, "done", to])
         for how, to in timed
         if (how, "back", to) in of
-        and of[how, "back", to].is_below(of[how, "done", to])
-        and of[how, "back", to].median < EARLY * of[how, "done", to].median
+    }
+    judged = x.family(pairs, x.Spread.against)
+    early = {
+        call
+        for call, (back, done) in pairs.items()
+        if judged[call].outcome is x.Outcome.DIFFERS and back.median < EARLY * done.median
     }
     pinned = {("pinned_non_blocking", direction) for direction in DIRECTIONS}
     if not pinned <= timed or not set(product((PINNED,), TRIES)) <= wrong.keys():
         return x.Finding("in_part", values, tuple(limits))
-    known = (
-        (of[how, "back", to], of[how, "done", to]) for how, to in pinned if (how, "back", to) in of
-    )
-    if not early and (unsure := x.unsure(*known)) is not None:
+    unknown = (pairs[call] for call in pinned - early if call in pairs)
+    if (unsure := x.unsure(*unknown)) is not None:
         return x.Finding(unsure, values, tuple(limits))
     if early != pinned:
         return x.Finding("early_elsewhere" if early else "waits", values, tuple(limits))

@@ -203,13 +203,19 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if 1 not in pinned or len(pinned) < 2 or not set(PARTS) <= parts.keys():
         return x.Finding("in_part", values, tuple(limits), unclear)
     several = min((n for n in pinned if n > 1), key=lambda n: pinned[n].median)
-    found, unclear_too = x.ratios({"streams_speedup": (pinned[1], pinned[several])})
-    if not pinned[several].is_below(pinned[1]):
-        message = x.unsure((pinned[1], pinned[several])) or "no_gain"
-        return x.Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
+    pairs = {n: (pinned[1], found) for n, found in pinned.items() if n > 1}
+    gain = x.family(pairs, x.Spread.against)[several]
+    values["streams_speedup"] = pinned[1].median / pinned[several].median
+    if x.standing(pinned, best) is x.Outcome.UNKNOWN:
+        unclear += ("best_streams",)
+    if gain.outcome is x.Outcome.UNKNOWN:
+        unclear += ("streams_speedup",)
+    if gain.outcome is not x.Outcome.DIFFERS or not gain.is_above:
+        message = x.unsure(*pairs.values()) or "no_gain"
+        return x.Finding(message, values, tuple(limits), unclear)
     is_ruined = pageable is not None and pinned[several].is_below(pageable)
     message = "hidden_from_pinned_memory" if is_ruined else "hidden"
-    return x.Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def _alone(parts: Mapping[str, x.Spread]) -> tuple[dict[str, float], tuple[str, ...]]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.core.comparing import Outcome
 from experiments.core.statistics import (
     CANNOT_TELL,
     FEW,
@@ -15,6 +16,7 @@ from experiments.core.statistics import (
     ratios,
     spread,
     spreads,
+    standing,
     unsure,
 )
 
@@ -143,6 +145,21 @@ def test_that_nobody_can_tell_is_told_of_all_pairs_at_once():
 
     assert unsure((low, high), (low, low)) is None
     assert unsure((low, high), (low, wild)) == CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        ((1.2, 1.21, 1.19, 1.2, 1.2), Outcome.DIFFERS),
+        ((1.0, 1.01, 1.0, 1.01, 1.0), Outcome.SAME),
+        ((0.9, 1.3, 1.0, 1.6, 1.1), Outcome.UNKNOWN),
+    ],
+)
+def test_the_best_is_held_against_all_others(second, expected):
+    kinds = {"best": (1.0,) * 5, "second": second, "last": (3.0, 3.1, 2.9, 3.0, 3.0)}
+    of = spreads((kind, s, n) for kind, each in kinds.items() for n, s in enumerate(each))
+
+    assert standing(of, "best") is expected
 
 
 def test_samples_are_gathered_by_their_kind_in_the_order_in_which_they_come():

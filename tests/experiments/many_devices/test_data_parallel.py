@@ -203,6 +203,20 @@ def test_noise_is_not_called_as_fast_as_one():
     assert finding.unclear == ("workers_speedup",)
 
 
+def test_a_best_number_of_workers_that_is_only_chance_is_unclear():
+    tables = tables_of({0: 100, 1: 98, 2: 390, 4: 391})
+    scattered = [
+        replace(row, samples_per_s=row.samples_per_s * (0.6, 1.5, 1.0)[row.repeat % 3])
+        if row.run == AVERAGED and row.workers == 2
+        else row
+        for row in tables["rates"]
+    ]
+    finding = analyse(FOUR, {**tables, "rates": scattered}, machine(cores=4))
+
+    assert finding.message == "scales_well"
+    assert finding.unclear == ("best_workers",)
+
+
 def test_other_losses_are_told_before_any_speed():
     finding = analyse(FOUR, tables_of({0: 100, 1: 98, 4: 390}, differ=0.01), machine(cores=4))
 

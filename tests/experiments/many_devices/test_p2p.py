@@ -11,7 +11,7 @@ from experiments.core.problems import UserError
 from experiments.many_devices.p2p import experiment as module
 from experiments.many_devices.p2p.experiment import Params, analyse
 from experiments.many_devices.p2p.links import NO, RIGHT, UNKNOWN, WRONG, YES
-from machine.devices import GpuLink, Link
+from machine.devices import GpuLink, Link, NetworkInterface
 from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
@@ -211,6 +211,41 @@ def test_pairs_that_part_are_told_from_those_that_do_not():
     assert analyse(SMALL, mixed, THREE).message == CANNOT_TELL
     assert "above_the_limit" in analyse(SMALL, made(5e11, 1e10), JOINED).limits
     assert analyse(SMALL, {**made(1, 1), "copies": []}, THREE).message == "in_part"
+
+
+def test_the_way_through_the_host_is_compared_on_the_same_pair():
+    def made(*direct):
+        pair = {"source": NAME, "target": SECOND, "path": "PHB"}
+        empty = {name: [] for name in module.EXPERIMENT.tables}
+        copies = [module.Copied(**pair, repeat=n, bytes_per_s=s) for n, s in enumerate(direct)]
+        staged = [module.Staged(**pair, repeat=n, bytes_per_s=1e9 + n) for n in range(len(direct))]
+        # The way of another pair is faster: it must not be taken for this one's.
+        staged += [replace(row, target="cuda:2", bytes_per_s=1e10) for row in staged]
+        return analyse(SMALL, empty | {"copies": copies, "staged": staged}, THREE)
+
+    clear, unclear = made(4e9, 4.01e9, 3.99e9), made(0.5e9, 4e9, 1.1e9)
+    assert clear.values["direct_over_staged"] == pytest.approx(4, rel=0.01)
+    assert clear.unclear == ()
+    assert unclear.unclear == ("direct_over_staged",)
+
+
+@pytest.mark.parametrize(
+    ("rates", "fastest"), [([1.25e8, 1.25e9], 1.25e9), ([None], None), ([], None)]
+)
+def test_the_network_stands_beside_what_joins_gpus(rates, fastest):
+    up = [
+        NetworkInterface(name=f"eth{n}", is_up=True, peak_bytes_per_s=s)
+        for n, s in enumerate(rates)
+    ]
+    down = NetworkInterface(name="eth9", is_up=False, peak_bytes_per_s=1e12)
+    here = replace(THREE, network=(*up, down))
+    copied = module.Copied(source=NAME, target=SECOND, path="NV18", repeat=0, bytes_per_s=1.25e11)
+    empty = {name: [] for name in module.EXPERIMENT.tables}
+    found = analyse(SMALL, empty | {"copies": [copied]}, here)
+
+    assert found.values.get("network_limit_bytes_per_s") == fastest
+    assert found.values.get("fastest_over_network") == (fastest and 100)
+    assert ("no_network_speed" in found.limits) is (fastest is None)
 
 
 def test_the_chosen_gpu_comes_first_and_others_of_its_maker_follow():

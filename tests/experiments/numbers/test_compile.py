@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
+from experiments.core.comparing import Outcome, paired
 from experiments.numbers.compile import experiment as compiling
 from experiments.numbers.compile import saving, ways
 from experiments.numbers.compile.experiment import (
@@ -267,6 +268,23 @@ def test_the_text_follows_the_data(step_s, message):
     assert ("break_even_steps" in finding.values) == pays
     if pays:
         assert finding.values["break_even_steps"] == pytest.approx(10.0 / 5e-4, rel=0.02)
+
+
+def test_of_three_ways_chance_makes_none_pay():
+    """Each alone would pass at 1 %; together they must stand a test three times as strict."""
+    eager = [1.0, 1.0, 1.0, 1.0]
+    luck = [0.957, 0.957, 0.944, 0.975]
+    tables = tables_of({})
+    tables["steps"] = [
+        Step(way=way, repeat=n, step_s=s)
+        for way, each in (("eager", eager), ("script", luck), ("compiled", luck), ("graph", luck))
+        for n, s in enumerate(each)
+    ]
+    tables["ready"] = [Ready(way=way, prepare_s=1.0) for way in ("script", "compiled", "graph")]
+    assert paired(luck, eager).outcome is Outcome.DIFFERS
+
+    found = analyse(Params(), tables, machine())
+    assert not [name for name in found.values if name.endswith("break_even_steps")]
 
 
 def test_there_is_no_part_of_a_step():

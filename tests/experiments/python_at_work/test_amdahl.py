@@ -7,7 +7,9 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.statistics import CANNOT_TELL
+from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
+from experiments.python_at_work.amdahl.busy_cores import CoreSpeed, core_speeds
 from experiments.python_at_work.amdahl.experiment import (
     EXPERIMENT,
     Loss,
@@ -40,8 +42,45 @@ def runs(serial, steps=(1, 2, 4, 8), noise=NOISE):
     ]
 
 
-def tables(rows):
-    return {"runs": rows, "speedups": [], "losses": []}
+def tables(rows, core_speeds=()):
+    return {"runs": rows, "speedups": [], "losses": [], "core_speeds": core_speeds}
+
+
+@pytest.mark.parametrize(
+    ("kept", "limit"),
+    [
+        ((0.8, 0.81, 0.79, 0.8, 0.8), "clock_falls"),
+        ((1.0, 1.001, 0.999, 1.0, 1.0), "clock_stays"),
+        ((0.8, 1.3, 0.9, 1.1, 1.0), "one_core_may_be_faster"),
+        ((), "one_core_may_be_faster"),
+    ],
+)
+def test_what_busy_neighbours_do_to_a_core_is_told(kept, limit):
+    speeds = [
+        CoreSpeed(busy_cores=n, repeat=turn, core_hz=4e9 * share, taken_fraction=0.1 * (n > 1))
+        for turn, factor in enumerate(kept)
+        for n, share in ((1, 1.0), (4, 0.9), (8, factor))
+    ]
+    found = analyse(PARAMS, tables(runs(0.1), speeds), machine(cores=8))
+
+    about = {"clock_falls", "clock_stays", "one_core_may_be_faster"}
+    assert about & {*found.limits} == {limit}
+    assert ("clock_beside_over_alone" in found.values) is bool(kept)
+    if kept:
+        assert found.values["clock_alone_hz"] == 4e9
+        assert found.values["clock_beside_hz"] == pytest.approx(4e9 * sorted(kept)[2])
+        assert found.values["taken_beside_fraction"] == pytest.approx(0.1)
+        assert ("clock_beside_over_alone" in found.unclear) is (limit == "one_core_may_be_faster")
+
+
+@pytest.mark.skipif(not COUNTS_CYCLES, reason="the cycles of this processor are not counted")
+def test_a_core_is_timed_beside_every_number_of_busy_ones():
+    found = list(core_speeds(Bench(inspect()), [None, None, None], 1))
+
+    assert [speed.busy_cores for speed in found] == [3, 2, 1]  # backwards in every second round
+    assert all(1e8 < speed.core_hz < 1e10 for speed in found)
+    assert all(0 <= speed.taken_fraction < 1 for speed in found)
+    assert list(core_speeds(Bench(inspect()), [None], 0)) == []
 
 
 def test_the_fit_finds_the_share_that_made_the_times():

@@ -212,6 +212,19 @@ def test_helpers_of_whom_nobody_can_tell_are_neither_praised_nor_denied():
     assert analyse(Params(), {**tables, "epochs": wild}, machine()).message == "cannot_tell"
 
 
+def test_a_best_number_of_helpers_that_is_only_chance_is_unclear():
+    tables = tables_of({0: 100, 1: 200, 2: 400})
+    scattered = [
+        replace(row, samples_per_s=400 * (1.6, 0.7, 0.9)[row.repeat]) if row.workers == 1 else row
+        for row in tables["epochs"]
+    ]
+
+    clear = analyse(Params(), tables, machine())
+    assert (clear.values["best_workers"], "best_workers" in clear.unclear) == (2, False)
+    unclear = analyse(Params(), {**tables, "epochs": scattered}, machine())
+    assert (unclear.values["best_workers"], "best_workers" in unclear.unclear) == (1, True)
+
+
 def test_too_many_helpers_are_told():
     finding = analyse(Params(), tables_of({0: 100, 1: 200, 2: 400, 4: 300}), machine())
 

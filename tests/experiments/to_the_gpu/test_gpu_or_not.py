@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
+from experiments.core.comparing import Outcome, paired
 from experiments.devices.device import Device
 from experiments.to_the_gpu.gpu_or_not import branching, known_speeds, speeds
 from experiments.to_the_gpu.gpu_or_not import experiment as gpu_or_not
@@ -305,6 +306,26 @@ def test_the_question_is_answered_by_the_numbers_given(cpu_s, message):
     tables = {"times": times, "pieces": [], "answers": [fits], "branches": [], "conditions": []}
 
     assert analyse(replace(SMALL, device="cpu", **KNOWN), tables, HERE).message == message
+
+
+def test_two_comparisons_are_as_strict_as_one():
+    cpu = [3.0, 3.0, 3.0, 3.0]
+    both = [3 * 0.957, 3 * 0.957, 3 * 0.944, 3 * 0.975]
+    assert paired(both, cpu).outcome is Outcome.DIFFERS
+    gpu = [1.0, 5.0, 2.0, 3.0]  # of it nobody can tell
+    times = [
+        Time(kind=kind, repeat=turn, steps=10, taken_s=s)
+        for turn in range(4)
+        for kind, s in (
+            ("cpu", cpu[turn]),
+            ("gpu_estimated", gpu[turn]),
+            ("copy_estimated", both[turn] - gpu[turn]),
+        )
+    ]
+    fits = Answer(where="cpu", is_supported=True, needed_bytes=1, free_bytes=2)
+    tables = {"times": times, "pieces": [], "answers": [fits], "branches": [], "conditions": []}
+
+    assert analyse(replace(SMALL, device="cpu", **KNOWN), tables, HERE).message == "cannot_tell"
 
 
 def test_nothing_is_told_of_a_gpu_of_which_a_number_is_missing():

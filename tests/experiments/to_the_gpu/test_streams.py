@@ -175,6 +175,22 @@ def test_no_gain_is_told_from_that_nobody_can_tell(tables):
     assert "streams_speedup" in scattered.unclear
 
 
+def test_the_best_number_of_streams_is_unclear_where_chance_may_have_picked_it(tables):
+    def with_two(*factors):
+        rows = [
+            replace(
+                row, total_s=5e-3 * factors[row.repeat % len(factors)] * (1 + (row.streams < 2))
+            )
+            if row.streams <= 2
+            else replace(row, total_s=8e-3)
+            for row in tables["totals"]
+        ]
+        return analysed({**tables, "totals": rows})
+
+    assert "best_streams" not in with_two(1.0, 1.001, 0.999).unclear
+    assert "best_streams" in with_two(0.5, 1.9, 1.0).unclear
+
+
 def test_pageable_memory_can_be_left_out(gpu):
     params = replace(SHORT, pageable=False)
     tables, _ = measured(gpu, params)
