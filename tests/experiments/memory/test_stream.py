@@ -358,6 +358,42 @@ def test_a_chain_is_walked_on_under_each_load_so_that_no_cache_holds_what_comes(
     assert [place for place, _ in stepped] == [0, *ends[:-1]]  # no line twice before the last one
 
 
+def test_who_loads_the_memory_reads_all_of_its_array_before_it_begins_again(monkeypatch):
+    read = []
+
+    class OneReader:
+        """A team whose reader stops after thrice its array."""
+
+        def share_bytes(self, _count):
+            return 16 * MIB
+
+        def arrays(self, _member, share_bytes):
+            return (np.ones(share_bytes // 8),)
+
+        def run(self, jobs):
+            if 0 in jobs:
+                read.append([])
+                over = jobs[0].args[0]
+                monkeypatch.setattr(
+                    streams,
+                    "read_with_pauses",
+                    lambda words, *_: (
+                        read[-1].append((words.ctypes.data, words.nbytes)),
+                        sum(n for _, n in read[-1]) < 48 * MIB or over.set(),
+                    ),
+                )
+                jobs[0]()
+
+    monkeypatch.setattr(chains, "link_random", lambda *_: 0)
+    list(measure_loaded(OneReader(), 2, MIB, Bench(machine()), 1, 0.0))
+
+    assert len(read) == len(LEVELS) - 1
+    for places in read:
+        laps = [place for place, _ in places].count(places[0][0])
+        assert laps <= 4
+        assert sum(size for _, size in {*places}) > 8 * MIB
+
+
 def test_a_run_under_load_walks_through_more_than_every_cache(free_memory):
     free_memory(1000 * GIB)
     for here in (machine(), machine(cores=64, caches=(48 * KIB, 2 * MIB, 384 * MIB)), inspect()):
