@@ -118,9 +118,9 @@ class Program:
         """Run a command to its end; what it says is checked for what always holds."""
         return self.end(self.start(*arguments, **environment))  # type: ignore[arg-type]
 
-    def end(self, process: subprocess.Popen[bytes]) -> Said:
+    def end(self, process: subprocess.Popen[bytes], limit_s: float = PATIENCE_S) -> Said:
         """Wait for the end of a command."""
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=limit_s)
         assert self.may_ask_for_qt or not (self._site / "asked for Qt").exists()
         return Said(process.returncode, (out or b"").decode(), err.decode()).checked()
 

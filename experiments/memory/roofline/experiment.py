@@ -129,11 +129,13 @@ def _sample(
 
 
 def _roof(rows: Sequence[Any], cores: int) -> Iterator[Point]:
-    """Yield the ends of the roof over all points, and its ridge."""
+    """Yield the ends of the roof over all points, and its ridge; nothing where a part lacks."""
     measured = [row for row in rows if isinstance(row, Point)]
     peak = _peak([row for row in rows if isinstance(row, Peak)], cores)
     slope = _slope(bandwidths([row for row in rows if isinstance(row, Rate)]))
     places = [point.flop_per_byte for point in measured]
+    if not peak or not slope or not places:  # all of its samples were disturbed
+        return
     for at in (min(places) / 2, peak / slope, max(max(places), peak / slope) * 2):
         yield Point(kernel=ROOF, repeat=0, flop_per_byte=at, flop_per_s=min(peak, slope * at))
 

@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass
 
 import pytest
 
+from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
 from experiments.core.disturbed import CAN_WATCH, DISTURBED_FRACTION, Loss, counting, loss_of, mark
 from experiments.core.disturbed import watch as begin
+from experiments.core.needs import missing_need
+from machine.inspect import inspect
 
 LOSS = Loss(0.25, 7)
 
@@ -66,3 +70,14 @@ def test_a_marked_row_says_the_same_and_does_not_count():
     assert loss_of(marked) == LOSS
     assert loss_of(row) is None
     assert counting([row, marked]) == [row]
+
+
+@pytest.mark.parametrize("name", ["amdahl", "latency-numbers", "roofline"])  # these keep rows
+def test_a_run_ends_though_every_sample_was_disturbed(name):
+    here, experiment = inspect(), Catalogue().load(name)
+    if missing_need(experiment, here) is not None:
+        pytest.skip("it cannot run here")
+    params = experiment.smallest(experiment.params_for(here, quick=True))
+    bench = Bench(here, quick=True, watch=lambda: lambda: Loss(1.0, 1))
+
+    assert [item for item in experiment.measure(params, bench) if hasattr(item, "repeat")]
