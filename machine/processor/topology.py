@@ -12,6 +12,7 @@ from pathlib import Path
 
 from machine.facts import Notes
 from machine.model import Cache, NumaNode, Thread
+from machine.processor.arm import Design
 from machine.processor.core_kinds import read_kinds
 from machine.system.linux import (
     CPU,
@@ -77,6 +78,7 @@ def read_thread_list(
     numa: tuple[NumaNode, ...],
     notes: Notes,
     caches: tuple[Cache, ...] = (),
+    designs: Mapping[int, Design] | None = None,
 ) -> tuple[Thread, ...]:
     """Return all threads in order. The kernel keeps nothing about offline threads."""
     ids = sorted(online)
@@ -89,7 +91,7 @@ def read_thread_list(
     sets = {n: read_set(folders[n], *CORE_SETS) for n in ids}
     cores = _number({n: None if sets[n] is None else (sets[n], core_ids[n]) for n in ids})
     nodes = {n: node.id for node in numa for n in node.threads}
-    kinds = read_kinds(root, cores, caches, notes)
+    kinds = read_kinds(root, cores, caches, designs or {}, notes)
     threads = tuple(
         Thread(
             id=n,
