@@ -6,6 +6,7 @@ not. Sources: Documentation/admin-guide/mm/numaperf.rst of the kernel; NVIDIA's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from machine.system.linux import entries, fields, kibibytes, numbered, read_int,
 
 NODES = "sys/devices/system/node"
 GPU_NODES = "proc/driver/nvidia/gpus"
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _LOCAL = 10  # the distance of a node to itself (ACPI, System Locality Information Table)
 Invention = Literal["same_threads", "one_distance"]
 INVENTED: dict[Invention, str] = {
@@ -41,7 +43,7 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
                 id=number,
                 threads=tuple(sorted(threads & present)),
                 memory_bytes=meminfo_bytes(root, number, "memtotal"),
-                distances=tuple(int(distance) for distance in distances if distance.isdecimal()),
+                distances=tuple(int(each) for each in distances if _NUMBER.fullmatch(each)),
                 kind="gpu" if number in of_gpus else "host",
                 allowed=allowed is None or number in allowed[0],
                 side_caches=_side_caches(f"{folder}/memory_side_cache"),
@@ -135,7 +137,7 @@ def gpu_node_numbers(root: Path) -> frozenset[int]:
     told = (
         fields(read_text(folder / gpu / "numa_status")).get("node", "") for gpu in entries(folder)
     )
-    return frozenset(int(node) for node in told if node.isdecimal())
+    return frozenset(int(node) for node in told if _NUMBER.fullmatch(node))
 
 
 def meminfo_bytes(root: Path, number: int, name: str) -> int | None:

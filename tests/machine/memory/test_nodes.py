@@ -147,3 +147,11 @@ def test_memory_side_caches_are_read(tree):
         SideCache(level=2),
     )
     assert unexplained(machine) == []
+
+
+def test_numbers_that_no_kernel_writes_are_left_out(tree):
+    tree.cpus(2)
+    node(tree, 0, "0-1", f"10 {'9' * 5000} -1 x")
+    tree.write(STATUS, f"Node: {'9' * 5000}\n")
+    (found,) = inspect(tree.root).numa
+    assert (found.distances, found.kind) == ((10,), "host")

@@ -168,11 +168,10 @@ class Facts(DeviceFacts):
 
     def _remark(self) -> Iterator[Fact]:
         """Yield that the firmware invented the nodes, if it seems so."""
+        keys = {"same_threads": "map.nodes_same_threads", "one_distance": "map.nodes_one_distance"}
         if how := invention(self._machine.numa):
-            yield Fact(
-                label=self._words.say("map.fact_look"),
-                value=self._words.say(f"map.nodes_{how}"),
-            )
+            say = self._words.say
+            yield Fact(label=say("map.fact_look"), value=say(keys[how]))
 
     def _of_node(self, place: int) -> Iterator[Fact]:
         node, path = self._machine.numa[place], f"numa[{place}]"
