@@ -28,7 +28,7 @@ def memory_lines(machine: Machine) -> Iterator[tuple[str, str]]:
             parts.append("bandwidth not known")
         yield "memory", ", ".join(parts)
     if len(machine.numa) > 1 or any(node.side_caches for node in machine.numa):
-        there = {node.id for node in host_nodes(machine)}
+        there = {node.id for node in host_nodes(machine.numa)}
         for node in machine.numa:
             if node.kind == "gpu" or node.id in there:
                 yield f"node {node.id}", ", ".join(_node_parts(machine, node))

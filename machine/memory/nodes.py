@@ -88,23 +88,19 @@ def with_gpu_nodes(nodes: tuple[NumaNode, ...], numbers: Collection[int]) -> tup
     )
 
 
-def host_nodes(machine: Machine) -> list[NumaNode]:
+def host_nodes(nodes: Iterable[NumaNode]) -> list[NumaNode]:
     """Return the nodes of the main memory, without a GPU's and those with nothing in them."""
-    return [
-        node
-        for node in machine.numa
-        if node.kind != "gpu" and (node.threads or node.memory_bytes != 0)
-    ]
+    return [n for n in nodes if n.kind != "gpu" and (n.threads or n.memory_bytes != 0)]
 
 
 def usable_nodes(machine: Machine) -> list[NumaNode]:
     """Return the host's nodes with memory that this process may use."""
-    return [n for n in host_nodes(machine) if n.memory_bytes and n.allowed is not False]
+    return [n for n in host_nodes(machine.numa) if n.memory_bytes and n.allowed is not False]
 
 
 def invention(nodes: Iterable[NumaNode]) -> Invention | None:
     """Return how one sees that the firmware invented the nodes; None if nothing hints at it."""
-    host = [node for node in nodes if node.kind != "gpu" and (node.threads or node.memory_bytes)]
+    host = host_nodes(nodes)
     threads = [node.threads for node in host if node.threads]
     if len(set(threads)) < len(threads):
         return "same_threads"

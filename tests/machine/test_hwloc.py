@@ -41,7 +41,7 @@ def test_a_recorded_machine_is_what_hwloc_says(name, recorded):
     threads = usable_threads(machine)
     ids = {thread.id for thread in threads}
     online = {thread.id: thread for thread in machine.cpu.threads_list if thread.online}
-    nodes = [node for node in host_nodes(machine) if node.allowed]
+    nodes = [node for node in host_nodes(machine.numa) if node.allowed]
     # hwloc keeps what holds an allowed thread, and what memory hangs on that the process may use.
     near = [{*node.threads} & online.keys() for node in nodes]
     kept = ids.union(*near)
@@ -75,6 +75,6 @@ def test_a_recorded_machine_is_what_hwloc_says(name, recorded):
 def test_the_memory_of_gpus_is_no_main_memory(recorded):
     """hwloc gives each node its local memory; the kernel's total counts the six GPUs too."""
     machine = recorded("nvidiagpunumanodes")
-    host = sum(node.memory_bytes for node in host_nodes(machine))
+    host = sum(node.memory_bytes for node in host_nodes(machine.numa))
     assert machine.memory.total_bytes == host == (129839104 + 133952000) * 1024
     assert {gpu.memory_numa_node for gpu in machine.gpus} == {*OF_GPUS["nvidiagpunumanodes"]}

@@ -78,11 +78,11 @@ def test_a_kernel_without_nodes_is_explained(tree):
 
 
 def test_the_memory_of_a_gpu_is_no_main_memory(with_gpu):
-    assert ids(host_nodes(inspect(with_gpu.root))) == [0, 1]
+    assert ids(host_nodes(inspect(with_gpu.root).numa)) == [0, 1]
     with_gpu.write(STATUS, "Node:      1\nStatus:    online\n")
     machine = inspect(with_gpu.root)
     assert [node.kind for node in machine.numa] == ["host", "gpu", "host"]
-    assert ids(host_nodes(machine)) == ids(usable_nodes(machine)) == [0]
+    assert ids(host_nodes(machine.numa)) == ids(usable_nodes(machine)) == [0]
     assert machine.memory.total_bytes == 480_000 * 1024
     assert available_bytes(with_gpu.root) == 400_000 * 1024
     live = MemorySampler(with_gpu.root).sample(0.0)
@@ -110,7 +110,7 @@ def test_nodes_that_the_process_may_not_use_are_told_and_give_it_no_memory(tree)
     tree.write("/proc/self/status", "Mems_allowed_list:\t0\n")
     machine = inspect(tree.root)
     assert [node.allowed for node in machine.numa] == [True, False]
-    assert ids(host_nodes(machine)) == [0, 1]
+    assert ids(host_nodes(machine.numa)) == [0, 1]
     assert ids(usable_nodes(machine)) == [0]
     assert machine.sources["numa[*].allowed"] == "Mems_allowed_list of /proc/self/status"
     assert available_bytes(tree.root) == 800 * 1024

@@ -28,7 +28,7 @@ class MemoryArea:
         self._line = math.ceil(measure.line(Letters.DETAIL))
         self._titles, self._lines = labels.memory()
         memory, numa = labels.machine.memory, labels.machine.numa
-        host = {node.id for node in host_nodes(labels.machine)}
+        host = {node.id for node in host_nodes(labels.machine.numa)}
         places = [place for place, node in enumerate(numa) if node.id in host]
         self._places = _alike(memory.modules, are_few=len(memory.modules) <= FEW_MODULES)
         self._modules = [labels.module(memory.modules[p[0]], len(p)) for p in self._places]

@@ -57,6 +57,7 @@ class Facts(DeviceFacts):
             self._fact("map.fact_usable", "cpu.usable_threads", cpu.usable_threads),
             self._fact("map.fact_clock", "cpu.clock.max_hz", shown(cpu.clock.max_hz, "hz")),
             self._memory_size(),
+            *self._memory_limit(),
             self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
             self._runs_on(),
         ]
@@ -155,15 +156,13 @@ class Facts(DeviceFacts):
     def _of_memory(self) -> Iterator[Fact]:
         memory = self._machine.memory
         yield self._memory_size()
-        if memory.limit_bytes:
-            limit = shown(memory.limit_bytes, "bytes")
-            yield self._fact("map.fact_memory_limit", "memory.limit_bytes", limit)
+        yield from self._memory_limit()
         modules = len(memory.modules) or None
         yield self._fact("map.fact_modules", "memory.modules", modules)
         yield self._fact("map.fact_channels", "memory.channels", memory.channels)
         peak = shown(memory.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
-        yield self._fact("map.fact_nodes", "numa", len(host_nodes(self._machine)) or None)
+        yield self._fact("map.fact_nodes", "numa", len(host_nodes(self._machine.numa)) or None)
         yield from self._remark()
 
     def _remark(self) -> Iterator[Fact]:
@@ -211,6 +210,11 @@ class Facts(DeviceFacts):
     def _memory_size(self) -> Fact:
         total = shown(self._machine.memory.total_bytes, "bytes")
         return self._fact("map.fact_memory", "memory.total_bytes", total)
+
+    def _memory_limit(self) -> Iterator[Fact]:
+        """Yield how much of the memory the control groups leave, if they limit it."""
+        if limit := self._machine.memory.limit_bytes:
+            yield self._fact("map.fact_memory_limit", "memory.limit_bytes", show(limit, "bytes"))
 
     def _usable(self, threads: list[Thread]) -> Fact:
         usable = [thread.id for thread in threads if thread.usable]

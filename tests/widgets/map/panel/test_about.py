@@ -157,5 +157,7 @@ def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
     here = replace(small(), memory=replace(small().memory, limit_bytes=2**32))
     (memory,) = (box for box in boxes_of(here, measure) if box.kind is Kind.MEMORY)
     assert facts(here, memory)["The control group allows"].value == "4 GiB"
+    whole = {fact.label: fact.value for fact in About(here, WORDS).facts.of_machine()}
+    assert whole["The control group allows"] == "4 GiB"
     (memory,) = (box for box in boxes_of(small(), measure) if box.kind is Kind.MEMORY)
     assert "The control group allows" not in facts(small(), memory)
