@@ -31,10 +31,11 @@ INVENTED: dict[Invention, str] = {
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
     """Return all nodes, including those without threads or without memory."""
+    numbers = numbered(root / NODES, "node")
     of_gpus = gpu_node_numbers(root)
-    allowed = cgroups.allowed_nodes(root)
+    allowed = cgroups.allowed_nodes(root) if numbers else None
     nodes = []
-    for number in numbered(root / NODES, "node"):
+    for number in numbers:
         folder = root / NODES / f"node{number}"
         threads = read_set(folder, "cpulist", "cpumap") or frozenset()
         distances = (read_text(folder / "distance") or "").split()
@@ -119,6 +120,8 @@ def free_bytes(root: Path) -> int | None:
     What the kernel calls available counts all nodes. File caches are free for whoever needs it.
     """
     there, of_gpus = frozenset(numbered(root / NODES, "node")), gpu_node_numbers(root)
+    if not there:
+        return None
     allowed = cgroups.allowed_nodes(root)
     ours = (there & allowed[0] if allowed else there) - of_gpus
     if not ours or ours == there:
