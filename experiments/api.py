@@ -48,6 +48,7 @@ from experiments.core.views import (
     Ruler,
     Timeline,
 )
+from machine.memory.nodes import usable_nodes
 from machine.model import (
     Machine,
     Thread,
@@ -126,6 +127,7 @@ __all__ = [
     "to_json",
     "too_few",
     "unsure",
+    "usable_nodes",
     "usable_threads",
     "without",
 ]

@@ -16,7 +16,8 @@ from machine.devices import Gpu
 from machine.facts import Notes
 from machine.gpus import accelerators
 from machine.gpus.pci_facts import Host
-from machine.memory.host import read_memory, read_numa
+from machine.memory import nodes
+from machine.memory.host import read_memory
 from machine.model import Machine
 from machine.network import read_network
 from machine.peaks import read_peaks
@@ -62,6 +63,9 @@ def parts(root: Path | None = None) -> Iterator[tuple[str, Any]]:
     for name, value in accelerators.parts(host, notes):
         found[name] = value
         yield name, value
+    for name, value in _without_gpu_memory(Machine(**found)):
+        found[name] = value
+        yield name, value
     seen = Machine(**found)
     yield "peaks", read_peaks(seen.memory, seen.pci, seen.gpus, seen.gpu_links, notes)
     yield "sources", notes.sources
@@ -82,9 +86,9 @@ def portable(machine: Machine) -> Machine:
     contain its hardware address.
     """
     sources = dict(machine.sources)
-    for what in ("cpu.counts.cpuset", "cpu.counts.quota"):
-        if what in sources:
-            sources[what] = f"{PurePosixPath(sources[what]).name} of the control group"
+    for what in ("cpu.counts.cpuset", "cpu.counts.quota", "memory.limit_bytes", "numa[*].allowed"):
+        if (file := PurePosixPath(sources.get(what, ""))).is_absolute():
+            sources[what] = f"{file.name} of the control group"
     return replace(
         machine,
         sources=sources,
@@ -109,14 +113,25 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "virtualization", read_virtualization(root, notes)
     yield "container", read_container(root, notes, is_live=is_live)
     present, _ = present_and_online(root)
-    numa = read_numa(root, present, notes)
+    numa = nodes.read_numa(root, present, notes)
     yield "cpu", read_cpu(root, numa, notes, is_live=is_live)
-    yield "memory", read_memory(root, notes)
+    yield "memory", read_memory(root, notes, numa)
     yield "numa", numa
     pci = read_pci(root, numa, notes)
     yield "pci", pci
     yield "storage", read_storage(root, pci, notes)
     yield "network", read_network(root, notes)
+
+
+def _without_gpu_memory(seen: Machine) -> Iterator[tuple[str, Any]]:
+    """Yield memory and nodes anew where only a GPU's driver tells that a node is its memory."""
+    numbers = {gpu.memory_numa_node for gpu in seen.gpus if gpu.memory_numa_node is not None}
+    numa, memory = nodes.with_gpu_nodes(seen.numa, numbers), seen.memory
+    if numa != seen.numa:
+        more_bytes = nodes.gpu_bytes(numa) - nodes.gpu_bytes(seen.numa)
+        yield "numa", numa
+        if memory.total_bytes is not None:
+            yield "memory", replace(memory, total_bytes=max(0, memory.total_bytes - more_bytes))
 
 
 def _kind(gpu: Gpu, machine: Machine) -> str:

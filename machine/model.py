@@ -110,13 +110,29 @@ class Cpu:
 
 
 @record
+class SideCache:
+    """A cache before the memory of a NUMA node; level 1 is nearest the memory."""
+
+    level: int | None = None
+    size_bytes: int | None = None
+    line_bytes: int | None = None
+    is_direct_mapped: bool | None = None
+
+
+@record
 class NumaNode:
-    """A NUMA node; `distances` are in the order of the nodes. It may lack threads or memory."""
+    """A NUMA node; `distances` are in the order of the nodes. It may lack threads or memory.
+
+    `kind` "gpu": the memory of a GPU. `allowed`: this process may take memory of it.
+    """
 
     id: int
     threads: tuple[int, ...] = ()
     memory_bytes: int | None = None
     distances: tuple[int, ...] = ()
+    kind: Literal["host", "gpu"] | None = None
+    allowed: bool | None = None
+    side_caches: tuple[SideCache, ...] = ()
 
 
 @record
@@ -132,9 +148,13 @@ class MemoryModule:
 
 @record
 class Memory:
-    """The main memory. `total_bytes` is what the kernel has, slightly less than installed."""
+    """The main memory. `total_bytes` is what the kernel has, slightly less than installed.
+
+    `limit_bytes` is what the control groups leave to this process and its neighbours, if less.
+    """
 
     total_bytes: int | None = None
+    limit_bytes: int | None = None
     modules: tuple[MemoryModule, ...] = ()
     channels: int | None = None
     peak_bytes_per_s: float | None = None

@@ -80,12 +80,22 @@ def link_text(link: Link) -> str:
     elif not now:
         text = f"could be {best}"
     else:
-        text = f"{now} now, could be {best} (links slow down when idle)"
+        text = f"{now} now, could be {best} ({_why_less(link)})"
     card = lanes_text(link.card_generation, link.card_width)
     slot = lanes_text(link.slot_generation, link.slot_width)
     if card and slot and card != slot:
         text += f" (card {card}, slot {slot})"
     return text
+
+
+def _why_less(link: Link) -> str:
+    """Return why the link may run below the best, and what to do."""
+    lanes = pcie.able(link)[1]
+    if pcie.shortfall(link) == "lanes":
+        return f"{link.width} of {lanes} lanes: reseat the card, or the slot shares lanes"
+    if link.width and lanes and link.width < lanes:
+        return f"{link.width} of {lanes} lanes: the slot may have no more"
+    return "links slow down when idle"
 
 
 def disk_line(disk: Disk) -> str:

@@ -17,18 +17,19 @@ from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.terminal.ceilings import show_ceilings
-from app.terminal.devices import device_lines, modules_text
+from app.terminal.devices import device_lines
 from app.terminal.gpus import gpu_lines
+from app.terminal.memory import memory_lines
 from experiments.core.problems import UserError
 from experiments.core.units import show
 from machine.inspect import BadRoot, inspect, portable
-from machine.model import Cache, Machine, Missing, Thread, is_virtual, missing_of, to_json
+from machine.memory.host import NO_LIMIT
+from machine.model import Cache, Machine, Missing, Thread, is_virtual, to_json
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
 from machine.processor.instructions import vector_instructions
-from machine.system.linux import format_list
 
-FACTS = (NO_QUOTA, ONE_KIND)  # reasons that mean "there is none", not "unknown"
+FACTS = (NO_QUOTA, NO_LIMIT, ONE_KIND)  # reasons that mean "there is none", not "unknown"
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -122,14 +123,7 @@ class _Page:
         if clock.max_hz:
             least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
             yield "clock", f"{least}{show(clock.max_hz, 'hz')}"
-        if machine.memory.total_bytes:
-            yield "memory", self._memory()
-        for node in machine.numa if len(machine.numa) > 1 else ():
-            size = f"{show(node.memory_bytes, 'bytes')}, " if node.memory_bytes else ""
-            threads = (
-                f"closest to threads {format_list(node.threads)}" if node.threads else "no threads"
-            )
-            yield f"node {node.id}", f"{size}{threads}, distances {_listed(node.distances)}"
+        yield from memory_lines(machine)
         yield from gpu_lines(machine)
         yield from device_lines(machine)
 
@@ -195,17 +189,6 @@ class _Page:
         each = "hardware thread" if shared == 1 else f"{shared} hardware threads"
         return f"{told}, one for each {each}"
 
-    def _memory(self) -> str:
-        memory = self._machine.memory
-        parts = _known(show(memory.total_bytes or 0, "bytes"), modules_text(memory.modules))
-        if memory.channels:
-            parts.append(f"{memory.channels} channels")
-        if memory.peak_bytes_per_s:
-            parts.append(f"at most {show(memory.peak_bytes_per_s, 'bytes/s')}")
-        elif missing_of(self._machine, "memory.peak_bytes_per_s"):
-            parts.append("bandwidth not known")
-        return ", ".join(parts)
-
 
 def _listed_paths(paths: Iterable[str]) -> str:
     """Return the paths; a common beginning is said once."""
@@ -235,10 +218,6 @@ def _count(count: int | None, what: str) -> str | None:
     if count is None:
         return None
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(str(number) for number in numbers)
 
 
 def _write(path: Path, text: str) -> None:

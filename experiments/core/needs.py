@@ -9,6 +9,7 @@ from typing import Any
 
 from experiments.core.declare import Experiment, Need
 from experiments.core.problems import UserError
+from machine.memory.nodes import usable_nodes
 from machine.model import Machine, siblings, usable_threads
 
 _GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
@@ -46,7 +47,7 @@ def _met(need: Need, machine: Machine) -> bool:
         case Need.TWO_GPUS:
             return _gpus(machine) > 1
         case Need.NUMA:
-            return sum(1 for node in machine.numa if node.memory_bytes) > 1
+            return len(usable_nodes(machine)) > 1
         case Need.SMT:
             return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
         case Need.CORE_PAIR:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from experiments.devices.device import Device
+from machine.memory.nodes import usable_nodes
 from machine.model import usable_threads
 
 PAGEABLE, PINNED = "pageable", "pinned"
@@ -53,7 +54,7 @@ def near(device: Device) -> Iterator[bool]:
     Yields False if there are several memory nodes and nobody tells which one is near.
     """
     machine, gpu = device.bench.machine, device.gpu()
-    nodes = [node for node in machine.numa if node.memory_bytes]
+    nodes = usable_nodes(machine)
     threads = [
         thread.id
         for thread in usable_threads(machine)

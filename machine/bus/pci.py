@@ -23,6 +23,7 @@ from machine.bus import pcie
 from machine.bus.names import PciNames
 from machine.devices import Link, PciDevice
 from machine.facts import Notes
+from machine.memory.nodes import host_nodes
 from machine.model import NumaNode
 from machine.system.linux import (
     PCI_ADDRESS,
@@ -124,8 +125,8 @@ def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Note
     near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
     found = [node.id for node in numa if near and near <= {*node.threads}]
     source = f"/{PCI_DEVICES}/{folder.name}/local_cpulist, the threads of that node"
-    if len(numa) == 1:
-        found, source = [numa[0].id], "the only memory node there is"
+    if len(host := host_nodes(numa)) == 1:
+        found, source = [host[0].id], "the only memory node there is"
     if len(found) != 1:
         return None
     notes.sources[f"pci[{index}].numa_node"] = source

@@ -12,6 +12,7 @@ Sources: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b)
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from machine.devices import Link, PciDevice
 from machine.model import Machine
@@ -31,6 +32,9 @@ _BRIDGE = 0x0604
 # Broadcom's switches appear as one switch below another of the same kind, but all their ports have
 # the full bandwidth. Source: NVIDIA's NCCL, ncclTopoFlattenBcmSwitches.
 _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
+
+
+Shortfall = Literal["lanes", "speed"]
 
 
 @record
@@ -74,6 +78,25 @@ def able(link: Link) -> tuple[int | None, int | None]:
     generations = [g for g in (link.card_generation, link.slot_generation) if g]
     widths = [w for w in (link.card_width, link.slot_width) if w]
     return min(generations, default=None), min(widths, default=None)
+
+
+def knows_lanes(link: Link) -> bool:
+    """Is it known how many lanes the link uses, and how many each end has?"""
+    return None not in (link.width, link.card_width, link.slot_width)
+
+
+def shortfall(link: Link) -> Shortfall | None:
+    """Return what a link lacks of what both its ends can do; None if nothing, or not known.
+
+    Both ends agree on lanes once, when the card starts, so that idling takes none away: a contact
+    is bad, or the slot shares its lanes. Only the speed is lowered to save power.
+    """
+    generation, width = able(link)
+    if knows_lanes(link) and (link.width or 0) < (width or 0):
+        return "lanes"
+    if None in (link.generation, link.card_generation, link.slot_generation):
+        return None
+    return "speed" if (link.generation or 0) < (generation or 0) else None
 
 
 def is_bridge(device: PciDevice) -> bool:

@@ -7,10 +7,13 @@ processing accelerators, 0x0680 other bridges (NVSwitches use it).
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from machine.bus.names import PciNames
+from machine.bus.pci import read_pci
 from machine.doctor.evidence import AmdDevice, Card, Vendor
+from machine.facts import Notes
 from machine.gpus.amd import NO_ACCELERATORS, targets
 from machine.gpus.makers import maker_of
 from machine.record import record
@@ -43,6 +46,7 @@ def read_bus(root: Path) -> Bus:
     displays: list[str] = []
     nvswitches = 0
     names = PciNames(root)
+    links = {device.address: device.link for device in read_pci(root, (), Notes())}
     for address in sorted(filter(PCI_ADDRESS.fullmatch, entries(root / PCI_DEVICES))):
         place = root / PCI_DEVICES / address
         class_id, vendor_id = read_hex(place / "class"), read_hex(place / "vendor")
@@ -63,6 +67,7 @@ def read_bus(root: Path) -> Bus:
             cards.append(_card(place, class_id, vendor, name))
         else:
             displays.append(name or address)
+    cards = [replace(card, link=links.get(card.address or "")) for card in cards]
     return Bus(cards=tuple(cards), displays=tuple(displays), nvswitches=nvswitches)
 
 

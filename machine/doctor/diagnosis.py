@@ -12,7 +12,14 @@ from typing import Any
 
 import msgspec
 
-from machine.doctor import access_steps, nvidia_steps, system_steps, torch_steps, works_step
+from machine.doctor import (
+    access_steps,
+    link_step,
+    nvidia_steps,
+    system_steps,
+    torch_steps,
+    works_step,
+)
 from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import built_for, has_computed
 from machine.doctor.remedies import AMD_TARGETS, as_typed
@@ -69,6 +76,7 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("suited", system_steps.suited, (*_GPU, Vendor.OTHER)),
     ("surroundings", system_steps.surroundings, _GPU),
     ("power", system_steps.power, _GPU),
+    ("link", link_step.link, _GPU),
     ("driver", system_steps.driver, _GPU),
     ("nodes", access_steps.nodes, _GPU),
     ("permission", access_steps.permission, _GPU),

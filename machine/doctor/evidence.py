@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import field
 
+from machine.devices import Link
 from machine.record import record
 
 
@@ -40,6 +41,7 @@ class Card:
     only_draws: bool = False
     render_node: str | None = None
     needs: str | None = None  # the package that PyTorch needs for vendor OTHER
+    link: Link | None = None
 
 
 @record
@@ -132,6 +134,7 @@ class NvmlDevice:
     is_remap_pending: bool = False
     has_remap_failed: bool = False
     uncorrected_errors: int | None = None
+    link: Link | None = None
 
 
 @record

@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 
+from machine.devices import Link
 from machine.doctor.asking import ask
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
 from machine.gpus.nvml import Library
 
 WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN
+_LINK = ("Generation", "Width")
 _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 
 _ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
@@ -119,6 +121,25 @@ def _device(library: Library, index: int) -> NvmlDevice:
         has_remap_failed=bool(rows and rows[3]),
         # NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC: since the driver was loaded
         uncorrected_errors=asked.get("nvmlDeviceGetTotalEccErrors", handle, 1, 0),
+        link=_link(asked, handle),
+    )
+
+
+def _link(asked: _Asked, handle: Any) -> Link | None:
+    """Return the PCIe link. NVML tells the best that card and slot can do together."""
+    now, best = (
+        [asked.get(f"nvmlDeviceGet{which}PcieLink{what}", handle) for what in _LINK]
+        for which in ("Curr", "Max")
+    )
+    if not now[1] or not best[1]:
+        return None
+    return Link(
+        generation=now[0],
+        width=now[1],
+        card_generation=best[0],
+        card_width=best[1],
+        slot_generation=best[0],
+        slot_width=best[1],
     )
 
 

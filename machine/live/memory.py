@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from machine.memory import nodes
 from machine.model import Missing
 from machine.record import record
 from machine.system.linux import read_text
@@ -42,14 +43,17 @@ class MemorySampler:
     """Samples the memory; remembers the previous pressure counters."""
 
     def __init__(self, root: Path) -> None:
-        self._memory = root / "proc/meminfo"
+        self._root, self._of_gpus = root, nodes.gpu_node_numbers(root)
         self._pressure = {resource: root / "proc/pressure" / resource for resource in _RESOURCES}
         self._before: dict[str, int] = {}
         self._before_s = 0.0
 
     def sample(self, now_s: float) -> MemorySample:
         """Return the memory in use, and the pressure since the previous sample."""
-        total, available, swap_total, swap_used = _read_memory(self._memory)
+        total, available, swap_total, swap_used = _read_memory(self._root / "proc/meminfo")
+        for number in self._of_gpus:  # which the kernel counts as main memory
+            total -= nodes.meminfo_bytes(self._root, number, "memtotal") or 0
+            available -= nodes.meminfo_bytes(self._root, number, "memfree") or 0
         waited = {resource: self._waited_us(resource) for resource in _RESOURCES}
         passed_us = (now_s - self._before_s) * 1e6
         pressures = {}

@@ -1,4 +1,4 @@
-"""Main memory: its size, modules, channels and NUMA nodes, and what this process may still take."""
+"""Main memory: its size, limit, modules and channels, and what this process may still take."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 
 from machine import peaks
 from machine.facts import Notes
+from machine.memory import nodes
 from machine.memory.modules import is_locked, read_channels, read_modules
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.record import names
 from machine.system import cgroups
-from machine.system.linux import fields, kibibytes, numbered, read_set, read_text
+from machine.system.linux import fields, kibibytes, read_text
 
-_NODES = "sys/devices/system/node"
+NO_LIMIT = "No control group limits the memory of this process."
 _LACKING = {
     "modules": "The firmware shows no table of memory modules; most virtual machines have none.",
     "channels": "Neither the watch for memory errors (EDAC) nor the names of the slots tell which "
@@ -26,9 +27,16 @@ _ONLY_ROOT = (
 _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
 
 
-def read_memory(root: Path, notes: Notes) -> Memory:
+def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Memory:
     """Return the memory, with modules and channels if the system tells them."""
-    total = fields(read_text(root / "proc/meminfo")).get("memtotal")
+    total_bytes = kibibytes(fields(read_text(root / "proc/meminfo")).get("memtotal"))
+    total_source = "/proc/meminfo"
+    if total_bytes and (gpu_bytes := nodes.gpu_bytes(numa)):
+        total_bytes = max(0, total_bytes - gpu_bytes)
+        total_source += f", without the memory of GPUs in /{nodes.NODES}"
+    limit_bytes, limit_source = cgroups.memory_limit(root) or (None, "")
+    if total_bytes and limit_bytes and limit_bytes >= total_bytes:
+        limit_bytes = None  # it limits nothing
     slots, modules_source = read_modules(root)
     channels, channels_source = read_channels(root, slots)
     modules = tuple(slot.module for slot in slots)
@@ -44,10 +52,17 @@ def read_memory(root: Path, notes: Notes) -> Memory:
     return Memory(
         total_bytes=notes.keep(
             "memory.total_bytes",
-            kibibytes(total),
-            "/proc/meminfo",
+            total_bytes,
+            total_source,
             why="There is no /proc/meminfo.",
             how="grep MemTotal /proc/meminfo",
+        ),
+        limit_bytes=notes.keep(
+            "memory.limit_bytes",
+            limit_bytes,
+            limit_source,
+            why=NO_LIMIT,
+            how="cat /proc/self/cgroup, then memory.max of that group and of those above it.",
         ),
         modules=notes.keep(
             "memory.modules",
@@ -74,54 +89,25 @@ def read_memory(root: Path, notes: Notes) -> Memory:
 
 
 def lack_modules(notes: Notes, *, why: str, how: str) -> None:
-    """Note that the modules are unknown on a system other than Linux."""
-    for name in _LACKING:
+    """Note that modules and limit are unknown on a system other than Linux."""
+    for name in ("limit_bytes", *_LACKING):
         notes.lack(f"memory.{name}", why=why, how=how)
 
 
-def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
-    """Return all nodes, including those without threads (a GPU's memory) or without memory."""
-    nodes = []
-    for number in numbered(root / _NODES, "node"):
-        folder = root / _NODES / f"node{number}"
-        # "Node 0 MemTotal:  5859544 kB"
-        info = fields((read_text(folder / "meminfo") or "").replace(f"Node {number} ", ""))
-        threads = read_set(folder, "cpulist", "cpumap") or frozenset()
-        distances = (read_text(folder / "distance") or "").split()
-        nodes.append(
-            NumaNode(
-                id=number,
-                threads=tuple(sorted(threads & present)),
-                memory_bytes=kibibytes(info.get("memtotal")),
-                distances=tuple(int(distance) for distance in distances if distance.isdecimal()),
-            )
-        )
-    notes.keep(
-        "numa",
-        tuple(nodes),
-        f"/{_NODES}/node*",
-        why="This kernel knows no memory nodes: all memory is equally far from all cores.",
-        how=f"ls /{_NODES}",
-    )
-    if any(node.memory_bytes is None for node in nodes):
-        notes.lack(
-            "numa[*].memory_bytes",
-            why="The kernel does not say how much memory the node has.",
-            how=f"grep MemTotal /{_NODES}/node*/meminfo",
-        )
-    return tuple(nodes)
-
-
-def available_bytes() -> int | None:
+def available_bytes(root: Path = Path("/")) -> int | None:
     """Return how much memory this process may still take without displacing others.
 
-    The smaller of what the machine has free and what the control groups leave.
+    The least of what the machine has free, what its allowed nodes have, and what the control groups
+    leave.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" and root == Path("/"):
         import psutil
 
         return int(psutil.virtual_memory().available)
-    free_kib = fields(read_text(Path("/proc/meminfo"))).get("memavailable", "").split()
-    known = [int(free_kib[0]) * 1024] if free_kib else []
-    left_bytes = cgroups.memory_left_bytes(Path("/"))
-    return min([*known, left_bytes] if left_bytes is not None else known, default=None)
+    free_kib = fields(read_text(root / "proc/meminfo")).get("memavailable", "").split()
+    known = (
+        int(free_kib[0]) * 1024 if free_kib else None,
+        nodes.free_bytes(root),
+        cgroups.memory_left_bytes(root),
+    )
+    return min((count for count in known if count is not None), default=None)

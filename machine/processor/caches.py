@@ -11,6 +11,7 @@ from pathlib import Path
 
 from machine.facts import Notes
 from machine.model import Cache, CacheKind
+from machine.processor.topology import CORE_SETS
 from machine.system.linux import CPU, numbered, read_int, read_set, read_text
 
 _KINDS: dict[str | None, CacheKind] = {
@@ -32,7 +33,9 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
             if level is None or kind is None:
                 continue
             # If the two differ, as on AMD's Bulldozer, the list is incomplete.
-            shared = read_set(cache, "shared_cpu_map", "shared_cpu_list")
+            shared = read_set(cache, "shared_cpu_map") or read_set(cache, "shared_cpu_list")
+            # Some firmware leaves both empty: then the cache is the core's own, as hwloc has it.
+            shared = shared or read_set(f"{root}/{CPU}/cpu{thread}/topology", *CORE_SETS)
             key = level, kind, tuple(sorted((shared or frozenset((thread,))) & online))
             if key not in found:
                 found[key] = Cache(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from machine.facts import Notes
 from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
+from machine.processor import arm
 from machine.processor.caches import read_caches
 from machine.processor.instructions import of_risc_v
 from machine.processor.topology import present_and_online, read_thread_list
@@ -26,13 +27,15 @@ _MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
 
 def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: bool) -> Cpu:
     """Return the processor of the machine below `root`; `is_live` for the running one."""
-    info = fields(read_text(root / _CPUINFO[1:]))
+    text = read_text(root / _CPUINFO[1:]) or ""
+    info = fields(text)
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
     caches = read_caches(root, online, notes)
-    threads = read_thread_list(root, present, online, usable, numa, notes, caches)
+    designs = arm.read_designs(root, sorted(online), text)
+    threads = read_thread_list(root, present, online, usable, numa, notes, caches, designs)
     return Cpu(
-        model=_model(info, notes),
+        model=_model(root, info, designs, notes),
         packages=_distinct(threads, "package", notes),
         cores=_distinct(threads, "core", notes),
         threads=_count("cpu.threads", online, _COUNTED, notes),
@@ -45,7 +48,14 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     )
 
 
-def _model(info: dict[str, str], notes: Notes) -> str | None:
+def _model(
+    root: Path, info: dict[str, str], designs: dict[int, arm.Design], notes: Notes
+) -> str | None:
+    # What the kernel calls an ARM processor is its architecture: "ARMv7 Processor rev 4 (v7l)".
+    if cores := arm.model(arm.by_speed(root, designs)):
+        source = "the numbers of maker and part in /proc/cpuinfo, by the tables of Linux and lscpu"
+        notes.sources["cpu.model"] = source
+        return cores
     named = (info.get(name, "") for name in _MODEL_NAMES)
     part = ", ".join(f"{n} {info[n]}" for n in ("cpu implementer", "cpu part") if n in info)
     return notes.keep(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from machine.facts import Notes
 from machine.model import Cache, NumaNode, Thread
+from machine.processor.arm import Design
 from machine.processor.core_kinds import read_kinds
 from machine.system.linux import (
     CPU,
@@ -26,7 +27,7 @@ from machine.system.linux import (
 _PACKAGE_SETS = ("package_cpus_list", "core_siblings_list", "package_cpus", "core_siblings")
 _DIE_SETS = ("die_cpus_list", "die_cpus")
 _CLUSTER_SETS = ("cluster_cpus_list", "cluster_cpus")
-_CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
+CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
 _NO_ID = (None, -1, 65535)  # the kernel's values for "none"; then the set means nothing
 
 _FIELDS = {  # source, and reason if it is missing
@@ -77,6 +78,7 @@ def read_thread_list(
     numa: tuple[NumaNode, ...],
     notes: Notes,
     caches: tuple[Cache, ...] = (),
+    designs: Mapping[int, Design] | None = None,
 ) -> tuple[Thread, ...]:
     """Return all threads in order. The kernel keeps nothing about offline threads."""
     ids = sorted(online)
@@ -86,10 +88,10 @@ def read_thread_list(
     clusters = _number({n: _set_with_id(folders[n], "cluster_id", _CLUSTER_SETS) for n in ids})
     core_ids = {n: read_int(folders[n] / "core_id") for n in ids}
     # AMD's Bulldozer lists both cores of a module as siblings; ids tell them apart.
-    sets = {n: read_set(folders[n], *_CORE_SETS) for n in ids}
+    sets = {n: read_set(folders[n], *CORE_SETS) for n in ids}
     cores = _number({n: None if sets[n] is None else (sets[n], core_ids[n]) for n in ids})
     nodes = {n: node.id for node in numa for n in node.threads}
-    kinds = read_kinds(root, cores, caches, notes)
+    kinds = read_kinds(root, cores, caches, designs or {}, notes)
     threads = tuple(
         Thread(
             id=n,

@@ -1,4 +1,4 @@
-"""Limits of the control groups on this process: threads, CPU time and memory.
+"""Limits of the control groups on this process: threads, memory nodes, CPU time and memory.
 
 Hosts have version 1, version 2, or both with one of them empty. The process's group and every
 group above it may set a limit. So each tree is walked from there up to its mount point, and the
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from machine.system.linux import fields, read_int, read_list, read_text
+from machine.system.linux import fields, parse_list, read_int, read_list, read_text
 
 # Without a recorded /proc/mounts: the places that systemd uses.
 _USUAL_MOUNTS = (
@@ -19,27 +19,45 @@ _USUAL_MOUNTS = (
     "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu",
     "cgroup /sys/fs/cgroup/memory cgroup rw,memory",
 )
-# Effective sets first: in the others, threads may be offline, or taken by the group above.
-_CPUSET_FILES = (
-    "cpuset.cpus.effective",  # version 2
-    "cpuset.effective_cpus",  # version 1
-    "cpuset.cpus",
-    "effective_cpus",  # version 1 mounted without prefixes, as /dev/cpuset is
-    "cpus",
-)
+# Version 2 asks for some threads and gets others, the effective ones. In version 1 the two are the
+# same: what is asked for is what the group has (kernel/cgroup/cpuset.c, struct cpuset), unless it
+# is mounted to behave as version 2. Without a prefix: as /dev/cpuset is mounted.
+_SETS = ("cpuset.{}.effective", "cpuset.{}", "{}")
+_SETS_LIKE_V2 = ("cpuset.effective_{}", *_SETS)
+_LIKE_V2 = "cpuset_v2_mode"
+_NO_LIMIT = 2**62  # version 1 writes the highest number of pages
 
 
 def cpuset(root: Path) -> tuple[frozenset[int], str] | None:
     """Return the threads that the control groups allow, and the deciding file."""
+    return _tightest(root, "cpus")
+
+
+def allowed_nodes(root: Path) -> tuple[frozenset[int], str] | None:
+    """Return the memory nodes that this process may use, and the deciding file."""
+    limits = _tightest(root, "mems")
+    try:
+        mine = parse_list(fields(read_text(root / "proc/self/status"))["mems_allowed_list"])
+    except (KeyError, ValueError):
+        return limits
+    if limits is None or mine <= limits[0]:
+        return mine, "Mems_allowed_list of /proc/self/status"
+    return mine & limits[0], limits[1]
+
+
+def _tightest(root: Path, what: str) -> tuple[frozenset[int], str] | None:
+    """Return the threads ("cpus") or memory nodes ("mems") that the groups leave, and the file."""
     tightest: tuple[frozenset[int], str] | None = None
+    is_like_v2 = _LIKE_V2 in (read_text(root / "proc/mounts") or "")
     for folder in _folders(root, "cpuset"):
-        for name in _CPUSET_FILES:
-            threads = read_list(folder / name)
-            if threads:
+        for name in _SETS_LIKE_V2 if is_like_v2 else _SETS:
+            file = folder / name.format(what)
+            found = read_list(file)
+            if found:
                 if tightest is None:
-                    tightest = threads, _shown(root, folder / name)
-                elif not tightest[0] <= threads:
-                    tightest = tightest[0] & threads, _shown(root, folder / name)
+                    tightest = found, _shown(root, file)
+                elif not tightest[0] <= found:
+                    tightest = tightest[0] & found, _shown(root, file)
                 break
     return tightest
 
@@ -55,6 +73,17 @@ def quota(root: Path) -> tuple[float, str] | None:
         period_us = read_int(folder / "cpu.cfs_period_us")
         if time_us is not None and time_us > 0 and period_us:
             limits.append((time_us / period_us, _shown(root, folder / "cpu.cfs_quota_us")))
+    return min(limits, default=None)
+
+
+def memory_limit(root: Path) -> tuple[int, str] | None:
+    """Return the limit of memory, and the deciding file."""
+    limits = []
+    for folder in _folders(root, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            limit_bytes = read_int(folder / name)
+            if limit_bytes is not None and 0 < limit_bytes < _NO_LIMIT:
+                limits.append((limit_bytes, _shown(root, folder / name)))
     return min(limits, default=None)
 
 

@@ -141,6 +141,7 @@ def _container(root: Path) -> tuple[str | None, str]:
     for marker, name in _MARKERS.items():
         if (root / marker).exists():
             return name, f"/{marker}"
-    if "lxcfs" in (read_text(root / "proc/mounts") or ""):
+    # Hosts run it too, at /var/lib/lxcfs; only in a container it lies over /proc.
+    if re.search(r"^lxcfs /proc/", read_text(root / "proc/mounts") or "", re.MULTILINE):
         return "lxc", "/proc/mounts"
     return None, ""

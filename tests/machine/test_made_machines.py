@@ -15,7 +15,7 @@ from machine.bus import pcie
 from machine.facts import Notes
 from machine.model import from_json, source_of, to_json
 from machine.peaks import read_peaks
-from tests.machine.unexplained import unexplained
+from tests.machine.unexplained import leaves, unexplained
 from tests.tools.made_machines.files import FOLDER, MAKERS
 from tests.tools.made_machines.parts import MADE, text
 
@@ -48,8 +48,11 @@ def test_a_machine_that_was_made_says_so_of_every_value(name):
         assert source_of(machine, path) == MADE
 
 
-def test_every_value_has_a_source_or_a_reason(machine):
-    assert unexplained(machine) == []
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_has_a_source_or_a_reason(name):
+    plain = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    asked = {path for path, _ in leaves(plain)}  # not what came after an inspected one was kept
+    assert [path for path in unexplained(from_json(plain)) if path in asked] == []
 
 
 def test_its_counts_are_those_of_its_threads(machine):

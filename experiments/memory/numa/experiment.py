@@ -83,8 +83,7 @@ def _processors(machine: x.Machine, readers: int) -> dict[int, list[int]]:
     ordered = by_topology(machine)
     nodes = {
         node.id: [thread.id for thread in ordered if thread.id in node.threads]
-        for node in machine.numa
-        if node.memory_bytes
+        for node in x.usable_nodes(machine)
     }
     nodes = {node: threads for node, threads in nodes.items() if threads}
     count = min(readers, *map(len, nodes.values())) if nodes else 0
@@ -159,7 +158,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or params.node_bytes < x.BEYOND_CACHE * cache_bytes:
         limits.append("partly_in_cache")
-    if any(node.memory_bytes and not node.threads for node in machine.numa):
+    if any(not node.threads for node in x.usable_nodes(machine)):
         limits.append("nodes_without_processors")
     values: dict[str, float] = {}
     for name, pairs in (("local", near), ("remote", far)):
@@ -187,7 +186,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def defaults(machine: x.Machine) -> Params:
     """Exceed the last-level cache four times on each node, within the free memory."""
-    nodes = max(1, len(machine.numa))
+    nodes = max(1, len(x.usable_nodes(machine)))
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
     chain_and_reads = 2  # on each node
     params = Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))

@@ -203,7 +203,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if params.kernel == MEMORY:
         if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
             limits.append("partly_in_cache")
-        if sum(1 for node in machine.numa if node.memory_bytes) > 1:
+        if len(x.usable_nodes(machine)) > 1:
             limits.append("memory_on_one_node")
     walls: dict[int, dict[int, float]] = {}
     for run in tables["runs"]:

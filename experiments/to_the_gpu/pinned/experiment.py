@@ -198,7 +198,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not all(row.is_clean for row in copies):
         limits.append("calls_included")
     gpu = gpu_of(machine, params.device)
-    if len(machine.numa) > 1 and (gpu is None or gpu.numa_node is None):
+    if len(x.usable_nodes(machine)) > 1 and (gpu is None or gpu.numa_node is None):
         limits.append("node_unknown")
     of = x.spreads(
         ((row.size_bytes, row.choice), row.took_s, row.repeat) for row in tables["written"]

@@ -35,6 +35,15 @@ def link(now, card, slot, gbytes=31.5):
             link((1, 16), (4, 16), (4, 16)),
             "Gen1 ×16 now, could be Gen4 ×16 (links slow down when idle)",
         ),
+        (
+            link((1, 4), (4, 16), (4, 16)),
+            "Gen1 ×4 now, could be Gen4 ×16 "
+            "(4 of 16 lanes: reseat the card, or the slot shares lanes)",
+        ),
+        (
+            link((4, 4), (4, 16), (None, None)),
+            "Gen4 ×4 now, could be Gen4 ×16 (4 of 16 lanes: the slot may have no more)",
+        ),
         (Link(generation=3, width=4), "Gen3 ×4"),
         (Link(card_generation=3, card_width=4), "could be Gen3 ×4"),
         # As NVIDIA's driver tells it in a virtual machine.

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
-from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
+from machine.devices import Gpu
+from machine.model import Clock, CpuCounts, Machine, Memory, Missing, NumaNode, SideCache
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
 from tests.experiments.machines import GIB, machine
@@ -181,3 +182,39 @@ def test_a_virtual_machine_and_a_container_are_named():
     assert any(
         "a virtual machine (kvm), and in it a container (podman)" in line for line in page(here)
     )
+
+
+def test_nodes_are_told_with_their_gpus_their_caches_and_what_forbids_them():
+    side = SideCache(level=1, size_bytes=16 * GIB, is_direct_mapped=True)
+    host = NumaNode(id=0, threads=(0, 1), memory_bytes=64 * GIB, distances=(10, 20, 80))
+    lines = page(
+        dataclasses.replace(
+            machine(),
+            gpus=(Gpu(index=3, name="GH200", memory_numa_node=2),),
+            numa=(
+                dataclasses.replace(host, side_caches=(side,)),
+                dataclasses.replace(host, id=1, threads=(2, 3), allowed=False),
+                NumaNode(id=2, memory_bytes=96 * GIB, kind="gpu", distances=(80, 80, 10)),
+                NumaNode(id=3, memory_bytes=0, kind="host"),
+            ),
+        ),
+        160,
+    )
+    nodes = [line for line in lines if line.startswith("node")]
+    assert len(nodes) == 3, "an empty node, kept for the instances of a GPU, is none"
+    assert "64 GiB, closest to threads 0-1, behind a memory-side cache of 16 GiB (di" in nodes[0]
+    assert "closest to threads 2-3, not allowed to this process, distances 10, 20, 80" in nodes[1]
+    assert nodes[2].endswith("96 GiB, memory of GPU 3, distances 80, 80, 10")
+
+
+def test_the_limit_of_the_control_group_stands_beside_the_memory():
+    memory = Memory(total_bytes=64 * GIB, limit_bytes=4 * GIB)
+    lines = page(dataclasses.replace(machine(), memory=memory), 120)
+    assert any("64 GiB, its control group allows 4 GiB" in line for line in lines)
+
+
+def test_nodes_that_the_firmware_invented_are_remarked_on():
+    same = tuple(NumaNode(id=n, threads=(0, 1), memory_bytes=GIB) for n in (0, 1))
+    lines = page(dataclasses.replace(machine(), numa=same), 160)
+    assert any("The firmware invented these memory nodes: several have" in line for line in lines)
+    assert not any("firmware invented" in line for line in page(server.make(), 160))

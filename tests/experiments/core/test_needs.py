@@ -22,6 +22,13 @@ def with_gpu(**values):
     return Machine(gpus=(Gpu(index=0, **values),))
 
 
+def with_second_node(**values):
+    first = machine(nodes=2)
+    return dataclasses.replace(
+        first, numa=(first.numa[0], dataclasses.replace(first.numa[1], **values))
+    )
+
+
 @pytest.mark.parametrize(
     ("need", "meets", "lacks"),
     [
@@ -31,6 +38,8 @@ def with_gpu(**values):
         (Need.GPU, with_gpu(torch_backend="mps"), with_gpu(torch_backend="xla")),
         (Need.GPU, machine(gpus=1), with_gpu(torch_backend="cuda", visible=False)),
         (Need.NUMA, machine(nodes=2), machine(nodes=1)),
+        (Need.NUMA, machine(nodes=2), with_second_node(kind="gpu")),
+        (Need.NUMA, machine(nodes=2), with_second_node(allowed=False)),
         (Need.SMT, machine(threads_per_core=2), machine()),
     ],
 )

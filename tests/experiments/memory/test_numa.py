@@ -128,3 +128,16 @@ def test_defaults_leave_half_of_the_memory_free(free_memory, nodes):
     params = numa.defaults(machine(nodes=nodes, caches=(1, 2, 512 * MIB)))
 
     assert 2 * nodes * params.node_bytes <= GIB
+
+
+def test_the_memory_of_a_gpu_and_forbidden_nodes_are_not_measured(free_memory):
+    free_memory(2 * GIB)
+    here = machine(nodes=4)
+    _, second, third, fourth = here.numa
+    others = replace(second, kind="gpu"), replace(third, kind="gpu"), replace(fourth, allowed=False)
+    mixed = numa.defaults(replace(here, numa=(here.numa[0], *others)))
+    assert mixed == numa.defaults(machine(nodes=1)) != numa.defaults(here)
+
+    bare = NumaNode(id=2, memory_bytes=GIB, kind="gpu")
+    here = replace(machine(), numa=(NumaNode(id=0, threads=(0,), memory_bytes=GIB), bare))
+    assert "nodes_without_processors" not in found({(0, 0): 90}, here).limits

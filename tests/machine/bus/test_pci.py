@@ -184,6 +184,7 @@ def test_a_sleeping_card_is_not_asked_for_its_link(tree):
         ({"numa_node": "-1", "local_cpulist": ""}, NODES, None, None),
         ({"numa_node": "-1", "local_cpus": "c"}, NODES, 1, "local_cpulist"),
         ({"numa_node": "-1"}, NODES[:1], 0, "only memory node"),
+        ({"numa_node": "-1"}, (NODES[0], NumaNode(id=1, kind="gpu")), 0, "only memory node"),
         ({"numa_node": "-1"}, (), None, None),
     ],
 )

@@ -144,3 +144,30 @@ def test_cards_below_one_switch_share_its_link_and_functions_of_a_card_do_not_co
 def test_a_ring_of_parents_ends():
     ring = (linked("a", "b", 1), linked("b", "a", 2))
     assert [device.address for device in pcie.way(ring, "a")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("now", "card", "slot", "lacks"),
+    [
+        ((4, 16), (4, 16), (4, 16), None),
+        ((1, 16), (4, 16), (4, 16), "speed"),  # mostly it idles
+        ((4, 4), (4, 16), (4, 16), "lanes"),
+        ((1, 4), (4, 16), (4, 16), "lanes"),  # idling takes none
+        ((4, 8), (4, 16), (4, 8), None),  # the slot has no more
+        ((3, 8), (4, 16), (3, 8), None),
+        ((3, 4), (4, 16), (3, 8), "lanes"),
+        ((1, 8), (4, 16), (None, None), None),  # a virtual machine hides the slot
+        ((1, 16), (4, 16), (None, 16), None),
+        ((None, None), (4, 16), (4, 16), None),
+    ],
+)
+def test_lanes_that_are_lacking_are_told_from_a_speed_that_may_be_saved(now, card, slot, lacks):
+    link = Link(
+        generation=now[0],
+        width=now[1],
+        card_generation=card[0],
+        card_width=card[1],
+        slot_generation=slot[0],
+        slot_width=slot[1],
+    )
+    assert pcie.shortfall(link) == lacks

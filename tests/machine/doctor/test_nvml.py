@@ -34,6 +34,16 @@ def only(library):
     return device
 
 
+def test_the_link_is_the_best_of_card_and_slot_together():
+    now = {"CurrPcieLinkGeneration": 1, "CurrPcieLinkWidth": 8}
+    best = {"MaxPcieLinkGeneration": 4, "MaxPcieLinkWidth": 16}
+    link = only(Library(h100(**now, **best))).link
+    assert (link.generation, link.width) == (1, 8)
+    assert (link.card_generation, link.card_width) == (4, 16)
+    assert (link.slot_generation, link.slot_width) == (4, 16)
+    assert only(Library(h100(**now, MaxPcieLinkWidth=NVMLError(NOT_SUPPORTED)))).link is None
+
+
 def test_a_gpu_that_is_well_is_read():
     gpu = h100(0x1A, ComputeMode=0, DisplayActive=0, GpuFabricInfoV=fabric(3))
     answered = read(Library(gpu, CudaDriverVersion_v2=13020))

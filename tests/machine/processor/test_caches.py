@@ -54,6 +54,15 @@ def test_a_cache_without_a_sharing_list_belongs_to_its_thread(tree):
     assert caches[0].size_bytes is None
 
 
+@pytest.mark.parametrize("empty", ["", "00000000,00000000"])
+def test_a_cache_with_an_empty_sharing_map_is_the_cores_own(tree, empty):
+    tree.cpus(4, threads_per_core=2)
+    for n in range(4):
+        tree.cache(n, 0, 1, "Data", "32K", "")
+        tree.cpu(f"cpu{n}/cache/index0/shared_cpu_map", empty)
+    assert [c.threads for c in read(tree, 0, 1, 2, 3)] == [(0, 1), (2, 3)]
+
+
 def test_line_and_ways_are_read(tree):
     tree.cache(0, 0, 1, "Data", "32K", "0")
     assert [(c.line_bytes, c.ways) for c in read(tree, 0)] == [(64, 8)]

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from machine.system.cgroups import cpuset, memory_left_bytes, quota
+from machine.system.cgroups import (
+    allowed_nodes,
+    cpuset,
+    memory_left_bytes,
+    memory_limit,
+    quota,
+)
 
 V2 = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
 V1 = (
@@ -54,12 +60,54 @@ def test_a_group_without_a_cpuset_has_that_of_the_group_above(v2):
     assert cpuset(v2.root) == ({2, 3, 4, 5}, file)
 
 
-def test_effective_threads_count_rather_than_configured_ones(v1):
-    v1.write("/sys/fs/cgroup/cpuset/batch/job/cpuset.cpus", "0-7\n")
-    v1.write("/sys/fs/cgroup/cpuset/batch/job/cpuset.effective_cpus", "0-3\n")
-    threads, file = cpuset(v1.root)
-    assert threads == {0, 1, 2, 3}
-    assert file == "/sys/fs/cgroup/cpuset/batch/job/cpuset.effective_cpus"
+def test_in_version_1_a_group_has_the_threads_and_nodes_that_it_asked_for(v1):
+    """ "On legacy hierarchy: The user-configured masks are always the same with effective masks."
+
+    So says struct cpuset in kernel/cgroup/cpuset.c; a mount option makes it behave as version 2.
+    """
+    group = "/sys/fs/cgroup/cpuset/batch/job"
+    for name, asked, effective in (("cpus", "0-7", "0-3"), ("mems", "0-1", "0")):
+        v1.write(f"{group}/cpuset.{name}", f"{asked}\n")
+        v1.write(f"{group}/cpuset.effective_{name}", f"{effective}\n")
+    assert cpuset(v1.root) == (frozenset(range(8)), f"{group}/cpuset.cpus")
+    assert allowed_nodes(v1.root) == ({0, 1}, f"{group}/cpuset.mems")
+    v1.write("/proc/mounts", V1.replace("rw,cpuset", "rw,cpuset,cpuset_v2_mode"))
+    assert cpuset(v1.root) == ({0, 1, 2, 3}, f"{group}/cpuset.effective_cpus")
+    assert allowed_nodes(v1.root) == ({0}, f"{group}/cpuset.effective_mems")
+
+
+def test_effective_threads_and_nodes_of_version_2_count_rather_than_configured_ones(v2):
+    group = "/sys/fs/cgroup/user.slice/job"
+    for name in ("cpus", "mems"):
+        v2.write(f"{group}/cpuset.{name}", "0-7\n")
+        v2.write(f"{group}/cpuset.{name}.effective", "0-3\n")
+    assert cpuset(v2.root)[0] == allowed_nodes(v2.root)[0] == {0, 1, 2, 3}
+
+
+def test_the_nodes_of_the_process_are_those_of_its_status_and_of_its_groups(v2):
+    assert allowed_nodes(v2.root) is None
+    v2.write("/proc/self/status", "Mems_allowed:\t3\nMems_allowed_list:\t0-1\n")
+    assert allowed_nodes(v2.root) == ({0, 1}, "Mems_allowed_list of /proc/self/status")
+    file = "/sys/fs/cgroup/user.slice/cpuset.mems.effective"
+    v2.write(file, "1-2\n")
+    assert allowed_nodes(v2.root) == ({1}, file)
+
+
+def test_the_least_memory_limit_of_all_groups_above_holds(v2):
+    assert memory_limit(v2.root) is None
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.max", "max\n")
+    assert memory_limit(v2.root) is None
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.max", "9000\n")
+    v2.write("/sys/fs/cgroup/user.slice/memory.max", "5000\n")
+    assert memory_limit(v2.root) == (5000, "/sys/fs/cgroup/user.slice/memory.max")
+
+
+def test_the_memory_limit_of_version_1_has_a_number_for_none(v1):
+    file = "/sys/fs/cgroup/memory/job/memory.limit_in_bytes"
+    v1.write(file, "9223372036854771712\n")
+    assert memory_limit(v1.root) is None
+    v1.write(file, "4096\n")
+    assert memory_limit(v1.root) == (4096, file)
 
 
 def test_of_two_groups_that_allow_other_threads_those_of_both_count(v2):

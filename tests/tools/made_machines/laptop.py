@@ -81,7 +81,16 @@ def make() -> Machine:
             features=("avx", "avx2", "avx_vnni", "f16c", "fma", "sse4_2"),
             clock=Clock(min_hz=400_000_000, max_hz=4_800_000_000),
         ),
-        numa=(NumaNode(id=0, threads=tuple(_ALL), memory_bytes=_MEMORY_BYTES, distances=(10,)),),
+        numa=(
+            NumaNode(
+                id=0,
+                threads=tuple(_ALL),
+                memory_bytes=_MEMORY_BYTES,
+                distances=(10,),
+                kind="host",
+                allowed=True,
+            ),
+        ),
         memory=Memory(
             total_bytes=_MEMORY_BYTES,
             modules=tuple(

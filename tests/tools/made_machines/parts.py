@@ -11,6 +11,7 @@ from machine.bus import pcie
 from machine.devices import Link, PciDevice
 from machine.facts import Notes
 from machine.inspect import assemble
+from machine.memory.host import NO_LIMIT
 from machine.model import Cache, CacheKind, CpuCounts, Machine, Missing, Thread, to_json
 from machine.peaks import read_peaks
 from machine.processor.core_kinds import ONE_KIND
@@ -27,6 +28,7 @@ _HOW = "coreopsis inspect, on a machine that exists."
 # Reasons as the readers give them, where they hold for all of these machines.
 _REASONS = {
     "cpu.counts.quota": NO_QUOTA,
+    "memory.limit_bytes": NO_LIMIT,
     "cpu.threads_list[*].cluster": "The kernel names no clusters of cores here.",
     "cpu.threads_list[*].kind": ONE_KIND,
     "cpu.clock.base_hz": "The kernel has no base_frequency here: only some drivers know it.",

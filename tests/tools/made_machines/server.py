@@ -94,6 +94,8 @@ def make() -> Machine:
                     threads=tuple(n for n in range(2 * _CORES) if n % _CORES // 128 == node),
                     memory_bytes=_NODE_BYTES,
                     distances=(10, 32) if node == 0 else (32, 10),
+                    kind="host",
+                    allowed=True,
                 )
                 for node in range(2)
             ),

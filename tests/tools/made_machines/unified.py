@@ -72,7 +72,16 @@ def make() -> Machine:
             features=("asimd", "asimddp", "asimdhp", "bf16", "i8mm", "sve", "sve2"),
             clock=Clock(min_hz=338_000_000, max_hz=3_900_000_000),
         ),
-        numa=(NumaNode(id=0, threads=tuple(_CORES), memory_bytes=_MEMORY_BYTES, distances=(10,)),),
+        numa=(
+            NumaNode(
+                id=0,
+                threads=tuple(_CORES),
+                memory_bytes=_MEMORY_BYTES,
+                distances=(10,),
+                kind="host",
+                allowed=True,
+            ),
+        ),
         memory=Memory(
             total_bytes=_MEMORY_BYTES,
             modules=tuple(

@@ -78,7 +78,12 @@ def make() -> Machine:
             ),
             numa=(
                 NumaNode(
-                    id=0, threads=tuple(range(32)), memory_bytes=_MEMORY_BYTES, distances=(10,)
+                    id=0,
+                    threads=tuple(range(32)),
+                    memory_bytes=_MEMORY_BYTES,
+                    distances=(10,),
+                    kind="host",
+                    allowed=True,
                 ),
             ),
             memory=Memory(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from experiments.core.units import digits, show
 from experiments.core.words import Words
@@ -151,11 +151,19 @@ class DeviceLabels:
         rate = show(way, "bytes/s")
         return tuple(self.words.say("map.way_narrow", {"lanes": t, "rate": rate}) for t in titles)
 
-    def narrow(self, link: Link) -> str:
-        """Return why a link has fewer lanes than the card."""
-        few = link.slot_width and link.card_width and link.slot_width < link.card_width
-        key = "map.narrow_slot" if few else "map.narrow_link"
-        return self.words.say(key, {"width": link.width or 0, "card_width": link.card_width or 0})
+    def shortfall(self, link: Link) -> Iterator[str]:
+        """Yield why a link does less than its card could, and what to do."""
+        lacks, (generation, width) = pcie.shortfall(link), pcie.able(link)
+        lanes = {"width": link.width or 0, "card_width": link.card_width or 0}
+        if lacks == "lanes":
+            yield self.words.say("map.narrow_link", lanes | {"able_width": width or 0})
+        if lacks == "speed":
+            numbers = {"generation": link.generation or 0, "able_generation": generation or 0}
+            yield self.words.say("map.slow_link", numbers)
+        if link.slot_width and link.card_width and link.slot_width < link.card_width:
+            yield self.words.say("map.narrow_slot", lanes | {"width": link.slot_width})
+        elif is_narrow(link) and lacks != "lanes":
+            yield self.words.say("map.narrow_perhaps", lanes)
 
     def joint(self, gpu: Gpu) -> Titles:
         """Return the titles of a link between GPU and processor that is not PCIe."""

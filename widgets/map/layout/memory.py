@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from experiments.core.declare import Part
+from machine.memory.nodes import host_nodes
 from machine.model import MemoryModule
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.layout.device_labels import Titles
@@ -27,9 +28,12 @@ class MemoryArea:
         self._line = math.ceil(measure.line(Letters.DETAIL))
         self._titles, self._lines = labels.memory()
         memory, numa = labels.machine.memory, labels.machine.numa
+        host = {node.id for node in host_nodes(labels.machine.numa)}
+        places = [place for place, node in enumerate(numa) if node.id in host]
         self._places = _alike(memory.modules, are_few=len(memory.modules) <= FEW_MODULES)
         self._modules = [labels.module(memory.modules[p[0]], len(p)) for p in self._places]
-        self._nodes = [labels.node(node) for node in numa[:MOST_NODES]] if len(numa) > 1 else []
+        self._node_places = places[:MOST_NODES] if len(places) > 1 else []
+        self._nodes = [labels.node(numa[place]) for place in self._node_places]
 
     def height(self, width: float) -> float:
         """Return the height."""
@@ -64,15 +68,15 @@ class MemoryArea:
     def _tile(self, kind: Kind, place: int, titles: Titles, rect: Rect) -> Box:
         machine = self._labels.machine
         is_node = kind is Kind.NODE
-        members = (place,) if is_node else self._places[place]
+        members = (self._node_places[place],) if is_node else self._places[place]
         return Box(
-            id=f"{kind}:{machine.numa[place].id if is_node else place}",
+            id=f"{kind}:{machine.numa[members[0]].id if is_node else place}",
             kind=kind,
             rect=rect,
             parent="memory",
             part=Part.MEMORY,
             titles=titles,
-            threads=machine.numa[place].threads if is_node else (),
+            threads=machine.numa[members[0]].threads if is_node else (),
             members=members,
             is_dashed=not is_node and machine.memory.modules[members[0]].size_bytes == 0,
         )

@@ -9,7 +9,7 @@ from experiments.core.units import show
 from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
-from widgets.map.layout.device_labels import decimal_bytes, is_narrow
+from widgets.map.layout.device_labels import decimal_bytes
 from widgets.map.panel.fact import Fact, FactMaker, shown
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
@@ -113,9 +113,12 @@ class DeviceFacts(FactMaker):
         yield self._fact("map.fact_slot_can", path, slot)
         peak = shown(link.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
-        if is_narrow(link):
-            yield Fact(label=self._words.say("map.fact_look"), value=self._labels.narrow(link))
+        yield from self._shortfall(link)
         yield from self._limit(box)
+
+    def _shortfall(self, link: Link) -> Iterator[Fact]:
+        for remark in self._labels.shortfall(link):
+            yield Fact(label=self._words.say("map.fact_look"), value=remark)
 
     def _limit(self, box: Box) -> Iterator[Fact]:
         """Yield the hop that limits the path, if it is another one."""
@@ -202,6 +205,7 @@ class DeviceFacts(FactMaker):
             return
         lanes = self._lanes(device.link.generation, device.link.width)
         yield self._fact("map.fact_now", "pci", lanes)
+        yield from self._shortfall(device.link)
         hop = pcie.narrowest(self._machine.pci, address)
         if hop is not None and hop.link is not None and hop.address != address:
             rate = shown(hop.link.peak_bytes_per_s, "bytes/s")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments.core.units import show
 from experiments.core.words import Words
+from machine.memory.nodes import host_nodes, invention
 from machine.model import Machine, Thread, is_virtual, missing_of, source_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.labels import ranges
@@ -56,6 +57,7 @@ class Facts(DeviceFacts):
             self._fact("map.fact_usable", "cpu.usable_threads", cpu.usable_threads),
             self._fact("map.fact_clock", "cpu.clock.max_hz", shown(cpu.clock.max_hz, "hz")),
             self._memory_size(),
+            *self._memory_limit(),
             self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
             self._runs_on(),
         ]
@@ -154,12 +156,21 @@ class Facts(DeviceFacts):
     def _of_memory(self) -> Iterator[Fact]:
         memory = self._machine.memory
         yield self._memory_size()
+        yield from self._memory_limit()
         modules = len(memory.modules) or None
         yield self._fact("map.fact_modules", "memory.modules", modules)
         yield self._fact("map.fact_channels", "memory.channels", memory.channels)
         peak = shown(memory.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
-        yield self._fact("map.fact_nodes", "numa", len(self._machine.numa) or None)
+        yield self._fact("map.fact_nodes", "numa", len(host_nodes(self._machine.numa)) or None)
+        yield from self._remark()
+
+    def _remark(self) -> Iterator[Fact]:
+        """Yield that the firmware invented the nodes, if it seems so."""
+        keys = {"same_threads": "map.nodes_same_threads", "one_distance": "map.nodes_one_distance"}
+        if how := invention(self._machine.numa):
+            say = self._words.say
+            yield Fact(label=say("map.fact_look"), value=say(keys[how]))
 
     def _of_node(self, place: int) -> Iterator[Fact]:
         node, path = self._machine.numa[place], f"numa[{place}]"
@@ -169,6 +180,14 @@ class Facts(DeviceFacts):
         yield self._fact("map.fact_thread_numbers", f"{path}.threads", threads)
         distances = ", ".join(map(str, node.distances)) or None
         yield self._fact("map.fact_distances", f"{path}.distances", distances)
+        if node.allowed is False:
+            denied = self._words.say("map.not_allowed")
+            yield self._fact("map.fact_usable", f"{path}.allowed", denied)
+        for cache in node.side_caches:
+            key = "map.direct_mapped" if cache.is_direct_mapped else "map.side_cache"
+            size = show(cache.size_bytes, "bytes") if cache.size_bytes else "?"
+            yield self._fact("map.fact_side_cache", path, self._words.say(key, {"size": size}))
+        yield from self._remark()
 
     def _of_module(self, box: Box) -> Iterator[Fact]:
         modules, place = self._machine.memory.modules, box.members[0]
@@ -191,6 +210,11 @@ class Facts(DeviceFacts):
     def _memory_size(self) -> Fact:
         total = shown(self._machine.memory.total_bytes, "bytes")
         return self._fact("map.fact_memory", "memory.total_bytes", total)
+
+    def _memory_limit(self) -> Iterator[Fact]:
+        """Yield how much of the memory the control groups leave, if they limit it."""
+        if limit := self._machine.memory.limit_bytes:
+            yield self._fact("map.fact_memory_limit", "memory.limit_bytes", show(limit, "bytes"))
 
     def _usable(self, threads: list[Thread]) -> Fact:
         usable = [thread.id for thread in threads if thread.usable]

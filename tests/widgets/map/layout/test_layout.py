@@ -222,6 +222,38 @@ def test_a_gpu_behind_a_narrower_hop_asks_for_a_look(measure):
 
 
 @pytest.mark.parametrize(
+    ("now", "slot", "says", "is_marked"),
+    [
+        ((4, 4), (4, 16), ["4 of 16 lanes: reseat the card, or the slot shares lanes."], True),
+        ((1, 16), (4, 16), ["Gen1 of Gen4: idle links slow down."], False),
+        ((4, 8), (4, 8), ["sits in a slot with 8"], True),
+        ((4, 4), (4, 8), ["4 of 8 lanes: reseat", "sits in a slot with 8"], True),
+        ((4, 4), (None, None), ["the slot may have no more"], True),
+        ((4, 16), (4, 16), [], False),
+    ],
+)
+@pytest.mark.parametrize("by_driver", [False, True])
+def test_a_link_below_what_its_ends_can_do_says_why(measure, now, slot, says, is_marked, by_driver):
+    link = Link(
+        generation=now[0],
+        width=now[1],
+        card_generation=4,
+        card_width=16,
+        slot_generation=slot[0],
+        slot_width=slot[1],
+    )
+    here = workstation_()
+    card = PciDevice(address="01", parent="pci0000:00", link=None if by_driver else link)
+    gpu = replace(here.gpus[0], pci_address="01", link=link if by_driver else None)
+    here = replace(here, pci=(card,), gpus=(gpu,), storage=(), network=())
+    box = next(box for box in laid_out(here, measure).boxes if box.id == "link:gpu:0")
+    told = [fact.value for fact in Facts(here, WORDS).of(box) if fact.label == "Have a look"]
+    assert box.needs_look == is_marked
+    assert len(told) == len(says)
+    assert all(text in value for text, value in zip(says, told, strict=True))
+
+
+@pytest.mark.parametrize(
     ("container", "key"), [("docker", "no_card_container"), ("none", "no_card_virtual")]
 )
 def test_why_there_is_no_gpu_is_said_in_the_words_of_the_doctor(measure, container, key):

@@ -6,7 +6,7 @@ import pytest
 
 from experiments.core import words
 from experiments.core.declare import Part
-from machine.model import Cache, Cpu, Machine, Missing
+from machine.model import Cache, Cpu, Machine, Missing, NumaNode, SideCache
 from tests.widgets.map.machines import dense, small, workstation
 from widgets.map.layout.boxes import Box, Kind, Rect
 from widgets.map.layout.layout import lay_out
@@ -123,3 +123,41 @@ def test_caches_alike_are_counted_by_level_and_size(measure):
 
     assert first["L3 32 MiB"] == 4
     assert first["L1 48 KiB in each core"] == 32
+
+
+def nodes_of(machine, measure):
+    return [box for box in boxes_of(machine, measure) if box.kind is Kind.NODE]
+
+
+def test_the_memory_of_a_gpu_is_no_part_of_the_main_memory(measure):
+    host = NumaNode(id=0, threads=(0,), memory_bytes=2**34, distances=(10, 80, 20))
+    more = replace(host, id=2, threads=(1,), allowed=False)
+    of_gpu = NumaNode(id=1, memory_bytes=2**36, kind="gpu")
+    assert nodes_of(replace(small(), numa=(host, of_gpu)), measure) == []
+    here = replace(small(), numa=(host, of_gpu, more))
+    first, second = nodes_of(here, measure)
+    assert (first.id, second.id) == ("node:0", "node:2")
+    assert second.threads == (1,)
+    assert facts(here, second)["Usable by this program"].value.startswith("no: ")
+    assert "Usable by this program" not in facts(here, first)
+    (memory,) = (box for box in boxes_of(here, measure) if box.kind is Kind.MEMORY)
+    assert facts(here, memory)["Parts (NUMA nodes)"].value == "2"
+
+
+def test_a_node_tells_its_side_cache_and_that_it_is_invented(measure):
+    cache = SideCache(level=1, size_bytes=2**34, is_direct_mapped=True)
+    node = NumaNode(id=0, threads=(0, 1), memory_bytes=2**35, side_caches=(cache,))
+    here = replace(small(), numa=(node, replace(node, id=1)))
+    told = facts(here, nodes_of(here, measure)[0])
+    assert told["Cache before the memory"].value == "16 GiB, direct-mapped"
+    assert "several have the same threads" in told["Have a look"].value
+
+
+def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
+    here = replace(small(), memory=replace(small().memory, limit_bytes=2**32))
+    (memory,) = (box for box in boxes_of(here, measure) if box.kind is Kind.MEMORY)
+    assert facts(here, memory)["The control group allows"].value == "4 GiB"
+    whole = {fact.label: fact.value for fact in About(here, WORDS).facts.of_machine()}
+    assert whole["The control group allows"] == "4 GiB"
+    (memory,) = (box for box in boxes_of(small(), measure) if box.kind is Kind.MEMORY)
+    assert "The control group allows" not in facts(small(), memory)

@@ -1,0 +1,162 @@
+"""NUMA nodes: their memory, distances and side caches, and which belong to GPUs or are forbidden.
+
+The memory of some GPUs is a node (POWER9, Grace). The kernel counts it as main memory; here it is
+not. Sources: Documentation/admin-guide/mm/numaperf.rst of the kernel; NVIDIA's numa_status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from machine.facts import Notes
+from machine.model import Machine, NumaNode, SideCache
+from machine.system import cgroups
+from machine.system.linux import entries, fields, kibibytes, numbered, read_int, read_set, read_text
+
+NODES = "sys/devices/system/node"
+GPU_NODES = "proc/driver/nvidia/gpus"
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_LOCAL = 10  # the distance of a node to itself (ACPI, System Locality Information Table)
+Invention = Literal["same_threads", "one_distance"]
+INVENTED: dict[Invention, str] = {
+    "same_threads": "The firmware invented these memory nodes: several have the same threads.",
+    "one_distance": "The firmware invented these memory nodes or their distances: all are 10, "
+    "which is the distance of a node to itself.",
+}
+
+
+def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
+    """Return all nodes, including those without threads or without memory."""
+    numbers = numbered(root / NODES, "node")
+    of_gpus = gpu_node_numbers(root)
+    allowed = cgroups.allowed_nodes(root) if numbers else None
+    nodes = []
+    for number in numbers:
+        folder = root / NODES / f"node{number}"
+        threads = read_set(folder, "cpulist", "cpumap") or frozenset()
+        distances = (read_text(folder / "distance") or "").split()
+        nodes.append(
+            NumaNode(
+                id=number,
+                threads=tuple(sorted(threads & present)),
+                memory_bytes=meminfo_bytes(root, number, "memtotal"),
+                distances=tuple(int(each) for each in distances if _NUMBER.fullmatch(each)),
+                kind="gpu" if number in of_gpus else "host",
+                allowed=allowed is None or number in allowed[0],
+                side_caches=_side_caches(f"{folder}/memory_side_cache"),
+            )
+        )
+    found = notes.keep(
+        "numa",
+        tuple(nodes),
+        f"/{NODES}/node*",
+        why="This kernel knows no memory nodes: all memory is equally far from all cores.",
+        how=f"ls /{NODES}",
+    )
+    if not found:
+        return ()
+    notes.sources["numa[*].kind"] = (
+        f"/{GPU_NODES}/*/numa_status" if of_gpus else "no driver calls a node the memory of a GPU"
+    )
+    notes.sources["numa[*].allowed"] = allowed[1] if allowed else "no limit was found"
+    if any(node.memory_bytes is None for node in nodes):
+        notes.lack(
+            "numa[*].memory_bytes",
+            why="The kernel does not say how much memory the node has.",
+            how=f"grep MemTotal /{NODES}/node*/meminfo",
+        )
+    for name in ("size_bytes", "line_bytes", "is_direct_mapped"):
+        if any(getattr(cache, name) is None for node in nodes for cache in node.side_caches):
+            notes.lack(
+                f"numa[*].side_caches[*].{name}",
+                why="The firmware does not tell it of every memory-side cache.",
+                how=f"grep . /{NODES}/node*/memory_side_cache/index*/*",
+            )
+    if how := invention(found):
+        notes.lack("numa[*].distances", why=INVENTED[how], how="coreopsis run numa")
+    return found
+
+
+def with_gpu_nodes(nodes: tuple[NumaNode, ...], numbers: Collection[int]) -> tuple[NumaNode, ...]:
+    """Return the nodes; those of these numbers are the memory of GPUs, if no thread is near."""
+    return tuple(
+        replace(node, kind="gpu") if node.id in numbers and not node.threads else node
+        for node in nodes
+    )
+
+
+def host_nodes(nodes: Iterable[NumaNode]) -> list[NumaNode]:
+    """Return the nodes of the main memory, without a GPU's and those with nothing in them."""
+    return [n for n in nodes if n.kind != "gpu" and (n.threads or n.memory_bytes != 0)]
+
+
+def usable_nodes(machine: Machine) -> list[NumaNode]:
+    """Return the host's nodes with memory that this process may use."""
+    return [n for n in host_nodes(machine.numa) if n.memory_bytes and n.allowed is not False]
+
+
+def invention(nodes: Iterable[NumaNode]) -> Invention | None:
+    """Return how one sees that the firmware invented the nodes; None if nothing hints at it."""
+    host = host_nodes(nodes)
+    threads = [node.threads for node in host if node.threads]
+    if len(set(threads)) < len(threads):
+        return "same_threads"
+    distances = {distance for node in host for distance in node.distances}
+    return "one_distance" if len(host) > 1 and distances == {_LOCAL} else None
+
+
+def gpu_bytes(nodes: Iterable[NumaNode]) -> int:
+    """Return how much of what the kernel calls main memory belongs to GPUs."""
+    return sum(node.memory_bytes or 0 for node in nodes if node.kind == "gpu")
+
+
+def free_bytes(root: Path) -> int | None:
+    """Return the free memory of the host's allowed nodes; None where that is all there is.
+
+    What the kernel calls available counts all nodes. File caches are free for whoever needs it.
+    """
+    there, of_gpus = frozenset(numbered(root / NODES, "node")), gpu_node_numbers(root)
+    if not there:
+        return None
+    allowed = cgroups.allowed_nodes(root)
+    ours = (there & allowed[0] if allowed else there) - of_gpus
+    if not ours or ours == there:
+        return None
+    names = ("memfree", "active(file)", "inactive(file)")
+    return sum(meminfo_bytes(root, number, name) or 0 for number in ours for name in names)
+
+
+def gpu_node_numbers(root: Path) -> frozenset[int]:
+    """Return the nodes that NVIDIA's driver made of the memory of its GPUs."""
+    folder = root / GPU_NODES
+    told = (
+        fields(read_text(folder / gpu / "numa_status")).get("node", "") for gpu in entries(folder)
+    )
+    return frozenset(int(node) for node in told if _NUMBER.fullmatch(node))
+
+
+def meminfo_bytes(root: Path, number: int, name: str) -> int | None:
+    """Return the bytes in a line such as "Node 0 MemTotal:  5859544 kB"."""
+    text = read_text(root / NODES / f"node{number}/meminfo") or ""
+    return kibibytes(fields(text.replace(f"Node {number} ", "")).get(name))
+
+
+def _side_caches(folder: str) -> tuple[SideCache, ...]:
+    """Return the caches before the node's memory; the kernel numbers them from the memory on."""
+    return tuple(
+        SideCache(
+            level=index,
+            size_bytes=read_int(f"{folder}/index{index}/size") or None,
+            line_bytes=read_int(f"{folder}/index{index}/line_size") or None,
+            is_direct_mapped=_is_direct(read_int(f"{folder}/index{index}/indexing")),
+        )
+        for index in numbered(folder, "index")
+    )
+
+
+def _is_direct(indexing: int | None) -> bool | None:
+    return None if indexing is None else indexing == 0
