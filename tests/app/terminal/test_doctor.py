@@ -104,7 +104,7 @@ def test_what_is_not_there_is_not_marked_as_fine():
         ),
         (
             replace(BARE, torch=replace(CPU_TORCH, import_problem="ImportError: x")),
-            "There is no accelerator here, and something else is worth a look: PyTorch.",
+            "No accelerator is visible here, and something is worth a look: PyTorch.",
         ),
         (UNTOLD, "Whether an accelerator can be used cannot be told from here: made for it."),
     ],
