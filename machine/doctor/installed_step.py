@@ -37,12 +37,11 @@ def disk(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     said = next(filter(_NO_ROOM.search, (torch.import_problem or "", torch.problem or "")), None)
     is_needed = said or torch.version is None or (vendor and not built_for(torch, vendor))
     how = wrong if vendor is not None and is_needed and not has_computed(evidence) else look
-    clean = empty_cache(torch)
+    see = "Get-Volume" if evidence.surroundings.system == "windows" else "df -h"
+    commands = (see, empty_cache(torch))
     for room in torch.full:
-        where = quoted(room.folder)
-        return how("disk_full", f"df -h {where}", clean, folder=room.folder,
-                   free_bytes=room.free_bytes)  # fmt: skip
-    return how("disk_ran_out", "df -h", clean, said=said) if said else None
+        return how("disk_full", *commands, folder=room.folder, free_bytes=room.free_bytes)
+    return how("disk_ran_out", *commands, said=said) if said else None
 
 
 def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:

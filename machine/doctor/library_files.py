@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
@@ -34,7 +35,7 @@ _BROUGHT = re.compile(
 
 def cut_off(path: Path) -> ShortFile | None:
     """Return the file if it ends before the parts that its own header names."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return None
     try:
         size_bytes = path.stat().st_size
@@ -65,9 +66,9 @@ def short_nvidia(root: Path) -> tuple[ShortFile, ...]:
         for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
             path = folder / name
             for _ in range(3):  # links lead to files beside them
-                if path.is_symlink():
+                with contextlib.suppress(OSError):  # it is none, or not readable
                     path = folder / os.path.basename(os.readlink(path))
-            short = cut_off(path) if path.is_file() and not path.is_symlink() else None
+            short = None if os.path.islink(path) else cut_off(path)
             if short is not None:
                 path_here = f"/{path.relative_to(root)}"
                 found.append(ShortFile(path=path_here, size_bytes=short.size_bytes))

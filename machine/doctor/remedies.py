@@ -117,7 +117,7 @@ def as_typed(command: str, evidence: Evidence) -> str:
         return "wsl --shutdown  # on the host (Windows)"
     if around.wsl and command.startswith(("wsl ", "sudo nvidia-smi")):
         return f"{command.removeprefix('sudo ')}  # on the host (Windows)"
-    if around.wsl and command == LOG:
+    if around.wsl and command.startswith("sudo dmesg"):
         command = "sudo dmesg | grep -i dxg"
     if is_contained(evidence) and command.startswith(_OF_HOST):
         typed, _, note = command.partition("  # ")

@@ -189,7 +189,7 @@ def _free_driver(evidence: Evidence, name: str) -> Verdict:
     if "nvidia" in kernel.loaded or kernel.secure_boot is False:
         return wrong("free_driver_in_the_way", *forbid, driver=name)
     # Without the free driver, and with a module that the kernel refuses, there would be none.
-    sign = ("modinfo -F signer nvidia", f"sudo mokutil --import {_key(evidence)}", REBOOT)
+    sign = ("sudo modprobe nvidia", f"sudo mokutil --import {_key(evidence)}", REBOOT)
     if kernel.secure_boot:
         return wrong("free_driver_secure_boot", *sign, *forbid, driver=name)
     return wrong("free_driver_boot_untold", "mokutil --sb-state", *sign, *forbid, driver=name)

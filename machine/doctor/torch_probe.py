@@ -133,7 +133,9 @@ def _is_whole(file: Path) -> bool:
     """Is this a PyTorch, or its remains, and not a module of the user's own?"""
     folder = file.parent
     is_package = file.name == "__init__.py"
-    return is_package and (folder.parent.name in _INSTALLED or (folder / "version.py").exists())
+    return is_package and (
+        folder.parent.name in _INSTALLED or os.path.exists(folder / "version.py")
+    )
 
 
 def _shown(file: Path) -> Path:
@@ -146,12 +148,14 @@ def _beside(prefix: str | None, known: list[str]) -> str | None:
 
     A copy of PyTorch's own source is not meant.
     """
-    folders = [Path.cwd()]
+    folders = []
+    with contextlib.suppress(OSError):  # the working folder was removed
+        folders.append(Path.cwd())
     if prefix and Path(prefix).name.lstrip(".").startswith(("venv", "env")):
         folders.append(Path(prefix).parent)
     for folder in folders:
         for file in (folder / "torch/__init__.py", folder / "torch.py"):
-            if file.is_file() and str(file) not in known and not _is_whole(file):
+            if os.path.isfile(file) and str(file) not in known and not _is_whole(file):
                 return str(_shown(file))
     return None
 

@@ -118,7 +118,9 @@ def reinstall_torch(torch: Torch) -> tuple[str, ...]:
 
 def uninstall_torch(torch: Torch) -> str:
     """Return how to remove the PyTorch that is loaded."""
-    python = quoted(torch.python)
+    python, prefix = quoted(torch.python), torch.prefix or ""
+    if torch.installer == "conda" and (torch.file or "").startswith(prefix):
+        return f"conda remove{_into(torch)} pytorch"
     if torch.installer == "uv":
         return f"uv pip uninstall --python {python} torch"
     return f"{python} -m pip uninstall torch"
@@ -157,14 +159,15 @@ def _index(evidence: Evidence, vendor: Vendor | None) -> str | None:
 
 
 def _cuda_index(evidence: Evidence) -> str:
-    """Return the newest build that suits both the driver and the oldest GPU."""
-    driver = driver_cuda(evidence)
+    """Return the newest build that suits the driver, the oldest GPU and the Python."""
+    driver, torch = driver_cuda(evidence), evidence.torch
+    has_later = _release((torch and torch.python_version) or "") != (3, 9)  # cu130 needs 3.10
     targets = capabilities(evidence)
     oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
     if driver is not None and driver < (12, 0):
         return "cu118"
     if driver is not None and driver >= (13, 0) and oldest >= _TURING:
-        return "cu130"
+        return "cu130" if has_later else "cu128"
     return "cu128" if newest >= _BLACKWELL else "cu126"
 
 

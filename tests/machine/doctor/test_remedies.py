@@ -16,7 +16,7 @@ from machine.doctor.remedies import (
     restart_container,
     start_fabric_manager,
 )
-from machine.doctor.torch_remedies import install_torch, quoted, reinstall_torch
+from machine.doctor.torch_remedies import install_torch, quoted, reinstall_torch, uninstall_torch
 from tests.machine.doctor.made import (
     amd,
     around,
@@ -61,6 +61,15 @@ def test_the_build_suits_driver_and_gpus(capabilities, cuda, index):
 
 
 @pytest.mark.parametrize(
+    ("version", "index"), [("3.9.18", "cu128"), ("3.10.1", "cu130"), ("3.15.0rc1", "cu130")]
+)
+def test_the_build_suits_the_python(version, index):
+    torch = replace(TORCH, python_version=version)
+
+    assert install_torch(having(torch=torch), Vendor.NVIDIA)[0].endswith(f"/whl/{index}")
+
+
+@pytest.mark.parametrize(
     ("torch", "command"),
     [
         (TORCH, "/py -m pip install --upgrade --force-reinstall torch"),
@@ -91,13 +100,17 @@ def test_conda_brings_its_own():
 
 
 def test_conda_brings_it_into_the_environment_that_was_examined():
-    conda = replace(TORCH, installer="conda", prefix="/home/ada/my envs/thesis")
+    prefix = "/home/ada/my envs/thesis"
+    conda = replace(TORCH, installer="conda", prefix=prefix, file=f"{prefix}/torch.py")
     where = "-p '/home/ada/my envs/thesis'"
 
     assert install_torch(having(torch=conda), Vendor.NVIDIA) == (
         f"conda install {where} -c conda-forge pytorch-gpu",
     )
     assert reinstall_torch(conda) == (f"conda install {where} --force-reinstall pytorch",)
+    assert uninstall_torch(conda) == f"conda remove {where} pytorch"
+    beside = replace(conda, file="/home/ada/.local/lib/python3.12/site-packages/torch/__init__.py")
+    assert uninstall_torch(beside) == "/py -m pip uninstall torch"
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ NOUVEAU = "blacklist nouveau"
 @pytest.mark.parametrize(
     ("secure_boot", "key", "first"),
     [
-        (True, "free_driver_secure_boot", "modinfo -F signer nvidia"),
+        (True, "free_driver_secure_boot", "sudo modprobe nvidia"),
         (None, "free_driver_boot_untold", "mokutil --sb-state"),
     ],
 )
