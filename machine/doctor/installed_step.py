@@ -106,7 +106,11 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
         again = install_torch(evidence, vendor)
     if torch.short_file is not None:
         file, size_bytes = torch.short_file.path, torch.short_file.size_bytes
-        return how("torch_file_short", *again, file=file, size_bytes=size_bytes)
+        packages = os.path.dirname(os.path.dirname(torch.file or ""))
+        if file.startswith(packages):
+            return how("torch_file_short", *again, file=file, size_bytes=size_bytes)
+        command = f"ls -l {quoted(file)}"
+        return how("other_file_short", command, file=file, size_bytes=size_bytes)
     is_silent = torch.outcome is Outcome.SILENT
     if torch.foreign_library and not is_silent and (not problem or _OTHER_LIBRARY.search(problem)):
         command, file = _without_folder(evidence, torch), torch.foreign_library

@@ -75,10 +75,13 @@ def short_nvidia(root: Path) -> tuple[ShortFile, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def short_torch(torch: Path) -> ShortFile | None:
-    """Return a library in the folder of PyTorch that is cut off."""
-    found = map(cut_off, sorted((*torch.glob("lib/*.so*"), *torch.glob("_C*.so"))))
-    return next((each for each in found if each is not None), None)
+def short_torch(torch: Path, said: str) -> ShortFile | None:
+    """Return the library that is cut off: the one that a message names, or one of PyTorch's."""
+    told = re.search(r"(/[^:]*\.so[^:]*): (?:file too short|invalid ELF header)", said)
+    files = [Path(told[1])] if told else []
+    files += sorted((*torch.glob("lib/*.so*"), *torch.glob("_C*.so")))
+    files += sorted(torch.parent.glob("nvidia/*/lib/*.so*"))
+    return next((each for each in map(cut_off, files) if each is not None), None)
 
 
 def foreign(torch: Path, prefix: str | None, files: Iterable[str]) -> str | None:

@@ -110,6 +110,7 @@ def _parsed(python: str, answer: Answer) -> Torch:
     is_whole = first is not None and _is_whole(first)
     folder = first.parent if first is not None and is_whole else None
     files = mapped if is_loaded else offered(os.environ.get("LD_LIBRARY_PATH", ""))
+    said = str(known.get("import_problem") or detail)
     return msgspec.convert(
         {
             **known,
@@ -122,7 +123,7 @@ def _parsed(python: str, answer: Answer) -> Torch:
             "in_the_way": str(_shown(first)) if first and not (is_whole or is_loaded) else None,
             "beside": _beside(prefix, torches),
             "foreign_library": foreign(folder, prefix, files) if folder else None,
-            "short_file": short_torch(folder) if folder and not is_loaded else None,
+            "short_file": short_torch(folder, said) if folder and not is_loaded else None,
             "full": tuple(_full(prefix)),
         },
         Torch,

@@ -285,6 +285,27 @@ def test_a_library_of_pytorch_that_is_cut_off_is_named_with_its_length(
     assert "--reinstall torch" in step.commands[0]
 
 
+def test_a_library_of_cudas_packages_that_is_cut_off_is_one_of_pytorchs(walked, packages):
+    fake_torch.install(packages, "raise OSError('cannot read file data')")
+    short = lib(packages / "nvidia/cudnn/lib/libcudnn.so.9", 300)
+
+    step = walked().found
+
+    assert (step.key, step.values["file"]) == ("torch_file_short", str(short))
+
+
+def test_a_library_of_others_that_is_cut_off_is_not_mended_by_a_new_pytorch(
+    walked, packages, tmp_path
+):
+    short = lib(tmp_path / "compat/libcuda.so.1", 0)
+    fake_torch.install(packages, f"raise OSError('{short}: file too short')")
+
+    step = walked().found
+
+    assert (step.key, step.commands) == ("other_file_short", (f"ls -l {short}",))
+    assert step.values == {"file": str(short), "size_bytes": 0}
+
+
 # --- disks --------------------------------------------------------------------------------------
 
 
