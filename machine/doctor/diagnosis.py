@@ -88,7 +88,7 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("mode", nvidia_steps.mode, _NVIDIA),
     ("disk", installed_step.disk, _EVERY),
     ("torch", installed_step.installed, _EVERY),
-    ("build", torch_steps.build, _BUILT),
+    ("build", torch_steps.build, (*_BUILT, None)),
     ("cuda", torch_steps.cuda, _NVIDIA),
     ("visible", torch_steps.visible, _GPU),
     ("architecture", torch_steps.architecture, _GPU),

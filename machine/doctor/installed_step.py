@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from machine.doctor.evidence import Evidence, Outcome, Torch, Vendor
-from machine.doctor.queries import built_for, built_for_gpus, has_computed
+from machine.doctor.queries import built_for, has_computed
 from machine.doctor.torch_remedies import (
     INTEL_PAGE,
     empty_cache,
@@ -133,7 +133,6 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
 def _loaded(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict:
     """Return what is to be known about a PyTorch that could be loaded."""
     version, python = torch.version or "?", torch.python
-    built = built_for_gpus(torch)
     has_failed = torch.outcome is Outcome.CRASHED or any(d.problem for d in torch.devices)
     if torch.foreign_library:
         how = wrong if has_failed and vendor is not None else look
@@ -145,9 +144,7 @@ def _loaded(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict:
         return how("torch_twice", command, file=file, other=torch.others[0])
     if torch.beside:
         return look("torch_beside", rename(torch.beside), file=torch.beside)
-    if vendor is None and built:
-        return look("torch_without_card", version=version, built_for=built, python=python)
-    if vendor is None and not built_for(torch, Vendor.APPLE):
+    if vendor is None and not any(built_for(torch, each) for each in Vendor):
         return fine("torch_for_processors", version=version, python=python)
     return fine("torch_there", version=version, python=python)
 

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -164,8 +163,9 @@ def _beside(prefix: str | None, known: list[str]) -> str | None:
 def _full(prefix: str | None) -> Iterator[Room]:
     """Yield the full disks on which the environment, temporary files or the home folder lie."""
     seen = set()
-    temporary = tempfile.tempdir or os.environ.get("TMPDIR") or ("/tmp" if os.sep == "/" else None)
-    for folder in filter(None, (prefix, temporary, os.path.expanduser("~"))):
+    # Not tempfile.gettempdir(), which passes over a folder that is full.
+    temporary = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    for folder in filter(None, (prefix, *temporary, "/tmp", os.path.expanduser("~"))):
         try:
             disk, free_bytes = os.stat(folder).st_dev, shutil.disk_usage(folder).free
             # What can only be read, such as an image of a container, has no room to be full.

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from machine.doctor.evidence import Evidence, Torch, Vendor
 from machine.doctor.hiding import choosers, hidden_by
-from machine.doctor.queries import built_for, driver_cuda, is_driver_too_old
+from machine.doctor.queries import built_for, built_for_gpus, driver_cuda, is_driver_too_old
 from machine.doctor.remedies import install_driver
 from machine.doctor.torch_remedies import capabilities, install_torch, quoted
-from machine.doctor.verdicts import Verdict, fine, wrong
+from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 _BOARDS = {
     (5, 3),
@@ -25,10 +25,17 @@ _OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
 
 
 def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether PyTorch was built for this vendor's accelerators."""
+    """Judge whether PyTorch was built for this vendor's accelerators, or for none."""
     torch = evidence.torch
-    if torch is None or vendor is None:
+    if torch is None:
         return None
+    if vendor is None:
+        version, gpus = torch.version, built_for_gpus(torch)
+        return (
+            look("torch_without_card", version=version, built_for=gpus)
+            if version and gpus
+            else None
+        )
     if vendor is Vendor.APPLE and torch.architecture not in (None, "arm64"):
         command = f"{quoted(torch.python)} -c 'import platform; print(platform.machine())'"
         return wrong("python_translated", command, python=torch.python)

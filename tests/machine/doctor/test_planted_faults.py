@@ -335,6 +335,21 @@ def test_a_full_disk_is_named_with_its_folder(walked, packages, project, monkeyp
     assert step.commands == ("df -h", "uv cache clean")
 
 
+def test_a_full_folder_of_temporary_files_is_named(walked, packages, tmp_path, monkeypatch):
+    fake_torch.install(packages, fake_torch.CUDA)
+    full = tmp_path / "full"
+    full.mkdir()
+    monkeypatch.setenv("TMPDIR", str(full))
+    usage = shutil.disk_usage
+
+    def told(folder):
+        return Usage(10**9, 10**9, 0) if folder == str(full) else usage(folder)
+
+    monkeypatch.setattr(shutil, "disk_usage", told)
+
+    assert walked().found.values == {"folder": str(full), "free_bytes": 0}
+
+
 def test_no_room_for_temporary_files_does_not_stop_the_doctor(walked, packages, monkeypatch):
     fake_torch.install(packages, fake_torch.CUDA)
     monkeypatch.setattr(tempfile, "tempdir", "/proc/no/room")
@@ -444,7 +459,7 @@ def test_a_build_for_gpus_without_a_card_is_worth_a_look(
     diagnosis = walked(with_card=False)
 
     assert (diagnosis.vendor, diagnosis.state) == (None, State.LOOK)
-    assert diagnosis.found.key == "torch_without_card"
+    assert (diagnosis.found.step, diagnosis.found.key) == ("build", "torch_without_card")
     assert diagnosis.found.values["version"] == version
     assert diagnosis.found.values["built_for"] == built_for
 
