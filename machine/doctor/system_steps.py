@@ -174,11 +174,16 @@ def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def _free_driver(evidence: Evidence, name: str) -> Verdict:
-    kernel = evidence.kernel
-    if kernel.built is None and not kernel.built_elsewhere:
+    kernel, release = evidence.kernel, evidence.kernel.release or ""
+    if kernel.built is None and kernel.built_elsewhere:
+        return wrong("modules_gone", REBOOT, release=release)
+    if kernel.built is None:
         commands = ("modinfo nvidia", *install_driver(evidence))
         return wrong("free_driver_untold", *commands, driver=name)
-    if kernel.built is not None and "nvidia" not in kernel.built:
+    if "nvidia" in kernel.built_elsewhere:  # after an update, the free driver steps in
+        build = build_driver(evidence)
+        return wrong("driver_of_other_kernel", *build, REBOOT, driver="nvidia", release=release)
+    if "nvidia" not in kernel.built:
         return wrong("free_driver_alone", *install_driver(evidence), driver=name)
     forbid = (
         f"printf 'blacklist {name}\\noptions {name} modeset=0\\n'"

@@ -318,6 +318,18 @@ def test_without_lib_modules_no_driver_is_called_missing_or_installed(evidence):
     assert step.commands[0].startswith("sudo modprobe ")
 
 
+@pytest.mark.parametrize(
+    ("built", "key"), [(None, "modules_gone"), (frozenset({"nouveau"}), "driver_of_other_kernel")]
+)
+def test_a_free_driver_that_stepped_in_after_an_update_is_not_forbidden(built, key):
+    updated = unheld(built=built, built_elsewhere=frozenset({"nvidia"}))
+
+    step = found(with_card(updated, driver="nouveau"))
+
+    assert (step.key, step.commands[-1]) == (key, "sudo reboot")
+    assert not [command for command in step.commands if NOUVEAU in command]
+
+
 def test_modules_that_an_update_removed_come_back_with_a_restart():
     step = found(unheld(built=None, built_elsewhere=frozenset({"nvidia"})))
 
