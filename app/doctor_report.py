@@ -17,7 +17,7 @@ MARKS = {
     State.NOT_REACHED: "·",
 }
 INDENT = "    "  # of commands; each stands unbroken on its own line, to be copied
-_NO_TORCH = "torch_missing_here"
+_NO_TORCH = ("torch_missing_here", "python_without_build_here")
 
 
 def headline(diagnosis: Diagnosis, words: Words) -> str:
@@ -27,7 +27,7 @@ def headline(diagnosis: Diagnosis, words: Words) -> str:
         vendor = words.say(f"doctor.vendors.{diagnosis.vendor}")
         return words.say("doctor.all_well", {"vendor": vendor})
     if diagnosis.finding is None:
-        has_torch = all(step.key != _NO_TORCH for step in diagnosis.steps)
+        has_torch = all(step.key not in _NO_TORCH for step in diagnosis.steps)
         return words.say("doctor.no_accelerator" if has_torch else "doctor.no_torch_either")
     step = {"step": words.say(f"doctor.steps.{diagnosis.finding}")}
     if diagnosis.state is State.WRONG:
@@ -64,7 +64,7 @@ def explained(step: Step, words: Words) -> str:
 def sign(step: Step, diagnosis: Diagnosis) -> State:
     """Return the state whose mark a step bears; an absent part is neutral, not fine."""
     is_card = step is diagnosis.steps[0] and diagnosis.vendor is None
-    is_absent = is_card or step.key == _NO_TORCH
+    is_absent = is_card or step.key in _NO_TORCH
     return State.NOT_REACHED if is_absent and step.state is State.OK else step.state
 
 

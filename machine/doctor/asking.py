@@ -13,12 +13,14 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 from machine.record import record
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
-_MOST_BYTES = 2**20
+_MOST_BYTES = 2**20  # of output that is kept, the newest; also of one line
 _LOOK_EVERY_S = 0.1  # whether the answer is still wanted
 
 
@@ -35,42 +37,83 @@ class Answer:
     last_error: str
 
 
-def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None = None) -> Answer:
-    """Run `command` and return what it printed, even if it did not finish.
+def ask(
+    command: Sequence[str],
+    *,
+    within_s: float,
+    mark: str = "",
+    stop: threading.Event | None = None,
+) -> Answer:
+    """Run `command` and return the lines that begin with `mark`, even if it did not finish.
 
-    The process has this environment and an empty working folder. May block for `within_s`. Raises
-    OSError if it cannot be started, and Stopped soon after `stop` is set.
+    Other output is read and dropped, so that megabytes of it neither hide an answer nor fill
+    memory. The process has this environment and an empty working folder. May block for `within_s`.
+    Raises OSError if it cannot be started, and Stopped soon after `stop` is set.
     """
     stop = stop or threading.Event()
     if stop.is_set():
         raise Stopped
-    with tempfile.TemporaryDirectory() as folder:
-        # Files, because a pipe stays open as long as any grandchild runs.
-        out, errors = os.path.join(folder, "out"), os.path.join(folder, "errors")
-        empty = os.path.join(folder, "empty")
-        os.mkdir(empty)
+    with _empty_folder() as folder:
         end_s = time.monotonic() + within_s
-        with open(out, "wb") as out_file, open(errors, "wb") as errors_file:
-            process = subprocess.Popen(
-                command,
-                cwd=empty,
-                stdin=subprocess.DEVNULL,
-                stdout=out_file,
-                stderr=errors_file,
-                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"},
-                start_new_session=True,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        answers, errors = _Listener(process.stdout, mark), _Listener(process.stderr, "")
         try:
             status = _wait(process, end_s, stop)
         finally:
             _end(process)
-        said = [line.strip() for line in _read(errors).splitlines() if line.strip()]
-        return Answer(
-            lines=tuple(_read(out).splitlines()),
-            status=status,
-            last_error=said[-1] if said else "",
-        )
+        lines = answers.heard()
+        said = [line.strip() for line in errors.heard() if line.strip()]
+        return Answer(lines=lines, status=status, last_error=said[-1] if said else "")
+
+
+class _Listener:
+    """Reads a pipe to its end in a thread of its own, and keeps what begins with `mark`."""
+
+    def __init__(self, pipe: IO[bytes], mark: str) -> None:
+        self._pipe, self._mark = pipe, mark.encode()
+        self._kept: deque[bytes] = deque()
+        # A grandchild may keep the pipe open for ever, so nobody waits for this thread for long.
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def heard(self) -> tuple[str, ...]:
+        """Return the lines, after the process has ended."""
+        self._thread.join(_GRACE_S)
+        return tuple(line.decode("utf-8", "replace").rstrip("\r\n") for line in list(self._kept))
+
+    def _read(self) -> None:
+        kept_bytes, is_start = 0, True
+        with self._pipe, contextlib.suppress(OSError, ValueError):
+            while piece := self._pipe.readline(_MOST_BYTES):
+                if is_start and piece.startswith(self._mark):  # not the rest of a long line
+                    self._kept.append(piece)
+                    kept_bytes += len(piece)
+                    while kept_bytes > _MOST_BYTES:
+                        kept_bytes -= len(self._kept.popleft())
+                is_start = piece.endswith(b"\n")
+
+
+@contextlib.contextmanager
+def _empty_folder() -> Iterator[str]:
+    """Yield a new folder, or the root where no disk has room for one."""
+    try:
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    except OSError:
+        yield os.path.abspath(os.sep)
+        return
+    with folder as path:
+        yield path
 
 
 def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event) -> int | None:
@@ -93,8 +136,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE_S)
-
-
-def _read(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read(_MOST_BYTES).decode("utf-8", "replace")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from machine.doctor import (
     access_steps,
+    installed_step,
     link_step,
     nvidia_steps,
     system_steps,
@@ -22,7 +24,8 @@ from machine.doctor import (
 )
 from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import built_for, has_computed
-from machine.doctor.remedies import AMD_TARGETS, as_typed
+from machine.doctor.remedies import as_typed
+from machine.doctor.torch_remedies import AMD_TARGETS
 from machine.doctor.verdicts import State, Value, Verdict, fine
 from machine.record import record
 
@@ -85,8 +88,9 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("fabric", nvidia_steps.fabric, _NVIDIA),
     ("partitions", nvidia_steps.partitions, _NVIDIA),
     ("mode", nvidia_steps.mode, _NVIDIA),
-    ("torch", torch_steps.installed, _EVERY),
-    ("build", torch_steps.build, _BUILT),
+    ("disk", installed_step.disk, _EVERY),
+    ("torch", installed_step.installed, _EVERY),
+    ("build", torch_steps.build, (*_BUILT, None)),
     ("cuda", torch_steps.cuda, _NVIDIA),
     ("visible", torch_steps.visible, _GPU),
     ("architecture", torch_steps.architecture, _GPU),
@@ -118,7 +122,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
                 state=verdict.state,
                 key=verdict.key,
                 values=verdict.values,
-                commands=tuple(as_typed(each, evidence) for each in verdict.commands),
+                commands=_typed(verdict, evidence),
             )
         )
         if verdict.ends_walk:
@@ -132,6 +136,12 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         finding=found.step if found else None,
         steps=tuple(steps),
     )
+
+
+def _typed(verdict: Verdict, evidence: Evidence) -> tuple[str, ...]:
+    """Return the commands as typed here; of neighbours that come out alike, one."""
+    typed = (as_typed(command, evidence) for command in verdict.commands)
+    return tuple(command for command, _ in groupby(typed))
 
 
 def subject(evidence: Evidence) -> Vendor | None:

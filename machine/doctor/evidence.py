@@ -135,6 +135,8 @@ class NvmlDevice:
     has_remap_failed: bool = False
     uncorrected_errors: int | None = None
     link: Link | None = None
+    temperature_celsius: float | None = None
+    slowdown_celsius: float | None = None  # from here on, the GPU slows itself down
 
 
 @record
@@ -154,6 +156,30 @@ class AmdDevice:
     target: str
     total_bytes: int | None = None
     used_bytes: int | None = None
+
+
+@record
+class ShortFile:
+    """A library file that ends too early, as an interrupted installation leaves it."""
+
+    path: str
+    size_bytes: int
+
+
+@record
+class Room:
+    """A folder, and the room that is left on its disk."""
+
+    folder: str
+    free_bytes: int
+
+
+@record
+class Interpreter:
+    """Another Python of this machine."""
+
+    version: str
+    path: str
 
 
 class Outcome(enum.StrEnum):
@@ -187,6 +213,12 @@ class Torch:
     `installer` installs packages into it: pip, uv or conda. `companions` are packages such as
     torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or `xpu`. `problem`
     is its error message if it found no device, `import_problem` if it could not be imported.
+
+    `file` is what `import torch` loads, `others` are more of them later on the path. `in_the_way`
+    is a file of the user's that was loaded instead. `beside` is one in the working folder or the
+    project, which hides PyTorch from programs there. `foreign_library` stands for one that PyTorch
+    brings: it was loaded, or, if the import failed, LD_LIBRARY_PATH offers it. `full` are the full
+    disks that the Python needs.
     """
 
     python: str
@@ -194,6 +226,8 @@ class Torch:
     stage: str = "use"
     detail: str | None = None
     python_version: str | None = None
+    implementation: str | None = None  # such as cpython
+    prefix: str | None = None
     architecture: str | None = None
     installer: str = "pip"
     companions: tuple[str, ...] = ()
@@ -208,14 +242,22 @@ class Torch:
     driver_cuda: tuple[int, int] | None = None
     problem: str | None = None
     devices: tuple[TorchDevice, ...] = ()
+    file: str | None = None
+    others: tuple[str, ...] = ()
+    in_the_way: str | None = None
+    beside: str | None = None
+    foreign_library: str | None = None
+    short_file: ShortFile | None = None
+    full: tuple[Room, ...] = ()
 
 
 @record
 class Evidence:
     """All the evidence. `nvml` is None if it was not asked; `gather` says why.
 
-    `libraries` are the versions of NVIDIA's library files; `nvswitches` is their number on the bus;
-    `has_fabric_manager`: its process runs.
+    `libraries` are the versions of NVIDIA's library files, `short_libraries` the files that are cut
+    off; `nvswitches` is their number on the bus; `has_fabric_manager`: its process runs. `pythons`
+    are looked for only if PyTorch has no build for the chosen one.
     """
 
     surroundings: Surroundings = field(default_factory=Surroundings)
@@ -224,8 +266,10 @@ class Evidence:
     kernel: Kernel = field(default_factory=Kernel)
     nodes: tuple[Node, ...] = ()
     libraries: tuple[str, ...] = ()
+    short_libraries: tuple[ShortFile, ...] = ()
     nvml: Nvml | None = None
     nvswitches: int = 0
     has_fabric_manager: bool | None = None
     amd: tuple[AmdDevice, ...] = ()
     torch: Torch | None = None
+    pythons: tuple[Interpreter, ...] = ()

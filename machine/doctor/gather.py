@@ -11,19 +11,32 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from machine.doctor import other_systems
 from machine.doctor.cards import read_amd, read_bus
-from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, Torch, Vendor
+from machine.doctor.evidence import (
+    Card,
+    Evidence,
+    Interpreter,
+    Node,
+    Nvml,
+    Surroundings,
+    Torch,
+    Vendor,
+)
 from machine.doctor.kernel import read_kernel, read_libraries
+from machine.doctor.library_files import short_nvidia
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
+from machine.doctor.torch_remedies import lacks_build
 from machine.facts import Notes
+from machine.system import pythons
 from machine.system.linux import read_text
 from machine.system.virtualization import read_container, read_virtualization
 
-# Variables that choose, hide or rename devices.
+# Variables that choose, hide or rename devices, libraries and packages.
 _VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
     "NVIDIA_VISIBLE_DEVICES",
@@ -34,10 +47,19 @@ _VARIABLES = (
     "ZE_AFFINITY_MASK",
     "ONEAPI_DEVICE_SELECTOR",
     "SLURM_JOB_ID",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
 )
 _FABRIC_MANAGER = "nv-fabricmanage"  # the kernel keeps 15 characters of a name
 
 Access = Callable[[Path, int], bool]
+
+
+def other_pythons() -> tuple[Interpreter, ...]:
+    """Return the Pythons of this machine. Takes 2 s at most."""
+    own = Interpreter(version=platform.python_version(), path=os.path.realpath(sys.executable))
+    found = (Interpreter(version=each.version, path=each.path) for each in pythons.find())
+    return (own, *found)
 
 
 def gather(
@@ -48,6 +70,7 @@ def gather(
     nvml: Callable[[], Nvml] = ask_nvml,
     probe: Callable[[str], Torch] = examine,
     access: Access = os.access,
+    others: Callable[[], tuple[Interpreter, ...]] = other_pythons,
 ) -> Evidence:
     """Return the evidence of this machine, or of the recorded one below `root`.
 
@@ -55,7 +78,22 @@ def gather(
     of NVIDIA sleeps, because it would wake them.
     """
     if sys.platform != "linux" and root == Path("/"):
-        return other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
+        evidence = other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
+    else:
+        evidence = _of_linux(root, python, environment, nvml, probe, access)
+    if any(lacks_build(evidence, card.vendor) for card in evidence.cards):
+        return replace(evidence, pythons=others())
+    return evidence
+
+
+def _of_linux(
+    root: Path,
+    python: str,
+    environment: Mapping[str, str],
+    nvml: Callable[[], Nvml],
+    probe: Callable[[str], Torch],
+    access: Access,
+) -> Evidence:
     surroundings = _surroundings(root, environment)
     bus, kernel = read_bus(root), read_kernel(root)
     cards = bus.cards or _off_the_bus(root, surroundings)
@@ -78,6 +116,7 @@ def gather(
         kernel=kernel,
         nodes=_nodes(root, access),  # after NVML, which may create them
         libraries=read_libraries(root),
+        short_libraries=short_nvidia(root),
         nvml=answered,
         nvswitches=bus.nvswitches,
         has_fabric_manager=_has_fabric_manager(root, surroundings),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from machine.doctor.evidence import Kernel
+from machine.doctor.library_files import NVIDIA_FOLDERS
 from machine.system.linux import read_text
 
 MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")
@@ -21,16 +22,6 @@ _CONFIGURED = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
 # UEFI specification 2.10, section 3.3; the file system puts four bytes of attributes before it.
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _ATTRIBUTES_BYTES = 4
-
-# Places of NVIDIA's libraries: Debian, Red Hat, containers, NixOS.
-_LIBRARIES = (
-    "usr/lib/*-linux-gnu",
-    "usr/lib64",
-    "usr/lib",
-    "usr/lib/*-linux-gnu/nvidia/current",
-    "usr/local/nvidia/lib64",
-    "run/opengl-driver/lib",
-)
 
 
 def read_kernel(root: Path) -> Kernel:
@@ -58,7 +49,7 @@ def read_libraries(root: Path) -> tuple[str, ...]:
     """Return the versions of NVIDIA's installed libraries, from their file names."""
     found = {
         file.name.removeprefix("libnvidia-ml.so.")
-        for folder in _LIBRARIES
+        for folder in NVIDIA_FOLDERS
         for file in root.glob(f"{folder}/libnvidia-ml.so.*")
     }
     return tuple(sorted(version for version in found if "." in version))

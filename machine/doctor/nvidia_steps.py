@@ -10,6 +10,7 @@ from machine.doctor.queries import (
     has_computed,
     is_contained,
     is_nearly_full,
+    pass_to_container,
 )
 from machine.doctor.remedies import (
     LOG,
@@ -34,6 +35,13 @@ _PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of GPUs for desktops
 def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether driver and library work together."""
     nvml = evidence.nvml
+    for short in evidence.short_libraries:
+        file, size_bytes = short.path, short.size_bytes
+        if is_contained(evidence):  # an image that was made while it had the driver
+            again = pass_to_container(evidence.surroundings.container or "", vendor)
+            return wrong("library_short_in_container", f"rm {file}", *again, file=file,
+                         size_bytes=size_bytes)  # fmt: skip
+        return wrong("library_short", *install_driver(evidence), file=file, size_bytes=size_bytes)
     if nvml is None:
         return None
     if nvml.code == 0:
@@ -96,6 +104,15 @@ def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if devices and held > len(devices):
         return look("gpus_missing", LOG, held=held, offered=len(devices))
     for device in devices:
+        now, limit = device.temperature_celsius, device.slowdown_celsius
+        if now is not None and limit and now >= limit:
+            return look(
+                "too_hot",
+                "nvidia-smi -q -d TEMPERATURE",
+                index=device.index,
+                now_celsius=now,
+                limit_celsius=limit,
+            )
         if device.is_remap_pending:
             return look("repair_pending", _reset(device), REBOOT, index=device.index)
         if device.uncorrected_errors:

@@ -23,6 +23,7 @@ from machine.gpus.nvml import Library
 WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN
 _LINK = ("Generation", "Width")
+_TEMPERATURE_OF_GPU, _SLOWDOWN = 0, 1  # of nvmlTemperatureSensors_t, nvmlTemperatureThresholds_t
 _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 
 _ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
@@ -122,6 +123,8 @@ def _device(library: Library, index: int) -> NvmlDevice:
         # NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC: since the driver was loaded
         uncorrected_errors=asked.get("nvmlDeviceGetTotalEccErrors", handle, 1, 0),
         link=_link(asked, handle),
+        temperature_celsius=asked.get("nvmlDeviceGetTemperature", handle, _TEMPERATURE_OF_GPU),
+        slowdown_celsius=asked.get("nvmlDeviceGetTemperatureThreshold", handle, _SLOWDOWN),
     )
 
 

@@ -71,6 +71,12 @@ def built_for(torch: Torch, vendor: Vendor) -> str | None:
     }.get(vendor)
 
 
+def built_for_gpus(torch: Torch | None) -> str | None:
+    """Return what PyTorch was built with for cards; Apple's is in every build for a Mac."""
+    vendors = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL) if torch is not None else ()
+    return next((name for each in vendors if torch and (name := built_for(torch, each))), None)
+
+
 def nodes_of(evidence: Evidence, vendor: Vendor | None) -> list[Node]:
     """Return the device files of a vendor's driver."""
     if vendor is Vendor.NVIDIA:

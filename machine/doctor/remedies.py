@@ -1,41 +1,16 @@
-"""Commands that repair drivers and PyTorch, for each distribution and the chosen Python.
-
-Sources. Builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and
-PYTORCH_ROCM_ARCH in .ci/docker/manywheel/build.sh, both of PyTorch 2.13; indexes:
-https://pytorch.org/get-started/locally/ and previous-versions/. Which driver runs which CUDA:
-https://docs.nvidia.com/deploy/cuda-compatibility/, minor version compatibility: a driver runs its
-own and every older major version of CUDA.
-"""
+"""Commands that repair drivers, for each distribution, and where each is typed."""
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping
 
-from machine.doctor.evidence import Evidence, Torch, Vendor
-from machine.doctor.queries import driver_cuda, is_contained
+from machine.doctor.evidence import Evidence, Vendor
+from machine.doctor.queries import is_contained, nodes_of
 
 DRIVERS_PAGE = "https://www.nvidia.com/drivers"
-JETSON_PAGE = (
-    "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
-)
-AMD_WINDOWS_PAGE = "https://rocm.docs.amd.com/projects/radeon-ryzen/en/latest/"
-INTEL_PAGE = "https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html"
 REBOOT = "sudo reboot"
 LOG = "sudo dmesg | grep -E 'NVRM|Xid|nvidia'"
 
-_INDEX = "https://download.pytorch.org/whl/"
-_BLACKWELL, _TURING = (10, 0), (7, 5)  # the first compute capability of each
-
-# The architectures in ROCm builds of PyTorch.
-AMD_TARGETS = frozenset(
-    f"gfx{number}"
-    for number in (
-        *("900", "906", "908", "90a", "942", "950", "1030", "1100", "1101", "1102", "1103"),
-        *("1150", "1151", "1200", "1201"),
-    )
-)
 # How each distribution installs NVIDIA's driver. Debian needs the component non-free, Fedora the
 # repository RPM Fusion; the page in front explains how to enable them.
 _DRIVER = {
@@ -117,19 +92,44 @@ def _nearest(
     return next((known[name] for name in names if name in known), otherwise)
 
 
+def log_of(vendor: Vendor | None) -> str:
+    """Return how to read what the kernel says about a vendor's cards."""
+    return _LOGS.get(vendor, "sudo dmesg | tail -n 50")
+
+
+def holders_of(evidence: Evidence, vendor: Vendor | None) -> str:
+    """Return how to see which programs use a vendor's cards."""
+    if vendor is Vendor.NVIDIA:
+        return "nvidia-smi"
+    paths = [node.path for node in nodes_of(evidence, vendor)] or ["/dev/dri/renderD*"]
+    return f"sudo fuser -v {' '.join(paths)}"
+
+
 def as_typed(command: str, evidence: Evidence) -> str:
-    """Return a command as typed on this system; those for a container's host say so."""
-    if evidence.surroundings.system == "windows":
+    """Return a command as typed on this system; those for the host around it say so."""
+    around = evidence.surroundings
+    if around.system == "windows":
         for start, instead in _ON_WINDOWS.items():
             if command.startswith(start):
                 return instead + command.removeprefix(start)
         return command
-    if evidence.surroundings.wsl:
-        return _IN_WSL.get(command, command)
-    is_of_host = command.startswith(_OF_HOST) and is_contained(evidence)
-    return f"{command}  # on the host" if is_of_host else command
+    if around.wsl and command.startswith(_RESTARTS_WSL):
+        return "wsl --shutdown  # on the host (Windows)"
+    if around.wsl and command.startswith(("wsl ", "sudo nvidia-smi")):
+        return f"{command.removeprefix('sudo ')}  # on the host (Windows)"
+    if around.wsl and command.startswith("sudo dmesg"):
+        command = "sudo dmesg | grep -i dxg"
+    if is_contained(evidence) and command.startswith(_OF_HOST):
+        typed, _, note = command.partition("  # ")
+        return f"{typed}  # on the host{f', {note}' if note else ''}"
+    return command
 
 
+_LOGS: dict[Vendor | None, str] = {
+    Vendor.NVIDIA: LOG,
+    Vendor.AMD: "sudo dmesg | grep -E 'amdgpu|kfd'",
+    Vendor.INTEL: "sudo dmesg | grep -E 'i915|xe|drm'",
+}
 _ON_WINDOWS = {
     LOG: "Get-WinEvent -LogName System | Where-Object ProviderName -eq nvlddmkm",
     REBOOT: "Restart-Computer",
@@ -137,10 +137,12 @@ _ON_WINDOWS = {
     "kill ": "Stop-Process -Id ",
     "sudo ": "",
 }
-_IN_WSL = {LOG: "sudo dmesg | grep -i dxg", REBOOT: "wsl --shutdown  # in Windows"}
+# Modules of Windows' driver are not loaded in WSL: all of WSL is restarted instead.
+_RESTARTS_WSL = (REBOOT, "sudo modprobe", "sudo nvidia-modprobe", "echo 'options ")
+# A container has neither the kernel, nor the services, nor the process numbers of its host.
 _OF_HOST = (
-    *("journalctl ", "sudo dmesg", "sudo reboot", "sudo systemctl", "sudo modprobe"),
-    *("sudo nvidia-modprobe", "sudo nvidia-smi"),
+    *("sudo ", "printf ", "echo 'options ", "journalctl ", "docker ", "podman ", "lxc "),
+    *("kill ", "nvidia-smi", "lspci"),
 )
 
 
@@ -148,75 +150,3 @@ def rebuild_initramfs(evidence: Evidence) -> str:
     """Return how to rebuild the initramfs, so that modprobe.d applies from the boot on."""
     names = evidence.surroundings.distributions
     return next((_INITRAMFS[name] for name in names if name in _INITRAMFS), "sudo dracut --force")
-
-
-def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
-    """Return how to install a PyTorch for this vendor into the chosen Python."""
-    torch = evidence.torch or Torch(python=sys.executable)
-    if vendor is Vendor.NVIDIA and evidence.surroundings.board is not None:
-        return (JETSON_PAGE,)
-    if vendor is Vendor.AMD and (
-        evidence.surroundings.system == "windows" or evidence.surroundings.wsl
-    ):
-        return (AMD_WINDOWS_PAGE,)
-    if torch.installer == "conda" and vendor is Vendor.NVIDIA:
-        return ("conda install -c conda-forge pytorch-gpu",)
-    index = _index(evidence, vendor)
-    return (_install(torch, index),)
-
-
-def reinstall_torch(torch: Torch) -> tuple[str, ...]:
-    """Return how to reinstall a damaged PyTorch."""
-    if torch.installer == "conda":
-        return ("conda install --force-reinstall pytorch",)
-    return (_install(torch, None, is_there=True),)
-
-
-def _install(torch: Torch, index: str | None, *, is_there: bool | None = None) -> str:
-    python = quoted(torch.python)
-    names = " ".join(("torch", *torch.companions))
-    again = not torch.is_missing if is_there is None else is_there
-    where = f" --index-url {_INDEX}{index}" if index else ""
-    if torch.installer == "uv":
-        return f"uv pip install --python {python}{' --reinstall' if again else ''} {names}{where}"
-    # Without this, pip keeps an installed CPU build.
-    how = " --upgrade --force-reinstall" if again else ""
-    return f"{python} -m pip install{how} {names}{where}"
-
-
-def _index(evidence: Evidence, vendor: Vendor) -> str | None:
-    if vendor is Vendor.AMD:
-        return "rocm7.2"
-    if vendor is Vendor.INTEL:
-        return "xpu"
-    return _cuda_index(evidence) if vendor is Vendor.NVIDIA else None
-
-
-def _cuda_index(evidence: Evidence) -> str:
-    """Return the newest build that suits both the driver and the oldest GPU."""
-    driver = driver_cuda(evidence)
-    targets = capabilities(evidence)
-    oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
-    if driver is not None and driver < (12, 0):
-        return "cu118"
-    if driver is not None and driver >= (13, 0) and oldest >= _TURING:
-        return "cu130"
-    return "cu128" if newest >= _BLACKWELL else "cu126"
-
-
-def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
-    """Return the compute capabilities of the NVIDIA GPUs."""
-    devices = evidence.nvml.devices if evidence.nvml is not None else ()
-    found = [device.capability for device in devices if device.capability]
-    for device in evidence.torch.devices if evidence.torch is not None and not found else ():
-        major, dot, minor = (device.target or "").partition(".")
-        if dot and major.isdecimal() and minor.isdecimal():
-            found.append((int(major), int(minor)))
-    return found
-
-
-def quoted(path: str) -> str:
-    """Return a path quoted for a command line."""
-    if sys.platform == "win32":
-        return f'"{path}"' if " " in path else path
-    return shlex.quote(path)

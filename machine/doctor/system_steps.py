@@ -10,6 +10,7 @@ from dataclasses import replace
 from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import (
     MODULES,
+    built_for_gpus,
     cards_of,
     counted,
     devices_of,
@@ -21,16 +22,15 @@ from machine.doctor.queries import (
     pass_to_container,
 )
 from machine.doctor.remedies import (
-    AMD_TARGETS,
-    AMD_WINDOWS_PAGE,
     DRIVERS_PAGE,
-    INTEL_PAGE,
-    LOG,
     REBOOT,
     build_driver,
+    holders_of,
     install_driver,
+    log_of,
     rebuild_initramfs,
 )
+from machine.doctor.torch_remedies import AMD_TARGETS, AMD_WINDOWS_PAGE, INTEL_PAGE
 from machine.doctor.verdicts import Verdict, fine, look, unknown, wrong
 
 _FREE_NVIDIA = ("nouveau", "nova_core", "nova")
@@ -51,10 +51,11 @@ def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
         return _found(evidence, vendor)
     if around.wsl == 1:
         return wrong("wsl_1", "wsl --set-version DISTRIBUTION 2")
+    how = look if built_for_gpus(evidence.torch) else unknown  # who installed it expects a card
     if around.wsl and not around.has_dxg:
-        return unknown("wsl_without_gpu", "wsl --update", "wsl --shutdown")
+        return how("wsl_without_gpu", "wsl --update", "wsl --shutdown")
     if around.wsl:
-        return unknown("wsl_without_nvidia", DRIVERS_PAGE, "wsl --shutdown")
+        return how("wsl_without_nvidia", DRIVERS_PAGE, "wsl --shutdown")
     if around.system == "macos":
         return fine("no_card_mac")
     if is_contained(evidence):
@@ -168,26 +169,45 @@ def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if "radeon" in holders:
         return wrong("radeon_holds", "sudo dmesg | grep -E 'radeon|amdgpu'")
     if evidence.kernel.loaded & set(modules):
-        log = LOG if vendor is Vendor.NVIDIA else f"sudo dmesg | grep {modules[0]}"
-        return wrong("driver_ignores_card", log, driver=modules[0])
+        return wrong("driver_ignores_card", log_of(vendor), driver=modules[0])
     return _not_loaded(evidence, vendor, modules[0])
 
 
 def _free_driver(evidence: Evidence, name: str) -> Verdict:
-    if "nvidia" not in (evidence.kernel.built or ()):
+    kernel, release = evidence.kernel, evidence.kernel.release or ""
+    if kernel.built is None and kernel.built_elsewhere:
+        return wrong("modules_gone", REBOOT, release=release)
+    if kernel.built is None:
+        commands = ("modinfo nvidia", *install_driver(evidence))
+        return wrong("free_driver_untold", *commands, driver=name)
+    if "nvidia" in kernel.built_elsewhere:  # after an update, the free driver steps in
+        build = build_driver(evidence)
+        return wrong("driver_of_other_kernel", *build, REBOOT, driver="nvidia", release=release)
+    if "nvidia" not in kernel.built:
         return wrong("free_driver_alone", *install_driver(evidence), driver=name)
-    return wrong(
-        "free_driver_in_the_way",
+    forbid = (
         f"printf 'blacklist {name}\\noptions {name} modeset=0\\n'"
         f" | sudo tee /etc/modprobe.d/blacklist-{name}.conf",
         rebuild_initramfs(evidence),
         REBOOT,
-        driver=name,
     )
+    if "nvidia" in kernel.loaded or kernel.secure_boot is False:
+        return wrong("free_driver_in_the_way", *forbid, driver=name)
+    # Without the free driver, and with a module that the kernel refuses, there would be none.
+    sign = ("sudo modprobe nvidia", f"sudo mokutil --import {_key(evidence)}", REBOOT)
+    if kernel.secure_boot:
+        return wrong("free_driver_secure_boot", *sign, *forbid, driver=name)
+    return wrong("free_driver_boot_untold", "mokutil --sb-state", *sign, *forbid, driver=name)
+
+
+def _key(evidence: Evidence) -> str:
+    """Return the key with which the distribution signs the modules that it builds."""
+    near = evidence.surroundings.distributions
+    return next((_SIGNING_KEYS[name] for name in near if name in _SIGNING_KEYS), "KEY")
 
 
 def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdict:
-    kernel = evidence.kernel
+    kernel, release = evidence.kernel, evidence.kernel.release or ""
     if module in kernel.blacklisted:
         return wrong(
             "driver_blacklisted",
@@ -196,14 +216,16 @@ def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdi
             driver=module,
             file=kernel.blacklisted[module],
         )
-    if kernel.built is None or module in kernel.built:
+    if kernel.built is None and kernel.built_elsewhere:  # an update removed this kernel's modules
+        return wrong("modules_gone", REBOOT, release=release)
+    if kernel.built is None:
+        commands = install_driver(evidence) if vendor is Vendor.NVIDIA else (log_of(vendor),)
+        return wrong("driver_untold", f"sudo modprobe {module}", *commands, driver=module)
+    if module in kernel.built:
         if kernel.secure_boot:
-            near = evidence.surroundings.distributions
-            key = next((_SIGNING_KEYS[name] for name in near if name in _SIGNING_KEYS), "KEY")
-            commands = (f"sudo modprobe {module}", f"sudo mokutil --import {key}", REBOOT)
-            return wrong("secure_boot", *commands, driver=module)
+            commands = (f"sudo modprobe {module}", f"sudo mokutil --import {_key(evidence)}")
+            return wrong("secure_boot", *commands, REBOOT, driver=module)
         return wrong("driver_not_loaded", f"sudo modprobe {module}", driver=module)
-    release = kernel.release or ""
     if module in kernel.built_elsewhere and vendor is Vendor.NVIDIA:
         build = build_driver(evidence)
         return wrong("driver_of_other_kernel", *build, driver=module, release=release)
@@ -219,7 +241,8 @@ def power(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     cards = cards_of(evidence, vendor)
     gone = [c for c in cards if c.answers is False]
     if gone:
-        return wrong("off_the_bus", LOG, REBOOT, name=gone[0].name, address=gone[0].address or "")
+        name, address = gone[0].name, gone[0].address or ""
+        return wrong("off_the_bus", log_of(vendor), REBOOT, name=name, address=address)
     states = {c.runtime_status for c in cards}
     if "error" in states:
         return wrong("cannot_wake", "sudo dmesg | grep -i -E 'D3|pm'", REBOOT)
@@ -233,6 +256,6 @@ def amd_memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     for device in evidence.amd if vendor is Vendor.AMD else ():
         total, used = device.total_bytes, device.used_bytes
         if total and used is not None and is_nearly_full(total - used, total):
-            return look("amd_memory_full", "sudo fuser -v /dev/kfd", free_bytes=total - used,
+            return look("amd_memory_full", holders_of(evidence, vendor), free_bytes=total - used,
                         total_bytes=total)  # fmt: skip
     return None

@@ -1,10 +1,7 @@
-"""Evidence from the PyTorch of an interpreter, which runs a probe.
-
-The probe imports torch, reads what it was built for, lists its devices, and adds eight numbers on
-each. It reports before each stage, so that a hang or crash can be located.
+"""Evidence from the PyTorch of an interpreter, which runs the probe, and from the files around it.
 
 The interpreter is not isolated: packages of `pip install --user` and PYTHONPATH count, as for its
-user. Only the working folder is left out, because a file torch.py there would hide the package.
+user. Only the working folder is left out; a torch.py there, which hides the package, is looked for.
 
 LIMIT: devices that PyTorch does not find are not searched in another way. The sum wakes a sleeping
 laptop GPU and briefly needs 300 to 500 MB of its memory.
@@ -18,6 +15,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,102 +23,13 @@ import msgspec
 
 from machine.doctor.asking import Answer, ask
 from machine.doctor.environments import program_in
-from machine.doctor.evidence import Outcome, Torch
+from machine.doctor.evidence import Outcome, Room, Torch
+from machine.doctor.library_files import foreign, offered, short_torch
+from machine.doctor.probe import MARK, PROBE
 
 WITHIN_S = 90.0  # torch on a cold network disk needs half a minute
-_MARK = "@coreopsis "
-
-# Runs under any Python, even 2.7, so that an interpreter too old for torch can say so.
-_PROBE = r"""
-import sys
-sys.path[:] = [folder for folder in sys.path if folder]
-import json, platform
-
-def tell(**known):
-    sys.stdout.write("\n" + sys.argv[1] + json.dumps(known) + "\n")
-    sys.stdout.flush()
-
-def text(error):
-    said = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (type(error).__name__ + ": " + (said[0] if said else ""))[:400]
-
-try:
-    from importlib.util import find_spec
-    there = [name for name in ("pip", "torchvision", "torchaudio") if find_spec(name)]
-except ImportError:
-    there = ["pip"]
-tell(python_version=platform.python_version(), architecture=platform.machine(),
-     prefix=sys.prefix, has_pip="pip" in there,
-     companions=[name for name in there if name != "pip"], stage="import")
-try:
-    import torch
-    version = str(torch.__version__)
-except BaseException as error:
-    missing = isinstance(error, ImportError) and getattr(error, "name", "torch") == "torch" \
-        and "No module named" in str(error)
-    tell(is_missing=missing, import_problem=text(error))
-    sys.exit()
-tell(version=version, stage="look")
-
-def dotted(number):
-    return [number // 1000, number % 1000 // 10] if number else None
-
-built = torch.version
-cuda, hip = getattr(built, "cuda", None), getattr(built, "hip", None)
-xpu = getattr(built, "xpu", None)
-backends = getattr(torch.backends, "mps", None)
-has_mps = backends is not None and backends.is_built()
-tell(cuda=cuda, hip=hip, xpu=xpu, has_mps=has_mps)
-try:
-    if cuda or hip:
-        tell(targets=(torch._C._cuda_getArchFlags() or "").split())
-    if cuda:
-        tell(driver_cuda=dotted(torch._C._cuda_getDriverVersion()))
-except Exception:
-    pass
-
-kind = "cuda" if cuda or hip else "xpu" if xpu or version.endswith("+xpu") else \
-    "mps" if has_mps else ""
-devices = []
-
-def look():
-    if kind == "mps":
-        if not torch.backends.mps.is_available():
-            raise RuntimeError("torch.backends.mps.is_available() is False")
-        devices.append(dict(kind=kind, index=0))
-    elif kind:
-        family = getattr(torch, kind)
-        family.init()
-        for index in range(family.device_count()):
-            device = dict(kind=kind, index=index)
-            devices.append(device)
-            device["name"] = family.get_device_name(index)
-            if hip:
-                shown = family.get_device_properties(index)
-                device["target"] = str(getattr(shown, "gcnArchName", "")).split(":")[0] or None
-            elif cuda:
-                device["target"] = "%d.%d" % tuple(family.get_device_capability(index))
-        if not devices:
-            raise RuntimeError("torch.%s.device_count() is 0" % kind)
-
-try:
-    look()
-except BaseException as error:
-    tell(problem=text(error))
-tell(devices=devices, stage="use")
-
-for device in devices:
-    try:
-        place = "%s:%d" % (kind, device["index"])
-        total = (torch.ones(8, device=place) + 1).sum().item()
-        device["has_computed"] = total == 16
-        if total != 16:
-            device["problem"] = "8 times 1 + 1 gives %s" % total
-    except BaseException as error:
-        device["problem"] = text(error)
-    tell(devices=devices)
-tell(stage="done")
-"""
+_FULL_BYTES = 2**26  # with less room than this, programs fail in odd ways
+_INSTALLED = ("site-packages", "dist-packages")
 
 
 class BadPython(ValueError):
@@ -169,7 +78,7 @@ def examine(
 ) -> Torch:
     """Return the evidence about an interpreter's PyTorch. May block; raises only Stopped."""
     try:
-        answer = ask((python, "-c", _PROBE, _MARK), within_s=within_s, stop=stop)
+        answer = ask((python, "-c", PROBE, MARK), within_s=within_s, mark=MARK, stop=stop)
     except OSError as error:
         return Torch(
             python=python, outcome=Outcome.UNSTARTABLE, stage="start", detail=error.strerror
@@ -180,10 +89,11 @@ def examine(
 def _parsed(python: str, answer: Answer) -> Torch:
     known: dict[str, Any] = {"stage": "start"}
     for line in answer.lines:
-        if line.startswith(_MARK):
-            with contextlib.suppress(ValueError):  # the line was cut off
-                known.update(json.loads(line.removeprefix(_MARK)))
-    prefix, has_pip = known.pop("prefix", None), known.pop("has_pip", True)
+        with contextlib.suppress(ValueError):  # the line was cut off
+            known.update(json.loads(line.removeprefix(MARK)))
+    has_pip = known.pop("has_pip", True)
+    torches, mapped = known.pop("torches", ()), known.pop("mapped", ())
+    prefix = known.get("prefix")
     outcome = Outcome.ANSWERED
     if answer.status is None:
         outcome = Outcome.SILENT
@@ -194,6 +104,12 @@ def _parsed(python: str, answer: Answer) -> Torch:
     detail = None
     if outcome is not Outcome.ANSWERED:
         detail = answer.last_error or _ending(answer.status)
+    is_loaded = bool(known.get("version"))
+    first = Path(torches[0]) if torches else None
+    is_whole = first is not None and _is_whole(first)
+    folder = first.parent if first is not None and is_whole else None
+    files = mapped if is_loaded else offered(os.environ.get("LD_LIBRARY_PATH", ""))
+    said = str(known.get("import_problem") or detail)
     return msgspec.convert(
         {
             **known,
@@ -201,9 +117,64 @@ def _parsed(python: str, answer: Answer) -> Torch:
             "outcome": outcome,
             "detail": detail,
             "installer": _installer(prefix, has_pip=has_pip),
+            "file": str(first) if first else None,
+            "others": torches[1:],
+            "in_the_way": str(_shown(first)) if first and not (is_whole or is_loaded) else None,
+            "beside": _beside(prefix, torches),
+            "foreign_library": foreign(folder, prefix, files) if folder else None,
+            "short_file": short_torch(folder, said) if folder and not is_loaded else None,
+            "full": tuple(_full(prefix)),
         },
         Torch,
     )
+
+
+def _is_whole(file: Path) -> bool:
+    """Is this a PyTorch, or its remains, and not a module of the user's own?"""
+    folder = file.parent
+    is_package = file.name == "__init__.py"
+    return is_package and (
+        folder.parent.name in _INSTALLED or os.path.exists(folder / "version.py")
+    )
+
+
+def _shown(file: Path) -> Path:
+    """Return what is to be renamed: the folder of a package, else the file."""
+    return file.parent if file.name == "__init__.py" else file
+
+
+def _beside(prefix: str | None, known: list[str]) -> str | None:
+    """Return a torch of the user's in the working folder or the project, which hides PyTorch.
+
+    A copy of PyTorch's own source is not meant.
+    """
+    folders = []
+    with contextlib.suppress(OSError):  # the working folder was removed
+        folders.append(Path.cwd())
+    if prefix and Path(prefix).name.lstrip(".").startswith(("venv", "env")):
+        folders.append(Path(prefix).parent)
+    for folder in folders:
+        for file in (folder / "torch/__init__.py", folder / "torch.py"):
+            if os.path.isfile(file) and str(file) not in known and not _is_whole(file):
+                return str(_shown(file))
+    return None
+
+
+def _full(prefix: str | None) -> Iterator[Room]:
+    """Yield the full disks on which the environment, temporary files or the home folder lie."""
+    seen = set()
+    # Not tempfile.gettempdir(), which passes over a folder that is full.
+    temporary = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    for folder in filter(None, (prefix, *temporary, "/tmp", os.path.expanduser("~"))):
+        try:
+            disk, free_bytes = os.stat(folder).st_dev, shutil.disk_usage(folder).free
+            # What can only be read, such as an image of a container, has no room to be full.
+            is_fixed = hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY
+        except OSError:
+            continue
+        if free_bytes < _FULL_BYTES and not is_fixed and disk not in seen:
+            seen.add(disk)
+            yield Room(folder=folder, free_bytes=free_bytes)
 
 
 def _ending(status: int | None) -> str | None:

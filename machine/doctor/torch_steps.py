@@ -1,20 +1,15 @@
-"""Steps about the chosen PyTorch: installation, build, visible devices and GPU code."""
+"""Steps about the chosen PyTorch: its build, visible devices and GPU code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from machine.doctor.evidence import Evidence, Outcome, Torch, Vendor
+from machine.doctor.evidence import Evidence, Torch, Vendor
 from machine.doctor.hiding import choosers, hidden_by
-from machine.doctor.queries import built_for, driver_cuda, is_driver_too_old
-from machine.doctor.remedies import (
-    capabilities,
-    install_driver,
-    install_torch,
-    quoted,
-    reinstall_torch,
-)
+from machine.doctor.queries import built_for, built_for_gpus, driver_cuda, is_driver_too_old
+from machine.doctor.remedies import install_driver
+from machine.doctor.torch_remedies import capabilities, install_torch, quoted
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 _BOARDS = {
@@ -25,49 +20,22 @@ _BOARDS = {
     (10, 1),
 }  # Jetsons and others: only their own code
 _OLDEST_SERVED = (5, 0)  # no present build has code below this compute capability
-_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
 # These families share their machine code, so they can pass for the version that PyTorch has.
 _OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
 
 
-def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the chosen Python has a PyTorch that can be imported.
-
-    Without an accelerator, the result is only reported.
-    """
+def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether PyTorch was built for this vendor's accelerators, or for none."""
     torch = evidence.torch
     if torch is None:
         return None
-    python, said = torch.python, torch.detail or "nothing"
-    how = look if vendor is None else wrong
-    if torch.outcome is Outcome.UNSTARTABLE:
-        command = f"{quoted(python)} --version"
-        return how("python_unstartable", command, python=python, said=said)
-    if torch.stage == "start" and torch.outcome is Outcome.SILENT:
-        return how("python_silent", f"{quoted(python)} --version", python=python)
-    if torch.is_missing:
-        if vendor is None:
-            return fine("torch_missing_here", python=python)
-        return wrong("torch_missing", *install_torch(evidence, vendor), python=python)
-    again = install_torch(evidence, vendor) if vendor in _BUILT else reinstall_torch(torch)
-    if torch.import_problem:
-        return how("torch_broken", *again, python=python, said=torch.import_problem)
-    if torch.stage == "import" and torch.outcome is Outcome.SILENT:
-        command = f"{quoted(python)} -v -c 'import torch'"
-        return how("torch_silent_loading", command, python=python)
-    if torch.stage == "import" and torch.outcome is Outcome.CRASHED:
-        return how("torch_crashes_loading", *again, python=python, said=said)
-    version = torch.version or "?"
-    if vendor is None and not any(built_for(torch, each) for each in Vendor):
-        return fine("torch_for_processors", version=version, python=python)
-    return fine("torch_there", version=version, python=python)
-
-
-def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether PyTorch was built for this vendor's accelerators."""
-    torch = evidence.torch
-    if torch is None or vendor is None:
-        return None
+    if vendor is None:
+        version, gpus = torch.version, built_for_gpus(torch)
+        return (
+            look("torch_without_card", version=version, built_for=gpus)
+            if version and gpus
+            else None
+        )
     if vendor is Vendor.APPLE and torch.architecture not in (None, "arm64"):
         command = f"{quoted(torch.python)} -c 'import platform; print(platform.machine())'"
         return wrong("python_translated", command, python=torch.python)

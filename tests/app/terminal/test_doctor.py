@@ -4,6 +4,7 @@ import argparse
 import ast
 import io
 import json
+import re
 import string
 from dataclasses import replace
 from pathlib import Path
@@ -104,7 +105,7 @@ def test_what_is_not_there_is_not_marked_as_fine():
         ),
         (
             replace(BARE, torch=replace(CPU_TORCH, import_problem="ImportError: x")),
-            "There is no accelerator here, and something else is worth a look: PyTorch.",
+            "No accelerator is visible here, and something is worth a look: PyTorch.",
         ),
         (UNTOLD, "Whether an accelerator can be used cannot be told from here: made for it."),
     ],
@@ -194,6 +195,12 @@ def test_every_verdict_has_words_that_know_their_values(key, given):
     assert asked <= given
     assert text[0].isupper() or text.startswith("{")
     assert text.endswith((".", ":"))
+
+
+@pytest.mark.parametrize("key", ENGLISH.keys("doctor."))
+def test_a_sentence_has_twenty_words_at_most(key):
+    for sentence in re.split(r"(?<=[.:;])\s+", ENGLISH.text(key)):
+        assert len(sentence.split()) <= 20
 
 
 def test_every_word_of_a_verdict_is_said():

@@ -39,7 +39,8 @@ def test_another_python_is_examined_instead(coreopsis):
 
     assert (said.code, said.err) == (0, "")
     assert said.lines[0] == "No accelerator is visible here, and this Python has no PyTorch."
-    assert max(len(line) for line in said.lines) <= 80
+    commands = [line for line in said.lines if line.startswith("    ") and "  # " in line]
+    assert max(len(line) for line in said.lines if line not in commands) <= 80  # those stay whole
 
     assert told["python"] == str(folder / "bin/python")
     assert told["steps"][-1]["key"] == "torch_missing_here"

@@ -77,7 +77,7 @@ def test_a_container_with_a_part_of_the_files_is_told_how_to_start():
     evidence = around(failing(without(nvidia(), "/dev/nvidia-uvm"), NO_DEVICE), container="docker")
 
     assert found(evidence).key == "nodes_missing_in_container"
-    assert found(evidence).commands == ("docker run --gpus all ...",)
+    assert found(evidence).commands == ("docker run --gpus all ...  # on the host",)
 
 
 @pytest.mark.parametrize(

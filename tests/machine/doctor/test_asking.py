@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import tracemalloc
 
 import pytest
 
@@ -61,3 +62,23 @@ def test_what_was_said_before_the_time_ran_out_is_kept(clock):
     answer = ask((sys.executable, "-c", code), within_s=60.0)
 
     assert (answer.lines, answer.status) == (("here",), None)
+
+
+@pytest.mark.parametrize("piece", ["noise " * 10 + "\n", "n" * 64])
+def test_output_that_is_no_answer_is_dropped(piece):
+    code = (
+        "import os\n"
+        "os.write(1, b'@first\\n')\n"
+        f"piece = {piece.encode()!r} * 4096\n"
+        "for _ in range(40):\n    os.write(1, piece); os.write(2, piece)\n"
+        "os.write(1, b'\\n@last\\n'); os.write(2, b'\\nend\\n')\n"
+    )
+    tracemalloc.start()
+    try:
+        answer = ask((sys.executable, "-c", code), within_s=600.0, mark="@")
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert (answer.lines, answer.last_error, answer.status) == (("@first", "@last"), "end", 0)
+    assert peak_bytes < 8 * 2**20  # of twenty

@@ -213,6 +213,16 @@ def test_this_machine_is_gathered():
     assert evidence.torch is not None
 
 
+def test_a_host_without_a_folder_of_modules_is_not_said_to_lack_the_driver(tree, look):
+    geforce(tree, driver=None)
+    load(tree, "snd_hda_intel")
+    tree.write("/proc/sys/kernel/osrelease", "6.8.0\n")
+    assert diagnose(look()).found.key == "driver_untold"
+
+    tree.write("/lib/modules/6.7.0/modules.dep", "extra/nvidia.ko: a.ko\n")
+    assert diagnose(look()).found.key == "modules_gone"
+
+
 def nothing(tree):
     """A bus that is hidden whole."""
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.evidence import GpuProcess, Nvml
+from machine.doctor.evidence import GpuProcess, Nvml, ShortFile
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     GIB,
@@ -223,3 +223,36 @@ def test_without_the_library_its_steps_are_left_out():
 
     assert NVIDIA_CARD.address in step_of(nvidia(nvml=None), "card").values["cards"]
     assert steps.isdisjoint({"library", "health", "fabric", "partitions", "mode", "memory"})
+
+
+# --- heat, files that are cut off ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("now", "limit", "is_hot"), [(97, 92, True), (92, 92, True), (91, 92, False), (97, None, False)]
+)
+def test_a_gpu_over_the_temperature_at_which_it_slows_down_is_worth_a_look(now, limit, is_hot):
+    diagnosis = diagnose(with_device(nvidia(), temperature_celsius=now, slowdown_celsius=limit))
+
+    assert (diagnosis.state is State.LOOK) == is_hot
+    if is_hot:
+        assert (diagnosis.found.step, diagnosis.found.key) == ("health", "too_hot")
+        assert diagnosis.found.values == {"index": 0, "now_celsius": now, "limit_celsius": limit}
+
+
+@pytest.mark.parametrize(
+    ("container", "key", "first"),
+    [
+        ("none", "library_short", "sudo ubuntu-drivers install"),
+        ("docker", "library_short_in_container", "rm /usr/lib64/libcuda.so.1"),
+    ],
+)
+def test_a_library_that_is_cut_off_is_named_with_its_length(container, key, first):
+    short = ShortFile(path="/usr/lib64/libcuda.so.1", size_bytes=0)
+    evidence = unproven(nvidia(short_libraries=(short,)))
+
+    step = found(around(evidence, container=container))
+
+    assert (step.step, step.key) == ("library", key)
+    assert step.values == {"file": "/usr/lib64/libcuda.so.1", "size_bytes": 0}
+    assert step.commands[0] == first

@@ -120,6 +120,15 @@ def test_broken_rows_and_pages_are_told():
     assert only(Library(h100(TotalEccErrors=lambda kind, counter: 5))).uncorrected_errors == 5
 
 
+def test_a_temperature_is_told_with_the_one_at_which_it_slows_down():
+    hot = h100(Temperature=lambda sensor: 96, TemperatureThreshold=lambda which: (99, 92)[which])
+    device = only(Library(hot))
+
+    assert (device.temperature_celsius, device.slowdown_celsius) == (96, 92)
+    cold = only(Library(h100(Temperature=NVMLError(3), TemperatureThreshold=NVMLError(3))))
+    assert (cold.temperature_celsius, cold.slowdown_celsius) == (None, None)
+
+
 def test_instances_are_counted():
     def instance(index):
         if index > 1:

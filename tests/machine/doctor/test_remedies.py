@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from machine.doctor import remedies
+from machine.doctor import remedies, torch_remedies
+from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Evidence, Nvml, NvmlDevice, Surroundings, Torch, Vendor
 from machine.doctor.remedies import (
     LOG,
@@ -12,11 +13,19 @@ from machine.doctor.remedies import (
     as_typed,
     build_driver,
     install_driver,
-    install_torch,
-    quoted,
-    reinstall_torch,
     restart_container,
     start_fabric_manager,
+)
+from machine.doctor.torch_remedies import install_torch, quoted, reinstall_torch, uninstall_torch
+from tests.machine.doctor.made import (
+    amd,
+    around,
+    failing,
+    intel,
+    nvidia,
+    unproven,
+    with_card,
+    with_device,
 )
 
 TORCH = Torch(python="/py", version="2.13.0+cpu")
@@ -52,6 +61,15 @@ def test_the_build_suits_driver_and_gpus(capabilities, cuda, index):
 
 
 @pytest.mark.parametrize(
+    ("version", "index"), [("3.9.18", "cu128"), ("3.10.1", "cu130"), ("3.15.0rc1", "cu130")]
+)
+def test_the_build_suits_the_python(version, index):
+    torch = replace(TORCH, python_version=version)
+
+    assert install_torch(having(torch=torch), Vendor.NVIDIA)[0].endswith(f"/whl/{index}")
+
+
+@pytest.mark.parametrize(
     ("torch", "command"),
     [
         (TORCH, "/py -m pip install --upgrade --force-reinstall torch"),
@@ -79,6 +97,20 @@ def test_conda_brings_its_own():
     )
     assert "whl/xpu" in install_torch(having(torch=conda), Vendor.INTEL)[0]
     assert reinstall_torch(conda) == ("conda install --force-reinstall pytorch",)
+
+
+def test_conda_brings_it_into_the_environment_that_was_examined():
+    prefix = "/home/ada/my envs/thesis"
+    conda = replace(TORCH, installer="conda", prefix=prefix, file=f"{prefix}/torch.py")
+    where = "-p '/home/ada/my envs/thesis'"
+
+    assert install_torch(having(torch=conda), Vendor.NVIDIA) == (
+        f"conda install {where} -c conda-forge pytorch-gpu",
+    )
+    assert reinstall_torch(conda) == (f"conda install {where} --force-reinstall pytorch",)
+    assert uninstall_torch(conda) == f"conda remove {where} pytorch"
+    beside = replace(conda, file="/home/ada/.local/lib/python3.12/site-packages/torch/__init__.py")
+    assert uninstall_torch(beside) == "/py -m pip uninstall torch"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +166,7 @@ def test_a_driver_comes_from_the_distribution_or_from_the_makers_page(surroundin
     ],
 )
 def test_a_path_is_quoted_as_its_shell_wants_it(monkeypatch, platform, path, typed):
-    monkeypatch.setattr(remedies.sys, "platform", platform)
+    monkeypatch.setattr(torch_remedies.sys, "platform", platform)
 
     assert quoted(path) == typed
 
@@ -221,14 +253,76 @@ def test_a_container_is_restarted_by_what_started_it(container, command):
         ({"system": "windows"}, "kill 4711", "Stop-Process -Id 4711"),
         ({"system": "windows"}, "sudo nvidia-smi -i 0 -c DEFAULT", "nvidia-smi -i 0 -c DEFAULT"),
         ({"system": "windows"}, r"C:\py\python.exe -m pip", r"C:\py\python.exe -m pip"),
-        ({"wsl": 2}, REBOOT, "wsl --shutdown  # in Windows"),
+        ({"wsl": 2}, REBOOT, "wsl --shutdown  # on the host (Windows)"),
         ({"wsl": 2}, LOG, "sudo dmesg | grep -i dxg"),
         ({"wsl": 2}, "nvidia-smi", "nvidia-smi"),
         ({"container": "docker"}, REBOOT, f"{REBOOT}  # on the host"),
         ({"container": "docker"}, LOG, f"{LOG}  # on the host"),
         ({"container": "docker"}, "/py -m pip install torch", "/py -m pip install torch"),
         ({"container": "none"}, REBOOT, REBOOT),
+        ({"container": "docker"}, "unset PYTHONPATH", "unset PYTHONPATH"),
+        ({"container": "docker"}, "kill 4711", "kill 4711  # on the host"),
+        ({"container": "docker"}, "nvidia-smi", "nvidia-smi  # on the host"),
+        (
+            {"container": "docker"},
+            "sudo chmod a+rw /dev/kfd",
+            "sudo chmod a+rw /dev/kfd  # on the host",
+        ),
+        (
+            {"container": "docker"},
+            "docker restart CONTAINER",
+            "docker restart CONTAINER  # on the host",
+        ),
+        ({"container": "podman"}, "podman run ...", "podman run ...  # on the host"),
+        ({"container": "docker"}, "docker run  # AMD", "docker run  # on the host, AMD"),
+        ({"container": "docker"}, "https://a.page", "https://a.page"),
+        ({"wsl": 2}, "wsl --update", "wsl --update  # on the host (Windows)"),
+        ({"wsl": 2}, "sudo modprobe nvidia", "wsl --shutdown  # on the host (Windows)"),
+        ({"wsl": 2}, "sudo nvidia-smi -pm 1", "nvidia-smi -pm 1  # on the host (Windows)"),
+        ({"wsl": 2, "container": "docker"}, REBOOT, "wsl --shutdown  # on the host (Windows)"),
+        ({"wsl": 2, "container": "docker"}, "docker run", "docker run  # on the host"),
+        ({"wsl": 2, "container": "docker"}, LOG, "sudo dmesg | grep -i dxg  # on the host"),
     ],
 )
 def test_a_command_is_typed_where_it_does_something(surroundings, command, typed):
     assert as_typed(command, having(**surroundings)) == typed
+
+
+HOST_ONLY = (
+    "sudo ",
+    "dmesg",
+    "journalctl",
+    "docker ",
+    "podman ",
+    "modprobe",
+    "nvidia-smi",
+    "kill ",
+)
+
+
+@pytest.mark.parametrize("start", [{"container": "docker"}, {"wsl": 2}])
+def test_no_line_for_the_host_is_without_its_mark(start):
+    problems = ("Error 802", "Error 803", "CUDA unknown error", "out of memory", "No CUDA GPUs")
+    broken = [failing(nvidia(), problem) for problem in problems]
+    broken += [failing(amd(), problem) for problem in problems]
+    broken += [unproven(nvidia(nvml=Nvml(code=code))) for code in (None, 4, 9, 12, 15, 18, 999)]
+    broken += [unproven(with_card(make(), answers=False)) for make in (nvidia, amd, intel)]
+    broken += [unproven(with_device(nvidia(), **{name: value})) for name, value in FAULTS]
+    for evidence in broken:
+        for step in diagnose(around(evidence, **start)).steps:
+            for command in step.commands:
+                is_inside = command == "sudo dmesg | grep -i dxg" or command.startswith("ls ")
+                is_of_host = any(word in command for word in HOST_ONLY)
+                if "wsl" in start:
+                    is_of_host = "modprobe" in command or "reboot" in command
+                assert not is_of_host or is_inside or "# on the host" in command, command
+
+
+FAULTS = (
+    ("code", 16),
+    ("is_mig_pending", True),
+    ("compute_mode", 2),
+    ("is_remap_pending", True),
+    ("uncorrected_errors", 3),
+    ("has_remap_failed", True),
+)

@@ -23,6 +23,7 @@ from tests.machine.doctor.made import (
     with_kernel,
 )
 
+HOST = "  # on the host"
 DRI = "--device /dev/dri --group-add render ..."
 WSL = Surroundings(virtualization="wsl", wsl=2, has_dxg=True, has_wsl_cuda=True)
 
@@ -64,11 +65,11 @@ def test_without_an_accelerator_nothing_is_wrong(evidence, key):
         (
             "docker",
             (
-                "docker run --gpus all ...  # NVIDIA",
-                f"docker run --device /dev/kfd {DRI}  # AMD",
+                "docker run --gpus all ...  # on the host, NVIDIA",
+                f"docker run --device /dev/kfd {DRI}  # on the host, AMD",
             ),
         ),
-        ("lxc", ("lxc config device add CONTAINER gpu gpu",)),
+        ("lxc", ("lxc config device add CONTAINER gpu gpu  # on the host",)),
     ],
 )
 def test_how_a_container_is_given_what_its_host_may_have_can_be_copied(container, commands):
@@ -88,7 +89,7 @@ def test_what_windows_does_not_share_cannot_be_told_from_inside_of_wsl(has_dxg, 
     step = found(bare(virtualization="wsl", wsl=2, has_dxg=has_dxg))
 
     assert (step.key, step.state) == (key, State.UNKNOWN)
-    assert "wsl --shutdown" in step.commands
+    assert "wsl --shutdown  # on the host (Windows)" in step.commands
 
 
 @pytest.mark.parametrize("cards", [(), intel().cards])
@@ -149,11 +150,15 @@ def test_an_accelerator_of_another_maker_needs_its_package():
 @pytest.mark.parametrize(
     ("evidence", "container", "command"),
     [
-        (nvidia(nodes=(), nvml=None), "docker", "docker run --gpus all ..."),
-        (nvidia(nodes=(), nvml=None), "podman", "podman run --device nvidia.com/gpu=all ..."),
+        (nvidia(nodes=(), nvml=None), "docker", f"docker run --gpus all ...{HOST}"),
+        (
+            nvidia(nodes=(), nvml=None),
+            "podman",
+            f"podman run --device nvidia.com/gpu=all ...{HOST}",
+        ),
         (nvidia(nodes=(), nvml=None), "kubernetes", "resources: {limits: {nvidia.com/gpu: 1}}"),
-        (amd(nodes=()), "docker", f"docker run --device /dev/kfd {DRI}"),
-        (intel(nodes=()), "docker", f"docker run {DRI}"),
+        (amd(nodes=()), "docker", f"docker run --device /dev/kfd {DRI}{HOST}"),
+        (intel(nodes=()), "docker", f"docker run {DRI}{HOST}"),
     ],
 )
 def test_a_container_that_was_not_given_the_card_is_told_how(evidence, container, command):
@@ -236,7 +241,7 @@ def test_a_free_driver_in_the_way_of_nvidias_is_to_be_forbidden(distributions, c
     [
         ({"secure_boot": True}, "secure_boot", "sudo modprobe nvidia"),
         ({}, "driver_not_loaded", "sudo modprobe nvidia"),
-        ({"built": None}, "driver_not_loaded", "sudo modprobe nvidia"),
+        ({"built": None}, "driver_untold", "sudo modprobe nvidia"),
         (
             {"built": frozenset(), "built_elsewhere": frozenset({"nvidia"})},
             "driver_of_other_kernel",
@@ -264,6 +269,86 @@ def test_the_key_to_be_enrolled_under_secure_boot_is_that_of_the_distribution():
     assert "mokutil --import /var/lib/dkms/mok.pub" in found(debian).commands[1]
     fedora = around(ubuntu, distributions=("fedora",))
     assert "/etc/pki/akmods/certs/public_key.der" in found(fedora).commands[1]
+
+
+NOUVEAU = "blacklist nouveau"
+
+
+@pytest.mark.parametrize(
+    ("secure_boot", "key", "first"),
+    [
+        (True, "free_driver_secure_boot", "sudo modprobe nvidia"),
+        (None, "free_driver_boot_untold", "mokutil --sb-state"),
+    ],
+)
+def test_a_free_driver_is_not_forbidden_before_the_module_of_nvidia_is_signed(
+    secure_boot, key, first
+):
+    step = found(with_card(unheld(secure_boot=secure_boot), driver="nouveau"))
+
+    assert (step.key, step.commands[0]) == (key, first)
+    order = [n for n, each in enumerate(step.commands) if "--import" in each or NOUVEAU in each]
+    assert ["--import" in step.commands[n] for n in order] == [True, False]
+    assert step.commands[-1] == "sudo reboot"
+
+
+@pytest.mark.parametrize("kernel", [{"secure_boot": False}, {"loaded": frozenset({"nvidia"})}])
+def test_a_module_that_the_kernel_takes_needs_no_key(kernel):
+    taken = with_kernel(unheld(secure_boot=True), **kernel)
+
+    assert found(with_card(taken, driver="nouveau")).key == "free_driver_in_the_way"
+
+
+def test_without_lib_modules_nobody_can_tell_whether_nvidias_driver_is_installed():
+    step = found(with_card(unheld(built=None), driver="nouveau"))
+
+    assert step.key == "free_driver_untold"
+    assert step.commands[0] == "modinfo nvidia"
+
+
+@pytest.mark.parametrize("evidence", [nvidia(nvml=None, nodes=()), amd(nodes=()), intel(nodes=())])
+def test_without_lib_modules_no_driver_is_called_missing_or_installed(evidence):
+    bare_host = with_kernel(
+        with_card(unproven(evidence), driver=""), loaded=frozenset(), built=None
+    )
+
+    step = found(bare_host)
+
+    assert (step.step, step.key) == ("driver", "driver_untold")
+    assert step.commands[0].startswith("sudo modprobe ")
+
+
+@pytest.mark.parametrize(
+    ("built", "key"), [(None, "modules_gone"), (frozenset({"nouveau"}), "driver_of_other_kernel")]
+)
+def test_a_free_driver_that_stepped_in_after_an_update_is_not_forbidden(built, key):
+    updated = unheld(built=built, built_elsewhere=frozenset({"nvidia"}))
+
+    step = found(with_card(updated, driver="nouveau"))
+
+    assert (step.key, step.commands[-1]) == (key, "sudo reboot")
+    assert not [command for command in step.commands if NOUVEAU in command]
+
+
+def test_modules_that_an_update_removed_come_back_with_a_restart():
+    step = found(unheld(built=None, built_elsewhere=frozenset({"nvidia"})))
+
+    assert (step.key, step.commands) == ("modules_gone", ("sudo reboot",))
+
+
+def test_who_installed_a_build_for_gpus_in_wsl_expects_one():
+    wsl = replace(UBUNTU, virtualization="wsl", wsl=2, has_dxg=True)
+    step = found(Evidence(torch=failing(nvidia(), "x").torch, surroundings=wsl))
+
+    assert (step.key, step.state) == ("wsl_without_nvidia", State.LOOK)
+
+
+def test_the_log_of_a_card_off_the_bus_is_that_of_its_driver():
+    for evidence, word in ((amd(nodes=()), "amdgpu"), (intel(nodes=()), "xe")):
+        step = found(with_card(unproven(evidence), answers=False))
+
+        assert word in step.commands[0]
+        assert "NVRM" not in step.commands[0]
 
 
 def test_a_kernel_without_amds_driver_is_told():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.core import words
 from machine.doctor.evidence import Outcome
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
@@ -120,3 +121,60 @@ def test_a_pytorch_that_says_nothing_is_not_judged():
     step = step_of(nvidia(torch=replace(CUDA_TORCH, devices=())), "works")
 
     assert (step.key, step.state) == ("nothing_tried", State.UNKNOWN)
+
+
+OTHERS = {
+    ("amd", "RuntimeError: No HIP GPUs are available"): "hip_none_found",
+    ("amd", "RuntimeError: HIP error: no ROCm-capable device is detected"): "hip_none_found",
+    ("amd", "OutOfMemoryError: HIP out of memory. Tried to allocate 2 GiB"): "out_of_memory",
+    ("amd", "RuntimeError: HIP error: uncorrectable ECC error encountered"): "memory_error_met",
+    ("amd", "RuntimeError: HIP error: unknown error"): "does_not_work",
+    ("amd", "RuntimeError: HIP error: invalid device function"): "no_code",
+    ("intel", "RuntimeError: No XPU devices are available."): "xpu_unavailable",
+    ("intel", "OutOfMemoryError: XPU out of memory. Tried to allocate 2 GiB"): "out_of_memory",
+    ("intel", "RuntimeError: level_zero backend failed (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"):
+        "out_of_memory",
+    ("intel", "RuntimeError: level_zero backend failed (UR_RESULT_ERROR_DEVICE_LOST)"):
+        "does_not_work",
+    ("intel", "RuntimeError: no kernel image"): "no_code",
+}  # fmt: skip
+OF_NVIDIA = ("nvidia", "NVRM", "/whl/cu", "CUDA")
+
+
+@pytest.mark.parametrize(("maker", "said"), OTHERS)
+def test_rocm_and_xpu_have_words_and_commands_of_their_own(maker, said):
+    evidence = failing({"amd": amd, "intel": intel}[maker](), said)
+
+    step = found(evidence)
+
+    assert (step.step, step.key) == ("works", OTHERS[maker, said])
+    assert not [command for command in step.commands if any(word in command for word in OF_NVIDIA)]
+    assert not any(word in words.load("en").text(f"doctor.{step.key}") for word in OF_NVIDIA)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SILENT, Outcome.CRASHED])
+@pytest.mark.parametrize(("make", "driver"), [(amd, "amdgpu"), (intel, "xe")])
+def test_a_rocm_or_xpu_that_hangs_or_crashes_has_the_log_of_its_driver(make, driver, outcome):
+    torch = replace(make().torch, devices=(), outcome=outcome, stage="look")
+
+    step = found(make(torch=torch))
+
+    assert step.key in ("torch_silent", "torch_crashes")
+    assert driver in step.commands[0]
+
+
+@pytest.mark.parametrize(("make", "index"), [(amd, "rocm"), (intel, "xpu")])
+def test_a_broken_pytorch_for_amd_or_intel_is_replaced_by_one_for_it(make, index):
+    torch = replace(make().torch, devices=(), version=None, import_problem="OSError: libsycl.so.8")
+
+    step = found(make(torch=torch))
+
+    assert step.key == "torch_broken"
+    assert f"/whl/{index}" in step.commands[0]
+
+
+def test_a_missing_level_zero_is_told_by_its_name():
+    said = "OSError: libze_loader.so.1: cannot open shared object file"
+    torch = replace(intel().torch, devices=(), version=None, import_problem=said)
+
+    assert found(intel(torch=torch)).key == "level_zero_missing"

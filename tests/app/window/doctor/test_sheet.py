@@ -328,7 +328,7 @@ def test_what_starts_a_container_with_a_card_is_shown_once_to_be_copied():
     docker = Surroundings(container="docker")
     shown = page_data(diagnose(Evidence(torch=CPU_TORCH, surroundings=docker)), ENGLISH)
 
-    assert shown.commands[0] == "docker run --gpus all ...  # NVIDIA"
+    assert shown.commands[0] == "docker run --gpus all ...  # on the host, NVIDIA"
     assert shown.links[0].commands == ()
 
 

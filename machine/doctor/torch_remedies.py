@@ -1,0 +1,189 @@
+"""Commands that install PyTorch into the chosen Python, or into one for which there is a build.
+
+Sources. Builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and
+PYTORCH_ROCM_ARCH in .ci/docker/manywheel/build.sh, both of PyTorch 2.13; indexes:
+https://pytorch.org/get-started/locally/ and previous-versions/. Which driver runs which CUDA:
+https://docs.nvidia.com/deploy/cuda-compatibility/, minor version compatibility: a driver runs its
+own and every older major version of CUDA. Which Python has builds: RELEASE.md of PyTorch, and the
+classifiers of PyTorch 2.13.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from dataclasses import replace
+
+from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
+from machine.doctor.queries import driver_cuda
+
+JETSON_PAGE = (
+    "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
+)
+AMD_WINDOWS_PAGE = "https://rocm.docs.amd.com/projects/radeon-ryzen/en/latest/"
+INTEL_PAGE = "https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html"
+_INDEX = "https://download.pytorch.org/whl/"
+_BLACKWELL, _TURING = (10, 0), (7, 5)  # the first compute capability of each
+
+# The architectures in ROCm builds of PyTorch.
+AMD_TARGETS = frozenset(
+    f"gfx{number}"
+    for number in (
+        *("900", "906", "908", "90a", "942", "950", "1030", "1100", "1101", "1102", "1103"),
+        *("1150", "1151", "1200", "1201"),
+    )
+)
+# The oldest and the newest Python for which an index has builds; its older builds count too.
+_NEWEST = (3, 15)
+_PYTHONS: dict[str | None, tuple[tuple[int, int], tuple[int, int]]] = {
+    "cu118": ((3, 8), (3, 13)),  # up to PyTorch 2.7
+    "cu126": ((3, 9), _NEWEST),
+    "cu128": ((3, 9), _NEWEST),
+    "xpu": ((3, 9), _NEWEST),
+    None: ((3, 8), _NEWEST),
+}
+_OTHERWISE = ((3, 10), _NEWEST)
+PYTHONS_PAGE = "https://www.python.org/downloads/"
+_NEW = "torch-env"  # a new environment
+
+
+def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
+    """Return how to install a PyTorch for this vendor into the chosen Python."""
+    torch = evidence.torch or Torch(python=sys.executable)
+    if vendor is Vendor.NVIDIA and evidence.surroundings.board is not None:
+        return (JETSON_PAGE,)
+    if vendor is Vendor.AMD and (
+        evidence.surroundings.system == "windows" or evidence.surroundings.wsl
+    ):
+        return (AMD_WINDOWS_PAGE,)
+    if torch.installer == "conda" and vendor is Vendor.NVIDIA:
+        return (f"conda install{_into(torch)} -c conda-forge pytorch-gpu",)
+    index = _index(evidence, vendor)
+    if lacks_build(evidence, vendor):
+        return _with_another_python(evidence, vendor)
+    return (_install(torch, index),)
+
+
+def lacks_build(evidence: Evidence, vendor: Vendor | None) -> bool:
+    """Is there no PyTorch for this vendor that the chosen Python could run?"""
+    torch = evidence.torch
+    if torch is None or torch.python_version is None or torch.installer == "conda":
+        return False
+    oldest, newest = suiting(evidence, vendor)
+    is_cpython = torch.implementation in (None, "cpython")
+    return not is_cpython or not oldest <= _release(torch.python_version) <= newest
+
+
+def suiting(evidence: Evidence, vendor: Vendor | None) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the oldest and the newest Python with a PyTorch for this vendor."""
+    return _PYTHONS.get(_index(evidence, vendor), _OTHERWISE)
+
+
+def pythons_with_build(evidence: Evidence, vendor: Vendor | None) -> list[Interpreter]:
+    """Return the other Pythons of this machine that have a build, the newest first."""
+    oldest, newest = suiting(evidence, vendor)
+    suited = [each for each in evidence.pythons if oldest <= _release(each.version) <= newest]
+    return sorted(suited, key=lambda each: _release(each.version), reverse=True)
+
+
+def _release(version: str) -> tuple[int, int]:
+    match = re.match(r"(\d+)\.(\d+)", version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _with_another_python(evidence: Evidence, vendor: Vendor | None) -> tuple[str, ...]:
+    """Return how to make an environment of a Python that has a build."""
+    suited = pythons_with_build(evidence, vendor)
+    if not suited:
+        return (PYTHONS_PAGE,)
+    folder = "Scripts" if sys.platform == "win32" else "bin"
+    python = os.path.join(_NEW, folder, "python")
+    torch = replace(evidence.torch or Torch(python=""), python=python, is_missing=True)
+    make = f"{quoted(suited[0].path)} -m venv {_NEW}"
+    return (make, _install(replace(torch, installer="pip"), _index(evidence, vendor)))
+
+
+def _into(torch: Torch) -> str:
+    return f" -p {quoted(torch.prefix)}" if torch.prefix else ""
+
+
+def reinstall_torch(torch: Torch) -> tuple[str, ...]:
+    """Return how to reinstall a damaged PyTorch."""
+    if torch.installer == "conda":
+        return (f"conda install{_into(torch)} --force-reinstall pytorch",)
+    return (_install(torch, None, is_there=True),)
+
+
+def uninstall_torch(torch: Torch) -> str:
+    """Return how to remove the PyTorch that is loaded."""
+    python, prefix = quoted(torch.python), torch.prefix or ""
+    if torch.installer == "conda" and (torch.file or "").startswith(prefix):
+        return f"conda remove{_into(torch)} pytorch"
+    if torch.installer == "uv":
+        return f"uv pip uninstall --python {python} torch"
+    return f"{python} -m pip uninstall torch"
+
+
+def empty_cache(torch: Torch) -> str:
+    """Return how to free the room that downloaded packages take."""
+    ways = {"uv": "uv cache clean", "conda": "conda clean --all"}
+    return ways.get(torch.installer, f"{quoted(torch.python)} -m pip cache purge")
+
+
+def rename(path: str) -> str:
+    """Return how to give a file another name."""
+    folder, name = os.path.split(path)
+    return f"mv {quoted(path)} {quoted(os.path.join(folder, f'my_{name}'))}"
+
+
+def _install(torch: Torch, index: str | None, *, is_there: bool | None = None) -> str:
+    python = quoted(torch.python)
+    names = " ".join(("torch", *torch.companions))
+    again = not torch.is_missing if is_there is None else is_there
+    where = f" --index-url {_INDEX}{index}" if index else ""
+    if torch.installer == "uv":
+        return f"uv pip install --python {python}{' --reinstall' if again else ''} {names}{where}"
+    # Without this, pip keeps an installed CPU build.
+    how = " --upgrade --force-reinstall" if again else ""
+    return f"{python} -m pip install{how} {names}{where}"
+
+
+def _index(evidence: Evidence, vendor: Vendor | None) -> str | None:
+    if vendor is Vendor.AMD:
+        return "rocm7.2"
+    if vendor is Vendor.INTEL:
+        return "xpu"
+    return _cuda_index(evidence) if vendor is Vendor.NVIDIA else None
+
+
+def _cuda_index(evidence: Evidence) -> str:
+    """Return the newest build that suits the driver, the oldest GPU and the Python."""
+    driver, torch = driver_cuda(evidence), evidence.torch
+    has_later = _release((torch and torch.python_version) or "") != (3, 9)  # cu130 needs 3.10
+    targets = capabilities(evidence)
+    oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
+    if driver is not None and driver < (12, 0):
+        return "cu118"
+    if driver is not None and driver >= (13, 0) and oldest >= _TURING:
+        return "cu130" if has_later else "cu128"
+    return "cu128" if newest >= _BLACKWELL else "cu126"
+
+
+def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
+    """Return the compute capabilities of the NVIDIA GPUs."""
+    devices = evidence.nvml.devices if evidence.nvml is not None else ()
+    found = [device.capability for device in devices if device.capability]
+    for device in evidence.torch.devices if evidence.torch is not None and not found else ():
+        major, dot, minor = (device.target or "").partition(".")
+        if dot and major.isdecimal() and minor.isdecimal():
+            found.append((int(major), int(minor)))
+    return found
+
+
+def quoted(path: str) -> str:
+    """Return a path quoted for a command line."""
+    if sys.platform == "win32":
+        return f'"{path}"' if " " in path else path
+    return shlex.quote(path)
