@@ -134,7 +134,7 @@ def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
 
 
 def _c2c(library: Nvml, gpu: Any) -> float:
-    links = range(library.field(gpu, _C2C_COUNT))
+    links = range(min(library.field(gpu, _C2C_COUNT), _MOST_LINKS))
     up = [number for number in links if library.field(gpu, _C2C_STATE, number)]
     if not up:
         raise Unanswered(_NO_C2C)

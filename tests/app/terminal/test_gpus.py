@@ -4,8 +4,8 @@ import dataclasses
 
 from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
 from experiments.core import words
-from machine.devices import Gpu, GpuLink, Link, MigInstance, NvLink
-from machine.live.gpu_samples import ClockReason, GpuProcess, GpuSample
+from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, NvLink
+from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.model import Machine
 
 ENGLISH = words.load()

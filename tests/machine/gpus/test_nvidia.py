@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machine.devices import Gpu, GpuLink, Link, MigInstance, PciDevice
+from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, PciDevice
 from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, nvidia, nvml
 from machine.gpus.cuda import Cuda, CudaGpu
@@ -186,6 +186,17 @@ def test_one_gpu_is_told_with_all_that_its_driver_knows(tree):
         power_default_watts=700.0,
         power_min_watts=200.0,
         power_max_watts=700.0,
+        architecture="Hopper",
+        temperature_celsius=61.0,
+        temperature_slowdown_celsius=89.0,
+        temperature_shutdown_celsius=92.0,
+        clock_reasons=(ClockReason(key="clock_reasons.power_cap", severity="limit"),),
+        bar_bytes=128 * GIB,
+        resizable_bar=True,
+        ecc_pending=True,
+        remapped_rows=0,
+        remapping_pending=False,
+        remapping_failed=False,
         numa_node=1,
         visible=True,
         asleep=False,
