@@ -46,7 +46,7 @@ REASONS = {
     ),
     16: Reason(
         "The GPU must be reset before it answers again.",
-        "sudo nvidia-smi --gpu-reset, or restart the machine.",
+        "coreopsis doctor says how.",
     ),
     17: Reason(
         "The system denies access to the GPU, as in a container that was not given it.",

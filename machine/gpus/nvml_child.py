@@ -165,14 +165,12 @@ def unpacked(said: Mapping[str, Any], kind: type) -> Facts:
     """Return the facts of a record of this kind; a value of another type is unknown."""
     facts, types = Facts(), get_type_hints(kind)
     facts.missing = {name: Reason(*reason) for name, reason in said["missing"].items()}
+    facts.sources = {**said["sources"]}
     for name, value in said["values"].items():
         try:
             facts.values[name] = msgspec.convert(value, types[name], strict=True)
         except (msgspec.ValidationError, KeyError):
-            facts.lack(name, ODD)
-        else:
-            if name in said["sources"]:
-                facts.sources[name] = said["sources"][name]
+            facts.drop(name, ODD)
     return facts
 
 
