@@ -36,6 +36,7 @@ _MIG_HIDES = Reason(
     "With MIG on, CUDA sees instances, not the GPU.", "Look the model up in its data sheet."
 )
 _NO_LINK = Reason("The GPU shares a chip with the processor.", "There is no link to look at.")
+_AFTER_TROUBLE_S = 1.0
 _BY_CUDA = ("sms", "l2_bytes", "unified_memory", "visible")
 
 
@@ -57,7 +58,9 @@ def read(
     elif reason := reason_not_to_ask(host, known.values()):
         found = Found(_unasked(known, reason))
     else:
-        pending = ask_cuda() if known or _is_tegra(host) else None
+        # Both at once, which saves time; no library of NVIDIA means no GPU that CUDA could know.
+        is_likely = known or _is_tegra(host) or (load is None and nvml_child.is_here())
+        pending = ask_cuda() if is_likely else None
         try:
             found = (
                 nvml_machine.ask_child(known, host)
@@ -69,7 +72,9 @@ def read(
             found = Found(_unasked(known, error.reason))
             found.trouble = error.reason if isinstance(error, nvml_child.Broken) else None
         if pending is not None:
-            _add_cuda(found, pending.answer(), host)
+            # A driver that hangs for NVML hangs for CUDA, too.
+            answer = pending.answer(_AFTER_TROUBLE_S) if found.trouble else pending.answer()
+            _add_cuda(found, answer, host)
     for gpu in found.gpus:
         gpu.keep("vendor", "NVIDIA", "PCI's number of the vendor")
         gpu.keep("torch_backend", "cuda", "the vendor")

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from app.terminal.devices import pci_line
 from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
 from experiments.core import words
-from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, NvLink
+from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, NvLink, PciDevice
 from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.model import Machine
 
@@ -55,6 +56,15 @@ def test_a_link_that_only_the_driver_tells_and_one_to_the_processor_are_said():
     link = Link(generation=5, width=16, card_generation=5)
     told = dict(lines(dataclasses.replace(H100, link=link, c2c_bytes_per_s=450e9)))
     assert "Gen5 ×16, NVLink-C2C to the processor 450 GB/s each way" in told["gpu 0"]
+
+
+def test_a_device_whose_link_only_the_driver_knows_has_its_lanes():
+    link = Link(generation=1, width=8, card_generation=5, slot_generation=5, slot_width=16)
+    gpu = dataclasses.replace(H100, pci_address="0000:1a:00.0", link=link)
+    device = PciDevice(address="0000:1a:00.0", class_id=0x030200, name="GH100")
+    text = pci_line(Machine(gpus=(gpu,), pci=(device,)), device)
+    assert text == "GH100, Gen1 ×8 now, could be Gen5 ×16 (links slow down when idle)"
+    assert pci_line(Machine(pci=(device,)), device) == "GH100, link not known"
 
 
 def test_heat_power_and_memory_have_a_line_each_and_gpus_that_are_alike_share_it():
