@@ -72,6 +72,17 @@ class MigInstance:
     sms: int | None = None
 
 
+Severity = Literal["information", "limit", "warning"]
+
+
+@record
+class ClockReason:
+    """Why a GPU's clock is not higher; `key` is that of the sentence."""
+
+    key: str
+    severity: Severity
+
+
 @record
 class Gpu:
     """A GPU or other accelerator; `pci_address` finds it in `pci`.
@@ -80,6 +91,10 @@ class Gpu:
     Clocks are the highest. `numa_node` is the nearest node; `memory_numa_node` is the GPU's own
     memory, if that is a node. `link` comes from the driver if `pci` has none, as in a virtual
     machine.
+
+    `bar_bytes` is the largest window of addresses (BAR) through which the processor reaches the
+    GPU's memory; `resizable_bar` tells whether it spans all of it. `ecc_pending` is the state of
+    ECC from the next start on. Rows of memory are remapped after errors.
     """
 
     index: int
@@ -92,7 +107,7 @@ class Gpu:
     driver_version: str | None = None
     cuda_version: str | None = None  # the newest that the driver knows
     compute_capability: str | None = None  # of NVIDIA: 9.0
-    architecture: str | None = None  # of AMD: gfx942
+    architecture: str | None = None  # of AMD: gfx942, of NVIDIA: Hopper
     memory_bytes: int | None = None
     unified_memory: bool | None = None  # it has no own memory and uses the machine's
     memory_bus_bits: int | None = None
@@ -104,13 +119,23 @@ class Gpu:
     power_default_watts: float | None = None
     power_min_watts: float | None = None
     power_max_watts: float | None = None
+    temperature_celsius: float | None = None  # when it was looked at
+    temperature_slowdown_celsius: float | None = None  # from here on it clocks down
+    temperature_shutdown_celsius: float | None = None
+    clock_reasons: tuple[ClockReason, ...] | None = None  # when it was looked at
     numa_node: int | None = None
     memory_numa_node: int | None = None
     link: Link | None = None
+    bar_bytes: int | None = None
+    resizable_bar: bool | None = None
     c2c_bytes_per_s: float | None = None  # of NVLink-C2C to the processor (Grace), one direction
     visible: bool | None = None  # to programs started from here
     asleep: bool | None = None
     ecc: bool | None = None
+    ecc_pending: bool | None = None
+    remapped_rows: int | None = None
+    remapping_pending: bool | None = None
+    remapping_failed: bool | None = None
     persistence: bool | None = None
     virtualization: Literal["none", "passthrough", "vgpu", "host"] | None = None
     fabric: Literal["not started", "in progress", "completed", "failed"] | None = None

@@ -69,7 +69,7 @@ def read_peaks(
     dram_ceiling = dram(memory.modules, memory.channels)
     found: dict[str, Any] = {
         "memory": dram_ceiling.plain() if dram_ceiling else {},
-        "pcie": {device.address: way(pci, device) for device in pci if _has_peak(device)},
+        "pcie": _pcie(pci, gpus),
         "nvlink": {
             f"{link.a}-{link.b}": ceiling.plain()
             for link in gpu_links
@@ -108,6 +108,17 @@ def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | N
     )
 
 
+def _pcie(pci: tuple[PciDevice, ...], gpus: tuple[Gpu, ...]) -> dict[str, Any]:
+    """Return the ceilings of each device's link; a GPU's driver may know what the kernel hides."""
+    found = {device.address: way(pci, device) for device in pci if _has_peak(device)}
+    for gpu in gpus:
+        if gpu.pci_address and gpu.link and gpu.pci_address not in found:
+            own = way(pci, PciDevice(address=gpu.pci_address, link=gpu.link))
+            if own:
+                found[gpu.pci_address] = own
+    return found
+
+
 def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
     """Return the ceilings of the device's own link and of the way from the processor."""
     link = device.link
@@ -117,8 +128,10 @@ def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
     own = Ceiling(
         value=link.peak_bytes_per_s, formula=pcie.formula(generation, width), source=_PCI_SIG
     )
-    hop = pcie.narrowest(pci, device.address) or device
-    peak = hop.link.peak_bytes_per_s if hop.link else None
+    hop = pcie.narrowest(pci, device.address)
+    peak = hop.link.peak_bytes_per_s if hop and hop.link else None
+    if hop is None or peak is None or own.value <= peak:
+        hop, peak = device, own.value
     return {**own.plain(), "way_bytes_per_s": peak, "limiting_hop": hop.address}
 
 

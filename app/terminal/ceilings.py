@@ -72,7 +72,9 @@ def _lines(machine: Machine) -> Iterator[_Line]:
 
 
 def _links(machine: Machine) -> Iterator[tuple[tuple[str, str], Mapping[str, Any]]]:
-    able = {d.address: lanes_text(*pcie.able(d.link)) for d in machine.pci if d.link}
+    links = {gpu.pci_address: gpu.link for gpu in machine.gpus}
+    links |= {device.address: device.link for device in machine.pci if device.link}
+    able = {address: lanes_text(*pcie.able(link)) for address, link in links.items() if link}
     for address, entry in machine.peaks.get("pcie", {}).items():
         if entry:
             yield (able.get(address, address), _told(entry, "formula")), entry

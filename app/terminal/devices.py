@@ -44,7 +44,8 @@ def pci_line(machine: Machine, device: PciDevice) -> str:
     """Return name, link, and the narrowest hop on the way."""
     name = device.name or "unknown device"
     if device.link is None:
-        return f"{name}, link not known"
+        of_driver = next((g.link for g in machine.gpus if g.pci_address == device.address), None)
+        return f"{name}, {link_text(of_driver) if of_driver else 'link not known'}"
     parts = [name, link_text(device.link)]
     peak = pcie.peak_bytes_per_s(machine, device.address)
     if peak:
@@ -83,7 +84,8 @@ def link_text(link: Link) -> str:
         text = f"{now} now, could be {best} ({_why_less(link)})"
     card = lanes_text(link.card_generation, link.card_width)
     slot = lanes_text(link.slot_generation, link.slot_width)
-    if card and slot and card != slot:
+    is_whole = link.card_width or link.card_generation != link.slot_generation
+    if card and slot and card != slot and is_whole:
         text += f" (card {card}, slot {slot})"
     return text
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.terminal.devices import link_text
+from app.terminal.gpu_health import health_lines
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.devices import Gpu
@@ -34,6 +35,7 @@ def gpu_lines(machine: Machine) -> Iterator[tuple[str, str]]:
             size = f", {show(instance.memory_bytes, 'bytes')}" if instance.memory_bytes else ""
             sms = f", {instance.sms} SMs" if instance.sms else ""
             yield f"of gpu {gpu.index}", f"{instance.name or 'an instance of MIG'}{size}{sms}"
+    yield from health_lines(machine.gpus)
     for gpu in machine.gpus[:1]:
         versions = _known(
             gpu.driver_version and f"driver {gpu.driver_version}",

@@ -81,8 +81,11 @@ def able(link: Link) -> tuple[int | None, int | None]:
 
 
 def knows_lanes(link: Link) -> bool:
-    """Is it known how many lanes the link uses, and how many each end has?"""
-    return None not in (link.width, link.card_width, link.slot_width)
+    """Is it known how many lanes the link uses, and how many the slot has, alone or with the card?
+
+    NVML tells only what both ends can do together, which stands in `slot_width`.
+    """
+    return None not in (link.width, link.slot_width)
 
 
 def shortfall(link: Link) -> Shortfall | None:

@@ -83,7 +83,7 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("driver", system_steps.driver, _GPU),
     ("nodes", access_steps.nodes, _GPU),
     ("permission", access_steps.permission, _GPU),
-    ("library", nvidia_steps.library, _NVIDIA),
+    ("library", nvidia_steps.library, (*_NVIDIA, None)),
     ("health", nvidia_steps.health, _NVIDIA),
     ("fabric", nvidia_steps.fabric, _NVIDIA),
     ("partitions", nvidia_steps.partitions, _NVIDIA),

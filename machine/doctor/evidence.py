@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import field
+from typing import Literal
 
 from machine.devices import Link
 from machine.record import record
@@ -141,9 +142,13 @@ class NvmlDevice:
 
 @record
 class Nvml:
-    """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer."""
+    """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer.
+
+    `trouble` is what its library did to the process that asked: hang, crash, or tell nonsense.
+    """
 
     code: int | None = None
+    trouble: Literal["silent", "crashed", "odd"] | None = None
     driver: str | None = None
     cuda: tuple[int, int] | None = None  # the newest CUDA that the driver knows
     devices: tuple[NvmlDevice, ...] = ()

@@ -108,7 +108,7 @@ def _of_linux(
     if not cards and answered is not None:
         seen = answered.devices
         cards = tuple(Card(vendor=Vendor.NVIDIA, name=each.name or "NVIDIA") for each in seen)
-        answered = answered if cards else None
+        answered = answered if cards or answered.trouble else None
     return Evidence(
         surroundings=surroundings,
         cards=cards,

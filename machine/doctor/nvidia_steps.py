@@ -20,6 +20,7 @@ from machine.doctor.remedies import (
     start_fabric_manager,
 )
 from machine.doctor.verdicts import Verdict, fine, look, wrong
+from machine.gpus.nvml_child import LIBRARY
 
 # Of nvmlReturn_t in nvml.h.
 _NO_PERMISSION, _NOT_LOADED, _LIBRARY_MISSING = 4, 9, 12
@@ -33,7 +34,10 @@ _PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of GPUs for desktops
 
 
 def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether driver and library work together."""
+    """Judge whether driver and library work together.
+
+    A library that hangs or crashes is told without a card, too: it may be all that hides one.
+    """
     nvml = evidence.nvml
     for short in evidence.short_libraries:
         file, size_bytes = short.path, short.size_bytes
@@ -44,12 +48,17 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
         return wrong("library_short", *install_driver(evidence), file=file, size_bytes=size_bytes)
     if nvml is None:
         return None
+    how = look if vendor is None else wrong
+    if nvml.trouble == "crashed":
+        return how("nvml_crashed", LOG, REBOOT, library=LIBRARY)
+    if nvml.trouble == "odd":
+        return how("nvml_odd", "ldconfig -p | grep libnvidia-ml", library=LIBRARY)
+    if nvml.trouble == "silent" or nvml.code is None:
+        return how("nvml_silent", LOG, REBOOT, library=LIBRARY)
     if nvml.code == 0:
         return _answered(evidence)
     container, installed = is_contained(evidence), ", ".join(evidence.libraries)
     match nvml.code:
-        case None:
-            return wrong("nvml_silent", LOG, REBOOT)
         case 18 if container:
             return wrong("mismatch_in_container", restart_container(evidence))
         case 18:

@@ -18,32 +18,43 @@ import msgspec
 from machine.devices import Link
 from machine.doctor.asking import ask
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
-from machine.gpus.nvml import Library
+from machine.facts import Unanswered
+from machine.gpus import nvml_child
+from machine.gpus.nvml import MOST_GPUS, Library
+from machine.system.linux import entries
 
-WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN
 _LINK = ("Generation", "Width")
 _TEMPERATURE_OF_GPU, _SLOWDOWN = 0, 1  # of nvmlTemperatureSensors_t, nvmlTemperatureThresholds_t
+_MOST_INSTANCES = 64  # of MIG; GPUs have 7
+_GPUS = Path("/proc/driver/nvidia/gpus")
 _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 
 _ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
 
 
-def ask_nvml(*, within_s: float = WITHIN_S, stop: threading.Event | None = None) -> Nvml:
+def ask_nvml(*, within_s: float | None = None, stop: threading.Event | None = None) -> Nvml:
     """Return NVML's answers. May block; wakes a sleeping GPU. Raises only Stopped."""
     rooms = str(Path(__file__).parents[2])
+    limit_s = nvml_child.within_s(len(entries(_GPUS))) if within_s is None else within_s
     try:
-        answer = ask((sys.executable, "-c", _ASK, rooms), within_s=within_s, stop=stop)
-        return msgspec.json.decode(answer.lines[-1] if answer.lines else "{}", type=Nvml)
-    except (OSError, msgspec.DecodeError):
+        answer = ask((sys.executable, "-P", "-c", _ASK, rooms), within_s=limit_s, stop=stop)
+    except OSError:
         return Nvml()
+    if not answer.lines:
+        return Nvml(trouble="silent" if answer.status is None else "crashed")
+    try:
+        return msgspec.convert(nvml_child.decoded(answer.lines[-1].encode()), Nvml)
+    except (Unanswered, msgspec.ValidationError):
+        return Nvml(trouble="odd")
 
 
 def tell() -> None:
     """Write NVML's answers to standard output, as one line of JSON."""
     import pynvml
 
-    sys.stdout.write(msgspec.json.encode(read(pynvml)).decode() + "\n")
+    out = nvml_child.own_output()
+    nvml_child.send(out, read(pynvml))
 
 
 def read(library: Library) -> Nvml:
@@ -55,6 +66,8 @@ def read(library: Library) -> Nvml:
     cuda = asked.get("nvmlSystemGetCudaDriverVersion_v2")
     driver = asked.get("nvmlSystemGetDriverVersion")
     count = asked.get("nvmlDeviceGetCount") or 0
+    if count > MOST_GPUS:
+        return Nvml(trouble="odd")
     devices = tuple(_device(library, index) for index in range(count))
     asked.get("nvmlShutdown")
     return Nvml(
@@ -160,7 +173,9 @@ def _mig_instances(library: Library, handle: Any) -> int:
     """Count the MIG instances."""
     asked = _Asked(library)
     found = 0
-    for index in range(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
+    for index in range(
+        min(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0, _MOST_INSTANCES)
+    ):
         asked.get("nvmlDeviceGetMigDeviceHandleByIndex", handle, index)
         found += not asked.code
     return found

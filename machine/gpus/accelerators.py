@@ -19,7 +19,8 @@ from machine.facts import Facts, Notes, Reason, Unanswered, note
 from machine.gpus import amd, apple, intel, nvidia, nvlink
 from machine.gpus import windows as windows_gpus
 from machine.gpus.makers import maker_of
-from machine.gpus.pci_facts import Host, describe
+from machine.gpus.nvml_machine import Found
+from machine.gpus.pci_facts import Host, add_bar, describe
 
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
@@ -41,7 +42,7 @@ def parts(
     host: Host,
     notes: Notes,
     *,
-    ask_nvidia: Callable[[Host], nvidia.Found] = nvidia.read,
+    ask_nvidia: Callable[[Host], Found] = nvidia.read,
     ask_apple: Callable[[int | None], list[Facts]] = apple.read,
     ask_windows: Callable[[], list[Facts]] = windows_gpus.read,
 ) -> Iterator[tuple[str, Any]]:
@@ -59,7 +60,7 @@ def parts(
             gpus += ask_apple(host.memory_bytes)
         except Unanswered as error:
             notes.lack("gpus", why=error.reason.why, how=error.reason.how)
-    _note_gpus(host, gpus, notes)
+    _note_gpus(host, gpus, found.trouble, notes)
     yield "gpus", tuple(Gpu(index=n, **gpu.values) for n, gpu in enumerate(gpus))
     links = _links(host, gpus, found.pairs)
     note(list(links.values()), "gpu_links", _LINK_NAMES, notes)
@@ -68,12 +69,15 @@ def parts(
     yield "nvswitch", _nvswitch(host, gpus, notes)
 
 
-def _note_gpus(host: Host, gpus: Sequence[Facts], notes: Notes) -> None:
+def _note_gpus(host: Host, gpus: Sequence[Facts], trouble: Reason | None, notes: Notes) -> None:
     for gpu in gpus:
+        add_bar(gpu)
         for name in _NAMES:
             if name not in gpu.sources:
                 gpu.lack(name, _NO_WORD)
     note(gpus, "gpus", _NAMES, notes)
+    if trouble is not None and not any(gpu.values.get("vendor") == "NVIDIA" for gpu in gpus):
+        notes.lack("gpus", why=trouble.why, how=trouble.how)
     if host.pci or gpus:
         notes.sources["gpus"] = "pci, and the drivers of the makers"
     elif not any(entry.what == "gpus" for entry in notes.missing):

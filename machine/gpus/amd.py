@@ -26,6 +26,15 @@ NO_ACCELERATORS = frozenset({0x4752, 0x515E, 0x5969})
 _KFD = "sys/class/kfd/kfd/topology/nodes"
 _XGMI = 11  # HSA_IOLINK_TYPE_XGMI
 _OWN_MEMORY = ("1", "2")  # HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, _PRIVATE
+_SENSORS = {  # file, and how many of its units make one of ours
+    "power_limit_watts": ("power1_cap", 1e6),
+    "power_default_watts": ("power1_cap_default", 1e6),
+    "power_max_watts": ("power1_cap_max", 1e6),
+    "power_min_watts": ("power1_cap_min", 1e6),
+    "temperature_celsius": ("temp1_input", 1e3),
+    "temperature_slowdown_celsius": ("temp1_crit", 1e3),
+    "temperature_shutdown_celsius": ("temp1_emergency", 1e3),
+}
 _HIDING = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 _NO_KFD = Reason(
     "The kernel shows no compute topology (/sys/class/kfd) here.", "rocminfo, or coreopsis doctor"
@@ -63,20 +72,15 @@ def _add_files(gpu: Facts, host: Host, address: str) -> None:
     if memory_bytes := read_int(folder / "mem_info_vram_total"):
         gpu.keep("memory_bytes", memory_bytes, f"{shown}/mem_info_vram_total")
     sensors = hwmon(folder)
-    for name in ("power_limit_watts", "power_default_watts", "power_max_watts", "power_min_watts"):
+    for name in _SENSORS:
         if gpu.values.get("asleep"):
             gpu.lack(name, _ASLEEP)
     if sensors is None or gpu.values.get("asleep"):
         return
-    for name, file in (
-        ("power_limit_watts", "power1_cap"),
-        ("power_default_watts", "power1_cap_default"),
-        ("power_max_watts", "power1_cap_max"),
-        ("power_min_watts", "power1_cap_min"),
-    ):
-        microwatts = read_int(sensors / file)
-        if microwatts is not None and (microwatts > 0 or file == "power1_cap_min"):
-            gpu.keep(name, microwatts / 1e6, f"{shown}/hwmon/*/{file}")
+    for name, (file, units) in _SENSORS.items():
+        count = read_int(sensors / file)
+        if count is not None and (count > 0 or file == "power1_cap_min"):
+            gpu.keep(name, count / units, f"{shown}/hwmon/*/{file}")
 
 
 def _add_node(gpu: Facts, host: Host, node: int | None) -> None:

@@ -10,6 +10,7 @@ Source: CUDA Driver API, "Device Management" and "Peer Context Memory Access".
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ANSWER_WITHIN_S = 20.0  # eight GPUs without persistence take several seconds to wake
+_GRACE_S = 1.0  # for a killed child to end; after that it is abandoned
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # CUdevice_attribute
 _ATTRIBUTES = {
@@ -77,9 +79,10 @@ class PendingAnswer:
 
     children: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def answer(self) -> Cuda:
-        """Wait for the children's answers; may block for ANSWER_WITHIN_S."""
-        said = [_answer(child) for child in self.children]
+    def answer(self, within_s: float | None = None) -> Cuda:
+        """Wait for the children's answers; may block for ANSWER_WITHIN_S, or `within_s`."""
+        limit_s = ANSWER_WITHIN_S if within_s is None else within_s
+        said = [_answer(child, limit_s) for child in self.children]
         everything, as_here = said[0], said[-1]
         if isinstance(everything, str):
             return Cuda(why=everything)
@@ -109,15 +112,16 @@ def _child(environment: dict[str, str]) -> subprocess.Popen[str]:
     )
 
 
-def _answer(child: subprocess.Popen[str]) -> list[dict[str, Any]] | str:
+def _answer(child: subprocess.Popen[str], limit_s: float) -> list[dict[str, Any]] | str:
     """Return a child's GPUs, or a sentence why there are none."""
     try:
-        said, _ = child.communicate(timeout=ANSWER_WITHIN_S)
+        said, _ = child.communicate(timeout=limit_s)
         answer: list[dict[str, Any]] | str = json.loads(said)
     except subprocess.TimeoutExpired:
         child.kill()
-        child.communicate()
-        return f"CUDA did not answer within {ANSWER_WITHIN_S:.0f} seconds."
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a broken driver may hold it
+            child.communicate(timeout=_GRACE_S)
+        return f"CUDA did not answer within {limit_s:.0f} seconds."
     except ValueError:
         return "CUDA's driver library crashed when it was asked."
     return answer

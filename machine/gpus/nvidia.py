@@ -8,13 +8,12 @@ a laptop's sleeping GPU, so they are not asked while it sleeps.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
 
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason, Unanswered
-from machine.gpus import cuda, nvlink, nvml, nvml_gpu
-from machine.gpus.nvml import Nvml
+from machine.gpus import cuda, nvml, nvml_child, nvml_gpu, nvml_machine
+from machine.gpus.nvml_machine import Found, at, lack_unknown
 from machine.gpus.pci_facts import Host, describe
 from machine.system.linux import entries, fields, read_text
 
@@ -33,32 +32,24 @@ _UNLOADED = Reason(
 _RECORDED = Reason(
     "NVIDIA's driver was not asked: this is a recording.", "nvidia-smi -q, on the machine itself."
 )
-UNLISTED = Reason(
-    "NVIDIA's driver does not list this GPU; containers and jobs see only those they were given.",
-    "coreopsis doctor",
-)
 _MIG_HIDES = Reason(
     "With MIG on, CUDA sees instances, not the GPU.", "Look the model up in its data sheet."
 )
 _NO_LINK = Reason("The GPU shares a chip with the processor.", "There is no link to look at.")
+_AFTER_TROUBLE_S = 1.0
 _BY_CUDA = ("sms", "l2_bytes", "unified_memory", "visible")
-
-
-@dataclass
-class Found:
-    """The GPUs, and what NVIDIA's libraries tell of pairs of them, by their indexes."""
-
-    gpus: list[Facts] = field(default_factory=list)
-    pairs: dict[tuple[int, int], Facts] = field(default_factory=dict)
 
 
 def read(
     host: Host,
     *,
-    load: Callable[[], nvml.Library] = nvml.load,
+    load: Callable[[], nvml.Library] | None = None,
     ask_cuda: Callable[[], cuda.PendingAnswer] = cuda.start,
 ) -> Found:
-    """Return the GPUs, in NVML's order if it answers."""
+    """Return the GPUs, in NVML's order if it answers.
+
+    NVML is asked in a process of its own; with `load`, the library is asked here.
+    """
     known = {device.address: describe(host, device) for device in pci_gpus(host)}
     for address, card in known.items():
         _own_node(host, address, card)
@@ -67,15 +58,23 @@ def read(
     elif reason := reason_not_to_ask(host, known.values()):
         found = Found(_unasked(known, reason))
     else:
-        pending = ask_cuda() if known or _is_tegra(host) else None
+        # Both at once, which saves time; no library of NVIDIA means no GPU that CUDA could know.
+        is_likely = known or _is_tegra(host) or (load is None and nvml_child.is_here())
+        pending = ask_cuda() if is_likely else None
         try:
-            with contextlib.closing(Nvml(load(), is_wsl=host.is_wsl)) as library:
-                pending = pending or ask_cuda()
-                found = _asked(library, known, host)
+            found = (
+                nvml_machine.ask_child(known, host)
+                if load is None
+                else nvml_machine.ask(load(), known, host)
+            )
+            pending = pending or ask_cuda()
         except Unanswered as error:
             found = Found(_unasked(known, error.reason))
+            found.trouble = error.reason if isinstance(error, nvml_child.Broken) else None
         if pending is not None:
-            _add_cuda(found, pending.answer(), host)
+            # A driver that hangs for NVML hangs for CUDA, too.
+            answer = pending.answer(_AFTER_TROUBLE_S) if found.trouble else pending.answer()
+            _add_cuda(found, answer, host)
     for gpu in found.gpus:
         gpu.keep("vendor", "NVIDIA", "PCI's number of the vendor")
         gpu.keep("torch_backend", "cuda", "the vendor")
@@ -127,50 +126,8 @@ def _is_tegra(host: Host) -> bool:
 
 def _unasked(known: dict[str, Facts], reason: Reason) -> list[Facts]:
     for card in known.values():
-        _lack(card, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
+        lack_unknown(card, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
     return list(known.values())
-
-
-def _lack(gpu: Facts, names: Iterable[str], reason: Reason) -> None:
-    for name in names:
-        if not gpu.knows(name):
-            gpu.lack(name, reason)
-
-
-def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
-    handles = list(library.gpus())
-    gpus = [Facts() for _ in handles]
-    for gpu, handle in zip(gpus, handles, strict=True):
-        if not isinstance(handle, Reason):
-            nvml_gpu.ask_address(library, handle, gpu)
-    left = {a: card for a, card in known.items() if a not in {_at(gpu) for gpu in gpus}}
-    # Both lists follow the bus, so GPUs without an address take the remaining ones in order.
-    places = iter(left.values() if len(left) == sum(not _at(gpu) for gpu in gpus) else ())
-    gpus = [known.get(_at(gpu)) or (not _at(gpu) and next(places, gpu)) or gpu for gpu in gpus]
-    linked = {device.address for device in host.pci if device.link}
-    for gpu, handle in zip(gpus, handles, strict=True):
-        if isinstance(handle, Reason):
-            _lack(gpu, (*nvml_gpu.NAMES, "pci_address", "name"), handle)
-        else:
-            nvml_gpu.describe(library, handle, gpu, host, link_is_known=_at(gpu) in linked)
-    for card in left.values():
-        if all(card is not gpu for gpu in gpus):
-            _lack(card, nvml_gpu.NAMES, _unlisted(card))
-            gpus.append(card)
-    answering = {n: h for n, h in enumerate(handles) if not isinstance(h, Reason)}
-    return Found(gpus, nvlink.pairs(library, answering, gpus))
-
-
-def _at(gpu: Facts) -> str:
-    address: str = gpu.values.get("pci_address", "")
-    return address
-
-
-def _unlisted(card: Facts) -> Reason:
-    driver = card.values.get("driver", _DRIVER)
-    if driver == _DRIVER:
-        return UNLISTED
-    return Reason(f"The GPU belongs to the driver {driver}, not to NVIDIA's.", "coreopsis doctor")
 
 
 def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
@@ -180,15 +137,17 @@ def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
     only = len(found.gpus) == len(answer.gpus) == 1
     by_address = {gpu.address: gpu for gpu in answer.gpus}
     for gpu in found.gpus:
-        seen = answer.gpus[0] if only else by_address.get(_at(gpu))
+        seen = answer.gpus[0] if only else by_address.get(at(gpu))
         if seen is not None:
             _add(gpu, seen, host)
-        address = seen.address if seen else _at(gpu)
+        address = seen.address if seen else at(gpu)
         if answer.visible is not None and address:
             gpu.keep("visible", address in answer.visible, "CUDA, started in this environment")
-        _lack(gpu, _BY_CUDA, Reason(answer.why or "CUDA does not list it.", "coreopsis doctor"))
+        lack_unknown(
+            gpu, _BY_CUDA, Reason(answer.why or "CUDA does not list it.", "coreopsis doctor")
+        )
     for (a, b), pair in found.pairs.items():
-        seen, other = by_address.get(_at(found.gpus[a])), _at(found.gpus[b])
+        seen, other = by_address.get(at(found.gpus[a])), at(found.gpus[b])
         if seen is not None and other in by_address:
             pair.keep("peer_access_cuda", other in seen.peers, "CUDA: cuDeviceCanAccessPeer")
 
@@ -196,7 +155,7 @@ def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
 def _add(gpu: Facts, seen: cuda.CudaGpu, host: Host) -> None:
     attribute = "CUDA: cuDeviceGetAttribute"
     if gpu.values.get("mig"):
-        _lack(gpu, ("sms", "l2_bytes"), _MIG_HIDES)
+        lack_unknown(gpu, ("sms", "l2_bytes"), _MIG_HIDES)
         return
     gpu.keep("sms", seen.sms, attribute)
     gpu.keep("l2_bytes", seen.l2_bytes, attribute)

@@ -26,6 +26,21 @@ _MOST_LINKS = 64  # Blackwell has 18, nvml.h knows of 36
 _HOPPER = 9  # from this compute capability on, a field tells the state
 # nvmlNvlinkVersion_t, which is not the generation.
 _VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
+# The versions of links between these speeds (bytes/s of one direction), and of the GPUs of this
+# compute capability. Source: NVIDIA's white papers.
+_BY_SPEED = (
+    (12e9, 16e9, ("3.0", "3.1")),  # GA102
+    (17e9, 22e9, ("1.0",)),
+    (23e9, 29e9, ("2.0", "2.2", "3.0", "3.1", "4.0")),
+    (45e9, 60e9, ("5.0", "6.0")),
+)
+_BY_CAPABILITY = {
+    6: ("1.0",),
+    7: ("2.0", "2.2"),
+    8: ("3.0", "3.1"),
+    9: ("4.0",),
+    10: ("5.0",),
+}
 _STATES: dict[int, Literal["inactive", "active", "sleep"]] = {
     0: "inactive",
     1: "active",
@@ -101,6 +116,7 @@ def _links(library: Nvml, gpu: Any, major: int, facts: Facts) -> tuple[NvLink, .
             if is_refusal(error.reason):  # there are no more
                 break
             raise
+        _check_version(link, major, facts)
         links.append(NvLink(number=number, **link.values))
         for name, reason in link.missing.items():
             facts.lack(f"nvlinks[*].{name}", reason)
@@ -133,8 +149,25 @@ def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
     return link
 
 
+def _check_version(link: Facts, major: int, facts: Facts) -> None:
+    """Correct a version that the link's speed or the GPU contradicts: drivers count differently."""
+    told, speed = link.values.get("version"), link.values.get("bytes_per_s") or 0.0
+    by_speed = next((names for low, high, names in _BY_SPEED if low < speed < high), ())
+    by_gpu = _BY_CAPABILITY.get(major, ())
+    possible = [name for name in by_speed if name in by_gpu] or by_speed or by_gpu
+    if told is None or not possible or told in possible:
+        return
+    known = f"a speed of {speed / 1e9:.3g} GB/s" if by_speed else f"compute capability {major}"
+    why = f"The driver says version {told}, but {known} is not of that version."
+    if len({name[0] for name in possible}) == 1:  # 3.0 and 3.1 are of one generation
+        link.values["version"] = possible[0]
+        facts.sources["nvlinks[*].version"] = f"{why} The speed and the GPU's generation count."
+    else:
+        link.drop("version", Reason(why, "Look the model up in its maker's data sheet."))
+
+
 def _c2c(library: Nvml, gpu: Any) -> float:
-    links = range(library.field(gpu, _C2C_COUNT))
+    links = range(min(library.field(gpu, _C2C_COUNT), _MOST_LINKS))
     up = [number for number in links if library.field(gpu, _C2C_STATE, number)]
     if not up:
         raise Unanswered(_NO_C2C)

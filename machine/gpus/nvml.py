@@ -46,7 +46,7 @@ REASONS = {
     ),
     16: Reason(
         "The GPU must be reset before it answers again.",
-        "sudo nvidia-smi --gpu-reset, or restart the machine.",
+        "coreopsis doctor says how.",
     ),
     17: Reason(
         "The system denies access to the GPU, as in a container that was not given it.",
@@ -64,7 +64,8 @@ _WSL = Reason(
 _NO_BINDING = Reason(
     "The Python package nvidia-ml-py is not installed.", "pip install nvidia-ml-py"
 )
-_ODD = Reason("The driver's answer makes no sense.", "nvidia-smi -q")
+ODD = Reason("The driver's answer makes no sense.", "nvidia-smi -q")
+MOST_GPUS, MOST_BYTES = 1024, 2**50  # a library that tells more lies
 # The union of nvmlFieldValue_t by nvmlValueType_t.
 _FIELD_TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
@@ -112,7 +113,7 @@ class Nvml:
         except AttributeError as error:  # pynvml is older than the call
             raise Unanswered(REASONS[FUNCTION_NOT_FOUND]) from error
         except (OSError, ValueError) as error:  # a crash on Windows; invalid text
-            raise Unanswered(_ODD) from error
+            raise Unanswered(ODD) from error
 
     def ask_positive(self, call: str, *arguments: Any) -> int:
         """Return a number; some drivers answer 0 for "unknown". Raises Unanswered."""
@@ -125,15 +126,18 @@ class Nvml:
         """Return a field value (NVML_FI_DEV_...); `scope` is a link's number. Raises Unanswered."""
         (found,) = self.ask("nvmlDeviceGetFieldValues", gpu, [(number, scope)])
         if found.nvmlReturn:
-            raise Unanswered(REASONS.get(found.nvmlReturn, _ODD))
+            raise Unanswered(REASONS.get(found.nvmlReturn, ODD))
         try:
             return int(getattr(found.value, _FIELD_TYPES[found.valueType]))
         except (IndexError, ValueError):
-            raise Unanswered(_ODD) from None
+            raise Unanswered(ODD) from None
 
     def gpus(self) -> Iterator[Any | Reason]:
         """Yield the handle of each GPU, or the reason why it has none."""
-        for index in range(self.ask("nvmlDeviceGetCount")):
+        count = self.ask("nvmlDeviceGetCount")
+        if count > MOST_GPUS:
+            raise Unanswered(ODD)
+        for index in range(count):
             try:
                 yield self.ask("nvmlDeviceGetHandleByIndex", index)
             except Unanswered as error:

@@ -10,26 +10,52 @@ from typing import Any
 from machine.bus import pcie
 from machine.devices import Link, MigInstance
 from machine.facts import Facts, Reason, Unanswered
-from machine.gpus import nvlink
-from machine.gpus.nvml import Nvml, is_refusal
+from machine.gpus import nvlink, nvml_health
+from machine.gpus.nvml import MOST_BYTES, NOT_SUPPORTED, ODD, REASONS, Nvml, is_refusal
 from machine.gpus.pci_facts import Host
 from machine.system.linux import read_text
 
 NAMES = (
-    *("uuid", "driver_version", "cuda_version", "compute_capability", "memory_bytes"),
+    *("uuid", "driver_version", "cuda_version", "compute_capability", "architecture"),
+    *("memory_bytes", "bar_bytes"),
     *("memory_bus_bits", "memory_clock_hz", "sm_clock_hz", "power_limit_watts"),
-    *("power_default_watts", "power_min_watts", "power_max_watts", "memory_numa_node", "ecc"),
+    *("power_default_watts", "power_min_watts", "power_max_watts", "memory_numa_node"),
+    *nvml_health.NAMES,
     *("persistence", "virtualization", "fabric", "mig", "mig_instances", "nvlinks"),
     "c2c_bytes_per_s",
 )
 
 _NODES = "sys/devices/system/node"
 _VIRTUALIZATION = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host", 4: "host"}
+# nvmlDeviceArchitecture_t
+_ARCHITECTURES = {
+    **{2: "Kepler", 3: "Maxwell", 4: "Pascal", 5: "Volta", 6: "Turing", 7: "Ampere", 8: "Ada"},
+    **{9: "Hopper", 10: "Blackwell", 13: "Rubin"},
+}
+# No GPU comes near these; a library that says more lies, or does not know.
+_MOST = {
+    "memory_bytes": MOST_BYTES,
+    "bar_bytes": MOST_BYTES,
+    "memory_bus_bits": 2**20,
+    "memory_clock_hz": 10**12,
+    "sm_clock_hz": 10**12,
+    "power_limit_watts": 1e5,
+    "power_default_watts": 1e5,
+    "power_min_watts": 1e5,
+    "power_max_watts": 1e5,
+    "numa_node": 2**16,
+    "memory_numa_node": 2**16,
+}
+_MOST_INSTANCES = 64  # of MIG; GPUs have 7
+_HIGHEST_BUS, _HIGHEST_DOMAIN = 0xFF, 2**31  # Hyper-V makes up domains
 _CLOCK_SM, _CLOCK_MEMORY = 1, 2  # nvmlClockType_t
 _SCOPE_NODE = 0  # nvmlAffinityScope_t
 _NODE_BITS, _NODE_WORDS = 64, 16  # NVML tells nodes as a mask
-_MIG_OFF = Reason("MIG is off: the GPU is not split.", "sudo nvidia-smi --multi-instance-gpu=1")
+_MIG_OFF = Reason(
+    "MIG is off: the GPU is not split.", "nvidia-smi --query-gpu=mig.mode.current --format=csv"
+)
 _IN_PCI = Reason("It stands in pci, by the address, with both its ends.", "See pci.")
+_SLOT = "the slot's best is what it can do with this card"
 _TOGETHER = Reason(
     "NVML tells what card and slot can do together, not each.", "The manuals of card and board."
 )
@@ -40,6 +66,8 @@ def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
 
     def address() -> str:
         info = library.ask("nvmlDeviceGetPciInfo_v3", gpu)
+        if info.bus > _HIGHEST_BUS or info.domain > _HIGHEST_DOMAIN:
+            raise Unanswered(REASONS[NOT_SUPPORTED])  # WSL and some virtual machines hide it
         return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
 
     facts.ask("pci_address", _said("PciInfo_v3"), address)
@@ -55,11 +83,19 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
     ) -> Any:
         how = library.ask_positive if positive else library.ask
         source = _said(call)
-        return facts.ask(name, source, lambda: make(how(f"nvmlDeviceGet{call}", gpu, *arguments)))
+
+        def read() -> Any:
+            value = make(how(f"nvmlDeviceGet{call}", gpu, *arguments))
+            if name in _MOST and value is not None and value > _MOST[name]:
+                raise Unanswered(ODD)
+            return value
+
+        return facts.ask(name, source, read)
 
     ask("name", "Name", make=str)
     ask("uuid", "UUID", make=str)
     ask("compute_capability", "CudaComputeCapability", make=lambda v: f"{v[0]}.{v[1]}")
+    ask("architecture", "Architecture", make=_ARCHITECTURES.get)
     ask("memory_bytes", "MemoryInfo", make=lambda v: v.total)
     ask("memory_bus_bits", "MemoryBusWidth", make=int, positive=True)
     ask("memory_clock_hz", "MaxClockInfo", _CLOCK_MEMORY, make=_hertz, positive=True)
@@ -68,8 +104,10 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
     ask("power_default_watts", "PowerManagementDefaultLimit", make=_watts, positive=True)
     ask("power_min_watts", "PowerManagementLimitConstraints", make=lambda v: _watts(v[0]))
     ask("power_max_watts", "PowerManagementLimitConstraints", make=lambda v: _watts(v[1]))
-    ask("ecc", "EccMode", make=lambda v: bool(v[0]))
     ask("persistence", "PersistenceMode", make=bool)
+    if not facts.knows("bar_bytes"):
+        ask("bar_bytes", "BAR1MemoryInfo", make=lambda v: v.bar1Total or None)
+    nvml_health.describe(library, gpu, facts)
     ask("virtualization", "VirtualizationMode", make=_VIRTUALIZATION.get)
     ask("memory_numa_node", "NumaNodeId", make=lambda node: _memory_node(host, node))
     if not facts.knows("numa_node"):  # the firmware lacks the table that the kernel reads
@@ -121,7 +159,7 @@ def _first_node(words: Iterable[int]) -> int | None:
 
 
 def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
-    """Add the PCIe link; NVML tells the best of card and slot together only."""
+    """Add the PCIe link; as the slot's best, what NVML says that card and slot can do together."""
     link = Facts()
 
     def ask(name: str, call: str) -> None:
@@ -130,15 +168,15 @@ def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
     ask("generation", "CurrPcieLinkGeneration")
     ask("width", "CurrPcieLinkWidth")
     ask("card_generation", "GpuMaxPcieLinkGeneration")
-    ask("most_generation", "MaxPcieLinkGeneration")
-    ask("most_width", "MaxPcieLinkWidth")
-    most = link.values.pop("most_generation", None), link.values.pop("most_width", None)
-    if None not in most:
-        link.values["peak_bytes_per_s"] = pcie.bytes_per_s(*most)
+    ask("slot_generation", "MaxPcieLinkGeneration")
+    ask("slot_width", "MaxPcieLinkWidth")
+    most = link.values.get("slot_generation"), link.values.get("slot_width")
+    if peak := pcie.bytes_per_s(*most):
+        link.values["peak_bytes_per_s"] = peak
     if not link.values:
         facts.lack("link", link.missing["generation"])
         return
-    facts.keep("link", Link(**link.values), "NVML: nvmlDeviceGet...PcieLink...")
+    facts.keep("link", Link(**link.values), f"NVML: nvmlDeviceGet...PcieLink...; {_SLOT}")
     for name in (field.name for field in dataclasses.fields(Link)):
         if name not in link.values:
             facts.lack(f"link.{name}", link.missing.get(name, _TOGETHER))
@@ -147,7 +185,7 @@ def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
 def _mig(library: Nvml, gpu: Any, facts: Facts) -> tuple[MigInstance, ...]:
     """Return the MIG instances; `facts` gets the reasons for missing values."""
     instances = []
-    for index in range(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu)):
+    for index in range(min(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu), _MOST_INSTANCES)):
         try:
             handle = library.ask("nvmlDeviceGetMigDeviceHandleByIndex", gpu, index)
         except Unanswered as error:

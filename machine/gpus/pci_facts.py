@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from machine.bus.pci import read_pci
 from machine.devices import PciDevice
-from machine.facts import Facts, Reason
+from machine.facts import Facts, Notes, Reason
 from machine.system.linux import PCI_DEVICES, numbered, read_text
 
 _NOT_RECORDED = Reason(
@@ -16,6 +18,11 @@ _NOT_RECORDED = Reason(
 _NO_DRIVER = Reason(
     "No driver of the kernel has taken the device, so no program can use it.", "coreopsis doctor"
 )
+_SHARED = Reason("It uses the machine's memory.", "There is nothing to look at.")
+_NO_WINDOW = Reason(
+    "The kernel and the driver do not tell it.", "sudo lspci -vv shows the regions."
+)
+_WINDOWS, _LARGEST_WINDOW = 6, 2**50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +40,12 @@ class Host:
         return self.root / PCI_DEVICES / address
 
 
+def live_host(root: Path) -> Host:
+    """Return the running machine, for those who watch it."""
+    is_wsl = "microsoft" in (read_text(root / "proc/version") or "").lower()
+    return Host(root=root, pci=read_pci(root, (), Notes()), is_live=True, is_wsl=is_wsl)
+
+
 def describe(host: Host, device: PciDevice) -> Facts:
     """Return the facts that exist for devices of every maker."""
     facts = Facts()
@@ -47,11 +60,35 @@ def describe(host: Host, device: PciDevice) -> Facts:
         facts.keep("driver", os.path.basename(os.readlink(folder / "driver")), f"{shown}/driver")
     except OSError:
         facts.lack("driver", _NO_DRIVER if host.is_live else _NOT_RECORDED)
+    if window := _largest_window(read_text(folder / "resource")):
+        facts.keep("bar_bytes", window, f"{shown}/resource")
     power = read_text(folder / "power/runtime_status")
     if power is not None:
         source = f"{shown}/power/runtime_status"
         facts.keep("asleep", power in ("suspended", "suspending"), source)
     return facts
+
+
+def add_bar(facts: Facts) -> None:
+    """Add whether the processor reaches all of the memory; to be called after `memory_bytes`."""
+    if facts.values.get("unified_memory"):
+        facts.drop("resizable_bar", _SHARED)
+    elif facts.knows("bar_bytes") and facts.knows("memory_bytes"):
+        is_whole = facts.values["bar_bytes"] >= facts.values["memory_bytes"]
+        facts.keep("resizable_bar", is_whole, "bar_bytes against memory_bytes")
+    for name in ("bar_bytes", "resizable_bar"):
+        facts.lack(name, facts.missing.get("memory_bytes", _NO_WINDOW))
+
+
+def _largest_window(resources: str | None) -> int | None:
+    """Return the size of the largest of the six windows, by lines of "start end flags"."""
+    sizes = [0]
+    for line in (resources or "").splitlines()[:_WINDOWS]:
+        with contextlib.suppress(ValueError):
+            first, last = (int(number, 16) for number in line.split()[:2])
+            sizes.append(last - first + 1 if last > first else 0)
+    largest = max(sizes)
+    return largest if 0 < largest <= _LARGEST_WINDOW else None
 
 
 def is_asleep(host: Host, address: str) -> bool:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
+from machine.devices import ClockReason
 from machine.facts import Facts, Reason
 from machine.record import record
 
@@ -14,7 +15,6 @@ _COMMAND_LIMIT = 300  # characters
 _MOST_KNOWN = 1000  # processes; then all are forgotten
 
 State = Literal["awake", "asleep", "lost"]
-Severity = Literal["information", "limit", "warning"]
 
 NEEDS_TWO = Reason("A rate needs two samples; this is the first.", "Wait for the next sample.")
 ASLEEP = Reason(
@@ -24,14 +24,6 @@ _HIDDEN = Reason(
     "The process is not visible from here: it belongs to another container or user.",
     "ps -fp PID, as root on the machine itself.",
 )
-
-
-@record
-class ClockReason:
-    """Why the clock is not higher; `key` is that of the sentence."""
-
-    key: str
-    severity: Severity
 
 
 @record

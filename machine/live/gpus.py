@@ -5,18 +5,18 @@ Accelerators of other makers and the GPUs of Macs are not sampled.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
-from machine.bus.pci import read_pci
 from machine.facts import Notes, note
 from machine.gpus import nvml
-from machine.gpus.pci_facts import Host
+from machine.gpus.pci_facts import live_host
 from machine.live.drm import DrmSampler
 from machine.live.gpu_samples import NAMES, GpuSample
 from machine.live.nvidia import NvidiaSampler
+from machine.live.nvidia_child import NvidiaChild
 from machine.model import Missing
-from machine.system.linux import read_text
 
 _NO_BUS = Missing(
     what="gpus",
@@ -28,22 +28,33 @@ _NO_BUS = Missing(
 class GpuSampler:
     """Samples all GPUs. Not to be shared between threads."""
 
-    def __init__(self, root: Path, load: Callable[[], nvml.Library] = nvml.load) -> None:
-        self._host = Host(
-            root=root,
-            pci=read_pci(root, (), Notes()),
-            is_live=True,
-            is_wsl="microsoft" in (read_text(root / "proc/version") or "").lower(),
+    def __init__(
+        self,
+        root: Path,
+        load: Callable[[], nvml.Library] | None = None,
+        *,
+        patience_s: float = math.inf,
+    ) -> None:
+        """Watch the machine below `root`. With `load`, NVML is asked in this process."""
+        self._host = live_host(root)
+        self._nvidia: NvidiaSampler | NvidiaChild = (
+            NvidiaChild(self._host, patience_s) if load is None else NvidiaSampler(self._host, load)
         )
-        self._nvidia, self._drm = NvidiaSampler(self._host, load), DrmSampler(self._host)
+        self._drm = DrmSampler(self._host)
 
     def sample(self, now_s: float) -> tuple[tuple[GpuSample, ...], list[Missing]]:
-        """Return the sample of each GPU, and the reasons for gaps. May block for 40 ms."""
-        found = [*self._nvidia.sample(now_s), *self._drm.sample(now_s)]
+        """Return the sample of each GPU, and the reasons for gaps.
+
+        Blocks for 40 ms as a rule, for `patience_s` if NVIDIA's library does not answer.
+        """
+        of_nvidia = self._nvidia.sample(now_s)
+        found = [*of_nvidia, *self._drm.sample(now_s)]
         notes = Notes()
         note(found, "gpus", NAMES, notes)
         samples = tuple(GpuSample(index=n, **gpu.values) for n, gpu in enumerate(found))
-        if not samples and not self._host.pci:
+        if not of_nvidia and (trouble := self._nvidia.trouble):
+            notes.lack("gpus", why=trouble.why, how=trouble.how)
+        elif not samples and not self._host.pci:
             notes.missing.append(_NO_BUS)
         return samples, notes.missing
 

@@ -9,11 +9,11 @@ LIMIT: tested only with fakes and with NVIDIA's own mock of the library.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from machine.facts import Facts, Reason, Unanswered
-from machine.gpus import nvidia, nvml, nvml_gpu
+from machine.gpus import nvidia, nvml, nvml_gpu, nvml_machine
 from machine.gpus.nvml import Nvml
 from machine.gpus.pci_facts import Host, describe
 from machine.live.gpu_samples import ASLEEP, Processes, lack_all
@@ -21,7 +21,7 @@ from machine.live.nvidia_gpu import LOST, NvidiaGpu
 from machine.system.linux import read_text
 
 IDLE_S, REST_S = 10.0, 20.0  # the kernel switches a GPU off about 6 s after its last use
-_RETRY_S = 30.0  # after a failed start; somebody may load the driver
+RETRY_S = 30.0  # after a failed start; somebody may load the driver
 _THROUGHPUT_EVERY_S = 0.5  # the call blocks: it measures each direction for 20 ms
 _RESTING = Reason(
     "Nobody used the GPU for a while; it is left alone, so that it can fall asleep.",
@@ -31,6 +31,8 @@ _RESTING = Reason(
 
 class NvidiaSampler:
     """Samples all GPUs of NVIDIA. Not to be shared between threads."""
+
+    trouble: Reason | None = None  # asked in this process, the library takes all along
 
     def __init__(self, host: Host, load: Callable[[], nvml.Library] = nvml.load) -> None:
         self._host, self._load = host, load
@@ -48,7 +50,7 @@ class NvidiaSampler:
         if self._library is None and now_s >= self._not_before_s:
             self._open(now_s)
         if self._library is None:
-            return [*self._closed()]
+            return [*unsampled(self._host, self._cards, self._reason or _RESTING)]
         is_turn = now_s - self._asked_throughput_s >= _THROUGHPUT_EVERY_S
         turns = sorted((g for g in self._gpus if g.needs_throughput), key=lambda g: g.throughput_s)
         found = []
@@ -67,7 +69,7 @@ class NvidiaSampler:
             self._library, self._gpus = None, []
 
     def _open(self, now_s: float) -> None:
-        self._not_before_s = now_s + _RETRY_S
+        self._not_before_s = now_s + RETRY_S
         fresh = {
             device.address: describe(self._host, device) for device in nvidia.pci_gpus(self._host)
         }
@@ -104,21 +106,7 @@ class NvidiaSampler:
             yield address or next(spare, None), handle
         if silent != len(left):
             for address in left:
-                yield address, nvidia.UNLISTED
-
-    def _closed(self) -> Iterator[Facts]:
-        for address, card in self._cards.items():
-            gpu = Facts()
-            gpu.values["pci_address"] = address
-            sleeps = read_text(self._host.folder(address) / "power/runtime_status")
-            if sleeps in ("suspended", "suspending"):
-                gpu.values["state"] = "asleep"
-                lack_all(gpu, ASLEEP)
-            elif sleeps is None and card.sources.get("asleep"):
-                gpu.values["state"] = "lost"
-                lack_all(gpu, LOST)
-            lack_all(gpu, self._reason or _RESTING)
-            yield gpu
+                yield address, nvml_machine.UNLISTED
 
     def _rest_if_idle(self, found: list[Facts], now_s: float) -> None:
         if any(gpu.values.get("busy") or gpu.values.get("processes") for gpu in found):
@@ -130,3 +118,19 @@ class NvidiaSampler:
         if may_sleep and now_s - self._used_s >= IDLE_S:
             self.close()
             self._reason, self._not_before_s = None, now_s + REST_S
+
+
+def unsampled(host: Host, cards: Mapping[str, Facts], reason: Reason) -> Iterator[Facts]:
+    """Yield each card with the reason why NVML was not asked about it."""
+    for address, card in cards.items():
+        gpu = Facts()
+        gpu.values["pci_address"] = address
+        sleeps = read_text(host.folder(address) / "power/runtime_status")
+        if sleeps in ("suspended", "suspending"):
+            gpu.values["state"] = "asleep"
+            lack_all(gpu, ASLEEP)
+        elif sleeps is None and card.sources.get("asleep"):
+            gpu.values["state"] = "lost"
+            lack_all(gpu, LOST)
+        lack_all(gpu, reason)
+        yield gpu

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Literal
 
 from machine.facts import Facts, Reason, Unanswered
-from machine.gpus import nvlink, nvml
+from machine.gpus import nvlink, nvml, nvml_health
 from machine.gpus.nvml import Nvml
-from machine.live.gpu_samples import NEEDS_TWO, ClockReason, Processes, Rates, Severity, lack_all
+from machine.live.gpu_samples import NEEDS_TWO, Processes, Rates, lack_all
 
 _PROCESSES_EVERY_S = 1.0
 _ALL_LINKS = 2**32 - 1  # as scope: the sum over all NVLinks
@@ -24,17 +24,7 @@ _CLOCK_SM, _CLOCK_MEMORY = 1, 2
 _CORRECTED, _UNCORRECTED, _SINCE_START = 0, 1, 0  # nvmlMemoryErrorType_t, nvmlEccCounterType_t
 _THROUGHPUT_SENT, _THROUGHPUT_RECEIVED = 0, 1
 _MEMORY_V2 = 0x02000028  # like nvidia-smi, excludes what the driver reserves
-_CLOCK_REASONS: dict[int, tuple[str, Severity]] = {
-    0x1: ("clock_reasons.idle", "information"),
-    0x2: ("clock_reasons.application_clocks", "information"),
-    0x4: ("clock_reasons.power_cap", "limit"),
-    0x8: ("clock_reasons.hardware_slowdown", "warning"),
-    0x10: ("clock_reasons.sync_boost", "information"),
-    0x20: ("clock_reasons.software_thermal", "warning"),
-    0x40: ("clock_reasons.hardware_thermal", "warning"),
-    0x80: ("clock_reasons.power_brake", "warning"),
-    0x100: ("clock_reasons.display_clocks", "information"),
-}
+_WHOLE = 100  # percent
 _MIG = Reason(
     "NVML does not report utilisation in MIG mode.", "nvidia-smi dmon, or DCGM by instance."
 )
@@ -123,20 +113,20 @@ class NvidiaGpu:
         def ask(name: str, call: str, *arguments: Any, make: Callable[[Any], Any] = int) -> None:
             gpu.ask(name, "", lambda: make(self._ask(call, *arguments)))
 
-        ask("busy", "UtilizationRates", make=lambda v: v.gpu / 100)
-        ask("memory_busy", "UtilizationRates", make=lambda v: v.memory / 100)
+        ask("busy", "UtilizationRates", make=lambda v: _share(v.gpu))
+        ask("memory_busy", "UtilizationRates", make=lambda v: _share(v.memory))
         if self._mig.values.get("mig"):
             for name in ("busy", "memory_busy"):
                 if not gpu.knows(name):
                     gpu.drop(name, _MIG)
-        gpu.ask("memory_used_bytes", "", lambda: self._memory().used)
-        gpu.ask("memory_total_bytes", "", lambda: self._memory().total)
+        gpu.ask("memory_used_bytes", "", lambda: _bytes(self._memory().used))
+        gpu.ask("memory_total_bytes", "", lambda: _bytes(self._memory().total))
         ask("sm_hz", "ClockInfo", _CLOCK_SM, make=lambda v: v * 1_000_000)
         ask("memory_hz", "ClockInfo", _CLOCK_MEMORY, make=lambda v: v * 1_000_000)
         ask("power_watts", "PowerUsage", make=lambda v: v / 1000)
         ask("power_limit_watts", "EnforcedPowerLimit", make=lambda v: v / 1000)
-        gpu.ask("temperature_celsius", "", self._temperature)
-        gpu.ask("clock_reasons", "", self._clock_reasons)
+        gpu.ask("temperature_celsius", "", partial(nvml_health.temperature, self._ask))
+        gpu.ask("clock_reasons", "", partial(nvml_health.clock_reasons, self._ask))
         ask("pcie_generation", "CurrPcieLinkGeneration")
         ask("pcie_width", "CurrPcieLinkWidth")
         ask("ecc_corrected", "TotalEccErrors", _CORRECTED, _SINCE_START)
@@ -159,27 +149,6 @@ class NvidiaGpu:
             if nvml.is_lost(error.reason):
                 raise
             return self._ask("MemoryInfo")  # before driver 510
-
-    def _temperature(self) -> float:
-        try:
-            return float(self._ask("TemperatureV", 0))
-        except Unanswered as error:
-            if nvml.is_lost(error.reason):
-                raise
-            return float(self._ask("Temperature", 0))
-
-    def _clock_reasons(self) -> tuple[ClockReason, ...]:
-        try:
-            bits = self._ask("CurrentClocksEventReasons")
-        except Unanswered as error:
-            if nvml.is_lost(error.reason):
-                raise
-            bits = self._ask("CurrentClocksThrottleReasons")  # its name before driver 535
-        return tuple(
-            ClockReason(key=key, severity=severity)
-            for bit, (key, severity) in _CLOCK_REASONS.items()
-            if bits & bit
-        )
 
     def _add_traffic(self, gpu: Facts, now_s: float) -> None:
         for name, field, scope, unit_bytes in (
@@ -213,3 +182,15 @@ class NvidiaGpu:
         if any(memory_bytes is None for _, memory_bytes, _ in held.values()):
             gpu.lack("processes[*].memory_bytes", _UNCOUNTED)
         return processes.describe(gpu, list(held.values()))
+
+
+def _share(percent: int) -> float:
+    if percent > _WHOLE:
+        raise Unanswered(nvml.ODD)
+    return percent / _WHOLE
+
+
+def _bytes(count: int) -> int:
+    if count > nvml.MOST_BYTES:
+        raise Unanswered(nvml.ODD)
+    return count

@@ -22,6 +22,8 @@ from machine.live.threads import ThreadSample, ThreadSampler
 from machine.model import Missing
 from machine.record import record
 
+_PATIENCE_S = 0.2  # with NVIDIA's library; what it says later is in the next sample
+
 
 @record
 class Sample:
@@ -43,11 +45,11 @@ class Sampler:
         self,
         root: Path = Path("/"),
         clock_s: Callable[[], float] = time.monotonic,
-        load_nvml: Callable[[], nvml.Library] = nvml.load,
+        load_nvml: Callable[[], nvml.Library] | None = None,
     ) -> None:
         self._clock_s, self._start_s = clock_s, clock_s()
         self._threads, self._memory = ThreadSampler(root), MemorySampler(root)
-        self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml)
+        self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml, patience_s=_PATIENCE_S)
 
     def sample(self) -> Sample:
         """Take a sample; takes about 1 ms on a small machine without GPUs."""

@@ -139,7 +139,7 @@ def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:
         notes.lack(
             "cpu.threads_list[*]",
             why=f"The kernel keeps nothing about threads that are offline: {format_list(offline)}.",
-            how=f"As root: echo 1 > /{CPU}/cpu{offline[0]}/online",
+            how="lscpu --all --extended lists them; only a thread that is online is described.",
         )
     for name, (source, why) in _FIELDS.items():
         what = f"cpu.threads_list[*].{name}"

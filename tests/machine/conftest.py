@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.machine import nvml_library
 from tests.machine.recordings import is_here, unpack
 from tests.machine.trees import Tree
 
@@ -24,6 +25,12 @@ settings.load_profile("unhurried")
 def tree(tmp_path) -> Tree:
     """Return an empty tree to write files into."""
     return Tree(tmp_path / "root")
+
+
+@pytest.fixture(scope="session")
+def nvml_folder(tmp_path_factory) -> Path:
+    """Return the folder of a fake NVML in C."""
+    return nvml_library.build(tmp_path_factory.mktemp("nvml"))
 
 
 @pytest.fixture(scope="session")

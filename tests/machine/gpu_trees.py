@@ -31,6 +31,8 @@ def amd(tree, address, node, *, others=(), **values):
         ("freq1_input", 2_100_000_000),
         ("freq2_input", 1_300_000_000),
         ("temp1_input", 48_000),
+        ("temp1_crit", 100_000),
+        ("temp1_emergency", 105_000),
     ):
         tree.write(f"{device}/hwmon/hwmon4/{name}", f"{value}\n")
     domain, bus, rest = address.split(":")

@@ -216,3 +216,37 @@ def test_a_machine_of_which_nothing_is_known_has_no_ceilings():
     notes = Notes()
     assert read_peaks(Memory(), (), (), (), notes) == {}
     assert "peaks" in {entry.what for entry in notes.missing}
+
+
+def test_a_link_that_only_the_driver_of_a_gpu_knows_has_its_peak():
+    link = Link(
+        generation=1,
+        width=16,
+        card_generation=5,
+        slot_generation=4,
+        slot_width=16,
+        peak_bytes_per_s=31.5e9,
+    )
+    known = gpu("H100", "9.0", 132, 1980, pci_address="0000:1a:00.0", link=link)
+    notes = Notes()
+    found = read_peaks(Memory(), (PciDevice(address="0000:1a:00.0"),), (known,), (), notes)
+    entry = found["pcie"]["0000:1a:00.0"]
+    assert entry["bytes_per_s"] == entry["way_bytes_per_s"] == 31.5e9
+    assert entry["formula"].startswith("16e9 transfers/s × 16 lanes")
+    assert entry["limiting_hop"] == "0000:1a:00.0"
+    assert "peaks.pcie" not in [entry.what for entry in notes.missing]
+
+
+def test_a_narrow_bridge_limits_a_gpu_whose_own_link_only_its_driver_knows():
+    bridge = PciDevice(
+        address="0000:00:01.0",
+        parent="pci0000:00",
+        class_id=0x060400,
+        link=Link(card_generation=3, card_width=8, slot_generation=3, peak_bytes_per_s=7.9e9),
+    )
+    device = PciDevice(address="0000:1a:00.0", parent="0000:00:01.0")
+    link = Link(card_generation=5, slot_generation=5, slot_width=16, peak_bytes_per_s=63e9)
+    known = gpu("H100", "9.0", 132, 1980, pci_address="0000:1a:00.0", link=link)
+    entry = read_peaks(Memory(), (device, bridge), (known,), (), Notes())["pcie"]["0000:1a:00.0"]
+    assert (entry["bytes_per_s"], entry["way_bytes_per_s"]) == (63e9, 7.9e9)
+    assert entry["limiting_hop"] == "0000:00:01.0"

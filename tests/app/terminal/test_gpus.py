@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from app.terminal.devices import pci_line
 from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
 from experiments.core import words
-from machine.devices import Gpu, GpuLink, Link, MigInstance, NvLink
-from machine.live.gpu_samples import ClockReason, GpuProcess, GpuSample
+from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, NvLink, PciDevice
+from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.model import Machine
 
 ENGLISH = words.load()
@@ -55,6 +56,70 @@ def test_a_link_that_only_the_driver_tells_and_one_to_the_processor_are_said():
     link = Link(generation=5, width=16, card_generation=5)
     told = dict(lines(dataclasses.replace(H100, link=link, c2c_bytes_per_s=450e9)))
     assert "Gen5 ×16, NVLink-C2C to the processor 450 GB/s each way" in told["gpu 0"]
+
+
+def test_a_device_whose_link_only_the_driver_knows_has_its_lanes():
+    link = Link(generation=1, width=8, card_generation=5, slot_generation=5, slot_width=16)
+    gpu = dataclasses.replace(H100, pci_address="0000:1a:00.0", link=link)
+    device = PciDevice(address="0000:1a:00.0", class_id=0x030200, name="GH100")
+    text = pci_line(Machine(gpus=(gpu,), pci=(device,)), device)
+    lanes = "8 of 16 lanes: reseat the card, or the slot shares lanes"  # idle links keep theirs
+    assert text == f"GH100, Gen1 ×8 now, could be Gen5 ×16 ({lanes})"
+    assert pci_line(Machine(pci=(device,)), device) == "GH100, link not known"
+
+
+def test_heat_power_and_memory_have_a_line_each_and_gpus_that_are_alike_share_it():
+    gpus = [
+        dataclasses.replace(
+            H100,
+            index=n,
+            temperature_celsius=31.0 + n,
+            temperature_slowdown_celsius=89.0,
+            temperature_shutdown_celsius=92.0,
+            power_default_watts=650.0,
+            power_min_watts=200.0,
+            power_max_watts=700.0,
+            ecc=True,
+            ecc_pending=True,
+            bar_bytes=2**37,
+            resizable_bar=True,
+        )
+        for n in range(3)
+    ]
+    told = dict(lines(*gpus))
+    assert told["gpu heat"] == "31 °C to 33 °C now, slows down at 89 °C, switches off at 92 °C"
+    assert told["gpu power"] == "may be limited from 200 W to 700 W, 650 W by default"
+    assert told["gpu memory"] == "ECC on, the processor reaches all of it (resizable BAR)"
+    odd = dataclasses.replace(
+        gpus[2],
+        ecc_pending=False,
+        bar_bytes=2**28,
+        resizable_bar=False,
+        remapped_rows=3,
+        remapping_pending=True,
+        remapping_failed=True,
+    )
+    told = dict(lines(*gpus[:2], odd))
+    assert told["gpus 0 to 1 memory"].startswith("ECC on, the processor")
+    assert told["gpu 2 memory"] == (
+        "ECC on, off from its next start, the processor reaches 256 MiB (no resizable BAR), "
+        "3 rows replaced after errors, a repair waits for its next start, a repair has failed"
+    )
+
+
+def test_a_gpu_without_sensors_has_no_empty_lines():
+    assert all(text for _, text in lines(H100))
+    assert not [label for label, _ in lines(H100) if label.endswith(("heat", "power", "memory"))]
+
+
+def test_what_holds_a_gpu_back_is_told_and_idling_is_not():
+    def held(*reasons):
+        told = tuple(ClockReason(key=f"clock_reasons.{k}", severity=s) for k, s in reasons)
+        return dict(lines(dataclasses.replace(H100, clock_reasons=told))).get("of gpu 0")
+
+    assert held(("idle", "information"), ("application_clocks", "information")) is None
+    assert held(("power_cap", "limit")) == "at its power limit"
+    assert held(("idle", "information"), ("software_thermal", "warning")) == "slowed down: too hot"
 
 
 def test_the_ways_stand_in_a_table_as_nvidia_smi_shows_them():

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.evidence import GpuProcess, Nvml, ShortFile
+from machine.doctor.evidence import Evidence, GpuProcess, Nvml, ShortFile
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
+    CPU_TORCH,
     GIB,
     NVIDIA_CARD,
     around,
@@ -44,6 +45,19 @@ def answering(code, **nvml):
 def test_each_refusal_of_the_library_is_told_in_words(code, key, inside):
     assert (found(answering(code)).step, found(answering(code)).key) == ("library", key)
     assert found(around(answering(code), container="docker")).key == inside
+
+
+@pytest.mark.parametrize(
+    ("trouble", "key"),
+    [("silent", "nvml_silent"), ("crashed", "nvml_crashed"), ("odd", "nvml_odd")],
+)
+def test_a_library_that_hangs_crashes_or_lies_is_named(trouble, key):
+    failed = Nvml(trouble=trouble)
+    step = found(unproven(nvidia(nvml=failed)))
+    assert (step.step, step.state, step.key) == ("library", State.WRONG, key)
+    assert step.values == {"library": "libnvidia-ml.so.1"}
+    alone = found(Evidence(nvml=failed, torch=CPU_TORCH))
+    assert (alone.step, alone.state, alone.key) == ("library", State.LOOK, key)
 
 
 def test_an_update_while_the_driver_ran_is_told_with_both_versions():

@@ -200,17 +200,28 @@ def run_instead(monkeypatch, code):
     monkeypatch.setattr(nvml, "ask", ask)
 
 
-@pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 11)", "print('{')", "1 / 0", ""])
-def test_a_library_that_crashes_leaves_no_answer(monkeypatch, code):
+@pytest.mark.parametrize(
+    ("code", "trouble"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "crashed"),
+        ("", "crashed"),
+        ("1 / 0", "crashed"),
+        ("print('{')", "odd"),
+        ("print('[]')", "odd"),
+        ("import time; time.sleep(60)", "silent"),
+    ],
+)
+def test_a_library_that_fails_leaves_what_it_did(monkeypatch, code, trouble):
     run_instead(monkeypatch, code)
 
-    assert ask_nvml() == Nvml()
+    assert ask_nvml(within_s=0.5 if trouble == "silent" else 30) == Nvml(trouble=trouble)
 
 
-def test_a_library_that_hangs_leaves_no_answer(monkeypatch):
-    run_instead(monkeypatch, "import time; time.sleep(60)")
+def test_a_library_that_counts_too_many_gpus_lies():
+    library = Library(h100())
+    library.gpus = range(2**31)
 
-    assert ask_nvml(within_s=0.3) == Nvml()
+    assert read(library) == Nvml(trouble="odd")
 
 
 def test_a_python_that_does_not_start_leaves_no_answer(monkeypatch):

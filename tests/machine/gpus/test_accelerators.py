@@ -65,6 +65,9 @@ def test_a_gpu_of_amd_is_told_by_the_kernel(instincts):
         power_default_watts=750.0,
         power_max_watts=750.0,
         power_min_watts=0.0,
+        temperature_celsius=48.0,
+        temperature_slowdown_celsius=100.0,
+        temperature_shutdown_celsius=105.0,
         numa_node=0,
         asleep=False,
     )

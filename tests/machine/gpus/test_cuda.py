@@ -165,6 +165,12 @@ def test_a_driver_that_hangs_is_waited_for_only_so_long(monkeypatch):
     assert asking.children[0].returncode is not None
 
 
+def test_after_trouble_with_nvml_cuda_is_waited_for_only_shortly(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    children(monkeypatch, "import time; time.sleep(60)")
+    assert "did not answer" in cuda.start().answer(0.2).why
+
+
 def test_the_child_needs_nothing_but_the_standard_library():
     program = [sys.executable, "-I", "-S", cuda.__file__]
     said = subprocess.run(program, capture_output=True, text=True, check=True, timeout=60)

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machine.devices import Gpu, GpuLink, Link, MigInstance, PciDevice
+from machine.bus import pcie
+from machine.devices import ClockReason, Gpu, GpuLink, Link, MigInstance, PciDevice
 from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, nvidia, nvml
 from machine.gpus.cuda import Cuda, CudaGpu
 from machine.gpus.pci_facts import Host
 from machine.inspect import assemble, portable
-from machine.model import Machine, from_json, missing_of, to_json
+from machine.model import Machine, from_json, missing_of, source_of, to_json
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,
@@ -186,6 +187,17 @@ def test_one_gpu_is_told_with_all_that_its_driver_knows(tree):
         power_default_watts=700.0,
         power_min_watts=200.0,
         power_max_watts=700.0,
+        architecture="Hopper",
+        temperature_celsius=61.0,
+        temperature_slowdown_celsius=89.0,
+        temperature_shutdown_celsius=92.0,
+        clock_reasons=(ClockReason(key="clock_reasons.power_cap", severity="limit"),),
+        bar_bytes=128 * GIB,
+        resizable_bar=True,
+        ecc_pending=True,
+        remapped_rows=0,
+        remapping_pending=False,
+        remapping_failed=False,
         numa_node=1,
         visible=True,
         asleep=False,
@@ -257,6 +269,11 @@ def test_the_link_is_told_where_the_pci_tree_is_not_readable():
     (gpu,) = look(FakeNvml(h100())).gpus
     assert (gpu.link.generation, gpu.link.width) == (5, 16)
     assert gpu.link.peak_bytes_per_s == pytest.approx(63.0e9, rel=1e-3)
+    assert pcie.able(gpu.link) == (5, 16)
+    shared = h100(MaxPcieLinkGeneration=4, MaxPcieLinkWidth=8, CurrPcieLinkWidth=8)
+    narrow = look(FakeNvml(shared)).gpus[0].link
+    assert (narrow.width, narrow.card_generation) == (8, 5)
+    assert (narrow.slot_generation, narrow.slot_width, pcie.able(narrow)) == (4, 8, (4, 8))
     in_a_vm = look(FakeNvml(h100()), pci=(card(),))
     assert in_a_vm.gpus[0].link.width == 16, "pci has the device, but no link"
     known = look(FakeNvml(h100()), pci=(card(link=Link(generation=1, width=16)),))
@@ -315,22 +332,152 @@ def test_ways_have_the_words_of_nvidia_smi(level, path):
     assert (link.path, link.nvlinks, link.peer_access_reported) == (path, 0, True)
 
 
+def joined(version, capability, megabytes_per_s):
+    """Return two GPUs joined by a link of this version, as NVML would say it."""
+    gpus = with_switches(2, 1, version=version)
+    for gpu in gpus:
+        gpu.answers["CudaComputeCapability"] = capability
+        gpu.fields.pop((164, 0))
+        if megabytes_per_s:
+            gpu.fields[164, 0] = megabytes_per_s
+    return look(FakeNvml(*gpus))
+
+
 @pytest.mark.parametrize(
-    ("number", "name"),
+    ("number", "name", "capability", "megabytes_per_s"),
     [
-        (1, "1.0"),
-        (2, "2.0"),
-        (3, "2.2"),
-        (4, "3.0"),
-        (5, "3.1"),
-        (6, "4.0"),
-        (7, "5.0"),
-        (8, "6.0"),
+        (1, "1.0", (6, 0), 20_000),
+        (2, "2.0", (7, 0), 25_781),
+        (3, "2.2", (7, 5), 25_781),
+        (4, "3.0", (8, 0), 25_781),
+        (5, "3.1", (8, 6), 14_062),
+        (6, "4.0", (9, 0), 26_562),
+        (7, "5.0", (10, 0), 53_125),
+        (8, "6.0", (11, 0), 53_125),
+        (6, "4.0", (9, 0), None),
     ],
 )
-def test_the_version_of_nvlink_is_not_the_number_that_the_driver_says(number, name):
-    (gpu, _) = look(FakeNvml(*with_switches(2, 1, version=number))).gpus
-    assert gpu.nvlinks[0].version == name
+def test_the_version_of_nvlink_is_not_the_number_that_the_driver_says(
+    number, name, capability, megabytes_per_s
+):
+    machine = joined(number, capability, megabytes_per_s)
+    assert machine.gpus[0].nvlinks[0].version == machine.gpu_links[0].nvlink_version == name
+    assert "not of that version" not in source_of(machine, "gpus[0].nvlinks[0].version")
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "capability", "megabytes_per_s"),
+    [
+        (4, "4.0", (9, 0), 26_562),  # a driver that says the number of the data sheet
+        (5, "5.0", (10, 0), 53_125),
+        (4, "2.0", (7, 0), 20_000_000),  # the speed of no link: the GPU decides
+        (3, "3.0", (8, 0), 25_781),
+        (6, "1.0", (9, 0), 20_000),  # the speed counts, not the GPU
+        (3, "3.0", (8, 0), None),
+    ],
+)
+def test_a_version_that_speed_or_gpu_contradicts_is_corrected_and_says_so(
+    number, name, capability, megabytes_per_s
+):
+    machine = joined(number, capability, megabytes_per_s)
+    assert machine.gpus[0].nvlinks[0].version == machine.gpu_links[0].nvlink_version == name
+    assert "not of that version" in source_of(machine, "gpus[0].nvlinks[0].version")
+    assert gpu_leaves(machine) == []
+
+
+def test_a_version_that_cannot_be_told_is_unknown_with_the_contradiction():
+    machine = joined(1, (12, 0), 25_781)
+    assert machine.gpus[0].nvlinks[0].version is None
+    why = missing_of(machine, "gpus[0].nvlinks[0].version").why
+    assert why == "The driver says version 1.0, but a speed of 25.8 GB/s is not of that version."
+    assert gpu_leaves(machine) == []
+
+
+# --- health ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bits", "told"),
+    [
+        (0, []),
+        (0x1 | 0x2, [("idle", "information"), ("application_clocks", "information")]),
+        (0x4, [("power_cap", "limit")]),
+        (0x40, [("hardware_thermal", "warning")]),
+    ],
+)
+def test_why_the_clock_is_low_is_told_and_idling_is_no_warning(bits, told):
+    for answers in (
+        {"CurrentClocksEventReasons": bits},
+        {"CurrentClocksEventReasons": NVMLError(13), "CurrentClocksThrottleReasons": bits},
+    ):
+        (gpu,) = look(FakeNvml(h100(**answers))).gpus
+        found = [(r.key.removeprefix("clock_reasons."), r.severity) for r in gpu.clock_reasons]
+        assert found == told
+
+
+def test_that_mig_is_off_is_looked_at_without_switching_it_on():
+    machine = look(FakeNvml(h100()))
+    how = missing_of(machine, "gpus[0].mig_instances").how
+    assert how == "nvidia-smi --query-gpu=mig.mode.current --format=csv"
+
+
+def test_ecc_that_changes_with_the_next_start_is_pending():
+    (gpu,) = look(FakeNvml(h100(EccMode=[1, 0]))).gpus
+    assert (gpu.ecc, gpu.ecc_pending) == (True, False)
+
+
+def test_replaced_rows_of_memory_are_counted():
+    (gpu,) = look(FakeNvml(h100(RemappedRows=(1, 2, 1, 0)))).gpus
+    assert (gpu.remapped_rows, gpu.remapping_pending, gpu.remapping_failed) == (3, True, False)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"Temperature": lambda sensor: 4_000_000_000},
+        {"TemperatureThreshold": lambda which: -5000},
+        {"MemoryInfo": SimpleNamespace(total=2**64 - 1)},
+        {"MaxClockInfo": lambda kind: 2**32 - 1},
+        {"EnforcedPowerLimit": 2**32 - 1},
+        {"BAR1MemoryInfo": SimpleNamespace(bar1Total=2**64 - 1)},
+        {"MigMode": [1, 1], "MaxMigDeviceCount": 2**32 - 1, "MigDeviceHandleByIndex": h100},
+    ],
+)
+def test_numbers_out_of_range_are_not_believed(answers):
+    machine = look(FakeNvml(h100(**answers)))
+    (gpu,) = machine.gpus
+    assert len(gpu.mig_instances) <= 64
+    if "MigMode" not in answers:
+        assert any("makes no sense" in entry.why for entry in machine.missing)
+    assert gpu_leaves(machine) == []
+
+
+def test_the_architecture_has_the_name_that_people_know():
+    numbers = {7: "Ampere", 8: "Ada", 9: "Hopper", 10: "Blackwell", 0xFFFFFFFF: None}
+    told = [look(FakeNvml(h100(Architecture=number))).gpus[0].architecture for number in numbers]
+    assert told == [*numbers.values()]
+
+
+@pytest.mark.parametrize(("window_bytes", "is_whole"), [(128 * GIB, True), (256 * MIB, False)])
+def test_the_processor_reaches_all_memory_or_a_window_of_it(tree, window_bytes, is_whole):
+    small = "0x00000000a0000000 0x00000000a0ffffff 0x0000000000040200"
+    large = f"{2**40:#018x} {2**40 + window_bytes - 1:#018x} 0x000000000014220c"
+    none = "0x0000000000000000 0x0000000000000000 0x0000000000000000"
+    lines = [small, large, none, none, none, none, f"0x0 {2**45:#x} 0x0"]  # the last: no window
+    tree.write("/sys/bus/pci/devices/0000:1a:00.0/resource", "\n".join(lines))
+    machine = look(FakeNvml(h100()), pci=(card(),), root=tree.root)
+    assert (machine.gpus[0].bar_bytes, machine.gpus[0].resizable_bar) == (window_bytes, is_whole)
+    assert "resource" in source_of(machine, "gpus[0].bar_bytes")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense\n", "0x0 0x0 0x0\n", "0x5\n", f"0x0 {2**63:#x} 0x0"]
+)
+def test_windows_that_the_kernel_does_not_tell_are_those_of_nvml(tree, text):
+    tree.write("/sys/bus/pci/devices/0000:1a:00.0/resource", text)
+    machine = look(FakeNvml(h100()), pci=(card(),), root=tree.root)
+    assert machine.gpus[0].bar_bytes == 128 * GIB
+    assert "BAR1MemoryInfo" in source_of(machine, "gpus[0].bar_bytes")
 
 
 def test_a_sleeping_link_is_not_down_and_a_dead_one_is():

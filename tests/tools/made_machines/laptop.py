@@ -53,6 +53,9 @@ _BY_DRIVER = (
     *("uuid", "driver_version", "cuda_version", "compute_capability", "memory_bytes"),
     *("unified_memory", "memory_bus_bits", "memory_clock_hz", "sms", "sm_clock_hz", "l2_bytes"),
     *("power_limit_watts", "power_default_watts", "power_min_watts", "power_max_watts"),
+    *("architecture", "temperature_celsius", "temperature_slowdown_celsius", "clock_reasons"),
+    *("temperature_shutdown_celsius", "ecc_pending", "remapped_rows", "remapping_pending"),
+    *("remapping_failed", "bar_bytes", "resizable_bar"),
     *("visible", "ecc", "persistence", "virtualization", "mig", "link", "fabric"),
     *("c2c_bytes_per_s", "memory_numa_node"),
 )

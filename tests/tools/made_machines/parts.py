@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from machine.bus import pcie
-from machine.devices import Link, PciDevice
+from machine.devices import ClockReason, Link, PciDevice
 from machine.facts import Notes
 from machine.inspect import assemble
 from machine.memory.host import NO_LIMIT
@@ -20,6 +20,7 @@ from tests.machine.unexplained import unexplained
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 BRIDGE, NVME, ETHERNET, DISPLAY, COMPUTE = 0x060400, 0x010802, 0x020000, 0x030000, 0x030200
+IDLE = (ClockReason(key="clock_reasons.idle", severity="information"),)
 MADE = "synthetic: made for demonstration, after data sheets"
 _WIDTH = 180  # of a line of JSON: one hardware thread, one cache, one link
 _WHY = "This machine is made up for demonstration, and nobody has filled it in."
@@ -34,9 +35,11 @@ _REASONS = {
     "cpu.clock.base_hz": "The kernel has no base_frequency here: only some drivers know it.",
     "pci[*].link": "A part of the processor or of a bridge has no link of its own.",
     "gpus[*].uuid": "It is the number of one very GPU, and stays out of files that are passed on.",
-    "gpus[*].architecture": "Only AMD names its GPUs so.",
+    "gpus[*].architecture": "The driver of this GPU does not name it.",
     "gpus[*].fabric": "The GPU is not part of a fabric of switches.",
     "gpus[*].c2c_bytes_per_s": "No NVLink-C2C joins the GPU to the processor.",
+    "gpus[*].bar_bytes": "It uses the machine's memory.",
+    "gpus[*].resizable_bar": "It uses the machine's memory.",
     "gpus[*].link": "It stands in pci, by the address, with both its ends.",
     "gpus[*].memory_numa_node": "The memory of the GPU is no memory node of the machine.",
     "gpu_links[*].nvlink_version": "No NVLink joins the two GPUs.",

@@ -26,6 +26,7 @@ from tests.tools.made_machines.parts import (
     DISPLAY,
     ETHERNET,
     GIB,
+    IDLE,
     KIB,
     MIB,
     NVME,
@@ -45,7 +46,9 @@ _C2C_BYTES_PER_S = 300e9  # each way
 _NO_DRIVER = "The driver does not support this for this GPU."
 _LACKING = (
     *("memory_bus_bits", "memory_clock_hz", "power_limit_watts", "power_default_watts"),
-    *("power_min_watts", "power_max_watts", "ecc"),
+    *("power_min_watts", "power_max_watts", "ecc", "ecc_pending"),
+    *("temperature_slowdown_celsius", "temperature_shutdown_celsius", "remapped_rows"),
+    *("remapping_pending", "remapping_failed"),
 )
 
 
@@ -109,12 +112,15 @@ def make() -> Machine:
                 driver_version="580.95.05",
                 cuda_version="13.0",
                 compute_capability="12.1",
+                architecture="Blackwell",
                 memory_bytes=_MEMORY_BYTES,
                 unified_memory=True,
                 sms=48,
                 sm_clock_hz=3_003_000_000,
                 l2_bytes=24 * MIB,
                 numa_node=0,
+                temperature_celsius=37.0,
+                clock_reasons=IDLE,
                 c2c_bytes_per_s=_C2C_BYTES_PER_S,
                 visible=True,
                 asleep=False,

@@ -26,7 +26,12 @@ def decimal_bytes(count: int) -> str:
 
 def is_narrow(link: Link | None) -> bool:
     """Return whether a card uses fewer lanes than it has. Idle cards lower their generation."""
-    return bool(link and link.width and link.card_width and link.width < link.card_width)
+    return bool(link and link.width and link.width < card_lanes(link))
+
+
+def card_lanes(link: Link) -> int:
+    """Return the lanes of the card; where nobody tells, those that it can use in this slot."""
+    return link.card_width or link.slot_width or 0
 
 
 def narrower_way(machine: Machine, address: str, link: Link | None) -> float | None:
@@ -139,7 +144,7 @@ class DeviceLabels:
             return (say("map.pcie"),)
         lanes = say("map.lanes", {"width": link.width})
         if is_narrow(link):
-            full = say("map.lanes", {"width": link.card_width})
+            full = say("map.lanes", {"width": card_lanes(link)})
             lanes = say("map.lanes_narrow", {"lanes": lanes, "full": full})
         generation = pcie.able(link)[0] or link.generation
         if generation is None:
@@ -154,7 +159,7 @@ class DeviceLabels:
     def shortfall(self, link: Link) -> Iterator[str]:
         """Yield why a link does less than its card could, and what to do."""
         lacks, (generation, width) = pcie.shortfall(link), pcie.able(link)
-        lanes = {"width": link.width or 0, "card_width": link.card_width or 0}
+        lanes = {"width": link.width or 0, "card_width": card_lanes(link)}
         if lacks == "lanes":
             yield self.words.say("map.narrow_link", lanes | {"able_width": width or 0})
         if lacks == "speed":

@@ -1,0 +1,140 @@
+"""NVML in a process of its own: with a library in C that hangs, aborts, exits and lies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from machine.gpus import nvml_child
+from tests import ROOT
+from tests.machine import nvml_library
+
+# The program as users start it, with less patience.
+PROGRAM = (
+    "import sys; from machine.gpus import nvml_child; nvml_child.WITHIN_S = float(sys.argv.pop(1));"
+    "from app.cli import main; sys.exit(main(sys.argv[1:]))"
+)
+HUNG = "The NVIDIA library libnvidia-ml.so.1 did not answer within 0.5 s."
+EXITED = "The NVIDIA library libnvidia-ml.so.1 ended the process that asked it."
+ODD = "The NVIDIA library libnvidia-ml.so.1 gave answers that make no sense."
+
+
+def crashed(signal):
+    return f"The NVIDIA library libnvidia-ml.so.1 crashed when asked ({signal})."
+
+
+def run(nvml_folder, way, *arguments, within_s=0.5):
+    """Return what `coreopsis ARGUMENTS` prints."""
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(within_s), *arguments],
+        env=nvml_library.environment(nvml_folder, way),
+        capture_output=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+
+
+def texts(value):
+    """Yield all texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from (*texts(key), *texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts(each)
+
+
+def inspected(nvml_folder, way, **options):
+    done = run(nvml_folder, way, "inspect", "--json", **options)
+    assert done.returncode == 0, done.stderr
+    machine = json.loads(done.stdout)
+    assert all(text.isprintable() for text in texts(machine))
+    return machine
+
+
+def reasons(machine):
+    return {entry["what"]: entry["why"] for entry in machine["missing"]}
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("hang", HUNG),
+        ("hang when loaded", HUNG),
+        ("hang later", HUNG),
+        ("abort", crashed("SIGABRT")),
+        ("abort later", crashed("SIGABRT")),
+        ("crash", crashed("SIGSEGV")),
+        ("exit", EXITED),
+        ("crowd", ODD),
+    ],
+)
+def test_a_library_that_fails_takes_nothing_along_and_is_named(nvml_folder, way, why):
+    machine = inspected(nvml_folder, way, within_s=0.5 if "hang" in way else 30)
+    assert machine["cpu"]["counts"]["online"]
+    assert reasons(machine)["gpus"] == why
+
+
+def test_a_library_that_answers_is_believed(nvml_folder):
+    machine = inspected(nvml_folder, "well", within_s=30)
+    (gpu,) = [gpu for gpu in machine["gpus"] if gpu["pci_address"] == "0000:1a:00.0"]
+    assert (gpu["name"], gpu["memory_bytes"], gpu["architecture"]) == (
+        "NVIDIA Fake",
+        2**34,
+        "Hopper",
+    )
+    assert (gpu["driver_version"], gpu["cuda_version"]) == ("570.86.10", "12.8")
+    assert (gpu["power_limit_watts"], gpu["temperature_celsius"]) == (700.0, 61.0)
+
+
+def test_a_library_that_lies_is_not_believed(nvml_folder):
+    machine = inspected(nvml_folder, "lie", within_s=30)
+    gpu = next(gpu for gpu in machine["gpus"] if (gpu["name"] or "").startswith("Evil"))
+    assert gpu["name"].startswith("Evil[2JGPUAAA")
+    lies = ("memory_bytes", "memory_bus_bits", "memory_clock_hz", "power_limit_watts")
+    assert [gpu[name] for name in (*lies, "temperature_celsius", "uuid")] == [None] * 6
+    index = gpu["index"]
+    why = reasons(machine)
+    assert "makes no sense" in (
+        why.get(f"gpus[{index}].memory_bytes") or why["gpus[*].memory_bytes"]
+    )
+    assert len(gpu["nvlinks"]) <= 64
+    assert len(gpu["mig_instances"]) <= 64
+
+
+def test_without_the_library_no_process_is_started(monkeypatch, tmp_path):
+    monkeypatch.setattr(nvml_child, "is_here", lambda: False)
+    monkeypatch.setattr(nvml_child, "start", lambda *_: pytest.fail("started"))
+    from machine.inspect import inspect
+
+    assert inspect().cpu
+
+
+def test_the_library_is_found_where_the_loader_looks(monkeypatch, tmp_path):
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{tmp_path}")
+    before = nvml_child.is_here()
+    (tmp_path / nvml_child.LIBRARY).touch()
+    assert nvml_child.is_here()
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert nvml_child.is_here() == before
+
+
+@pytest.mark.parametrize("way", ["hang", "abort", "lie"])
+def test_the_doctor_goes_on_and_names_the_library(nvml_folder, way):
+    done = run(nvml_folder, way, "doctor", "--json", within_s=0.5 if way == "hang" else 30)
+    assert b"Traceback" not in done.stderr
+    told = json.loads(done.stdout)
+    assert all(text.isprintable() for text in texts(told))
+    if way != "lie":
+        assert any("libnvidia-ml.so.1" in text for text in texts(told))
+
+
+def test_a_machine_with_more_gpus_is_given_more_time():
+    assert nvml_child.within_s(0) == nvml_child.within_s(1) == nvml_child.WITHIN_S
+    assert nvml_child.within_s(8) > 8 * 3
