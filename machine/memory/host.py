@@ -8,6 +8,7 @@ from pathlib import Path
 from machine import peaks
 from machine.facts import Notes
 from machine.memory.modules import is_locked, read_channels, read_modules
+from machine.memory.pages import read_pages
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.record import names
 from machine.system import cgroups
@@ -70,13 +71,15 @@ def read_memory(root: Path, notes: Notes) -> Memory:
             why=_LACKING["peak_bytes_per_s"],
             how=_HOW,
         ),
+        **read_pages(root, notes),
     )
 
 
 def lack_modules(notes: Notes, *, why: str, how: str) -> None:
     """Note that the modules are unknown on a system other than Linux."""
-    for name in _LACKING:
-        notes.lack(f"memory.{name}", why=why, how=how)
+    for name in names(Memory):
+        if name != "total_bytes":
+            notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
-from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
+from machine.condition import Clock
+from machine.model import CpuCounts, Machine, Missing, NumaNode
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
 from tests.experiments.machines import GIB, machine

@@ -8,7 +8,8 @@ import pytest
 from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import available_bytes, read_memory, read_numa
-from machine.model import NumaNode
+from machine.model import Memory, NumaNode
+from machine.record import names
 from machine.system import cgroups
 
 
@@ -28,9 +29,7 @@ def test_what_is_not_known_of_the_memory_is_explained(tree):
     notes = Notes()
     memory = read_memory(tree.root, notes)
     assert (memory.total_bytes, memory.channels, memory.modules) == (None, None, ())
-    assert {entry.what for entry in notes.missing} == {
-        f"memory.{name}" for name in ("total_bytes", "modules", "channels", "peak_bytes_per_s")
-    }
+    assert {entry.what for entry in notes.missing} == {f"memory.{name}" for name in names(Memory)}
 
 
 def test_nodes_keep_their_numbers_memory_and_distances(tree):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from machine.condition import Clock
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, NvLink, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from machine.condition import Clock
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,
