@@ -17,6 +17,7 @@ from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.terminal.ceilings import show_ceilings
+from app.terminal.condition import clock_lines, maker_lines, page_lines, protection_lines
 from app.terminal.devices import device_lines, modules_text
 from app.terminal.gpus import gpu_lines
 from experiments.core.problems import UserError
@@ -91,6 +92,7 @@ class _Page:
         machine, cpu = self._machine, self._machine.cpu
         system = (machine.os.distribution, machine.os.kind, machine.os.release)
         yield "system", " · ".join(_known(*system, machine.os.architecture))
+        yield from maker_lines(machine)
         surrounding = _known(
             is_virtual(machine) and f"a virtual machine ({machine.virtualization})",
             machine.container not in (None, "none") and f"a container ({machine.container})",
@@ -118,10 +120,8 @@ class _Page:
             yield "vectors", ", ".join(vectors)
         for level, caches in itertools.groupby(self._caches(), key=_level):
             yield level, self._cache_line(list(caches))
-        clock = cpu.clock
-        if clock.max_hz:
-            least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
-            yield "clock", f"{least}{show(clock.max_hz, 'hz')}"
+        yield from clock_lines(machine)
+        yield from protection_lines(machine)
         if machine.memory.total_bytes:
             yield "memory", self._memory()
         for node in machine.numa if len(machine.numa) > 1 else ():
@@ -130,6 +130,7 @@ class _Page:
                 f"closest to threads {format_list(node.threads)}" if node.threads else "no threads"
             )
             yield f"node {node.id}", f"{size}{threads}, distances {_listed(node.distances)}"
+        yield from page_lines(machine)
         yield from gpu_lines(machine)
         yield from device_lines(machine)
 
