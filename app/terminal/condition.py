@@ -78,7 +78,7 @@ def page_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         yield (
             "remark",
             f"{now / 1e6:g} of {rated / 1e6:g} MT/s: the firmware runs the modules slower than "
-            "they can. Look for XMP or EXPO in its settings.",
+            "they can. Look for XMP or EXPO in its settings; the processor may also allow no more.",
         )
     parts = []
     if memory.transparent_huge_pages:

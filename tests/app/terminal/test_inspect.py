@@ -194,7 +194,7 @@ def test_the_condition_of_the_machine_stands_on_the_page():
         "balance_power, driver intel_pstate",
         "heat       Package id 0 64 °C now, limit 110 °C",
         "throttled  by heat since the start: 214 times a core, 380 times a package",
-        "power      package 0: 45 W long over 28 s, 90 W short, 215 W peak",
+        "power      package 0: 45 W long over 28 s, 90 W short over 2 ms, 215 W peak",
         "security   4 mitigated; 13 do not concern it",
         "microcode  0x24",
         "pages      transparent huge pages: madvise",

@@ -128,7 +128,7 @@ def make() -> Machine:
                         kind="DDR5",
                         size_bytes=64 * GIB,
                         transfers_per_s=6000e6,
-                        rated_transfers_per_s=6400e6,
+                        rated_transfers_per_s=6000e6,
                         data_bits=64,
                     )
                     for package in range(2)

@@ -94,6 +94,7 @@ class Facts(DeviceFacts):
         if box.kind is Kind.PACKAGE:
             hz = shown(cpu.clock.max_hz, "hz")
             yield self._fact("map.fact_clock", "cpu.clock.max_hz", hz)
+            yield from self.of_clock()
 
     def _of_threads(self, box: Box) -> Iterator[Fact]:
         threads = [self._threads[number] for number in box.threads]
@@ -160,6 +161,7 @@ class Facts(DeviceFacts):
         peak = shown(memory.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
         yield self._fact("map.fact_nodes", "numa", len(self._machine.numa) or None)
+        yield from self.of_pages()
 
     def _of_node(self, place: int) -> Iterator[Fact]:
         node, path = self._machine.numa[place], f"numa[{place}]"
@@ -179,6 +181,8 @@ class Facts(DeviceFacts):
         yield self._fact("map.fact_size", f"{path}.size_bytes", shown(module.size_bytes, "bytes"))
         rate = shown(module.transfers_per_s, "per_s")
         yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
+        rated = shown(module.rated_transfers_per_s, "per_s")
+        yield from self._told("map.fact_rated", f"{path}.rated_transfers_per_s", rated)
 
     def _threads_named(self, threads: Sequence[int]) -> str | None:
         """Return "thread 0" or "threads 0–3"."""
