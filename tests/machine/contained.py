@@ -1,4 +1,4 @@
-"""A made-up container on a laptop: the host's clocks and sensors, its own mounts, no power limits."""
+"""A made-up container on a laptop: the host's clocks and sensors, its own mounts."""
 
 from __future__ import annotations
 

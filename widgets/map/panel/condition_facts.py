@@ -16,7 +16,19 @@ from machine.processor.protection import protection
 from widgets.map.layout.device_labels import decimal_bytes
 from widgets.map.panel.fact import Fact, FactMaker
 
-LIMITS = {"long_term": "long", "short_term": "short", "peak_power": "peak"}
+BOOST = {"on": "map.boost_on", "off": "map.boost_off", "mixed": "map.boost_mixed"}
+LIMITS = {
+    "long_term": "map.power_long",
+    "short_term": "map.power_short",
+    "peak_power": "map.power_peak",
+}
+PLACES = {
+    "system": "map.at_system",
+    "boot": "map.at_boot",
+    "home": "map.at_home",
+    "removable": "map.at_removable",
+    "other": "map.at_other",
+}
 MOST_DISKS = 4
 
 
@@ -46,7 +58,7 @@ class ConditionFacts(FactMaker):
     def of_clock(self) -> Iterator[Fact]:
         """Yield who sets the processor's clock, and what may slow it down."""
         cpu, clock, say = self._machine.cpu, self._machine.cpu.clock, self._words.say
-        boost = say(f"map.boost_{clock.boost}") if clock.boost else None
+        boost = say(BOOST[clock.boost]) if clock.boost else None
         yield from self._told("map.fact_governor", "cpu.clock.governor", clock.governor)
         yield from self._told("map.fact_driver", "cpu.clock.driver", clock.driver)
         preference = clock.energy_preference
@@ -140,11 +152,8 @@ class ConditionFacts(FactMaker):
         for system in disk.file_systems:
             if system.place in without and len(disk.file_systems) > 1:
                 continue
-            name = " ".join(
-                filter(
-                    None, (system.kind, system.place and self._words.say(f"map.at_{system.place}"))
-                )
-            )
+            place = PLACES.get(system.place or "", "map.at_other")
+            name = " ".join(filter(None, (system.kind, self._words.say(place))))
             if system.total_bytes is None or system.free_bytes is None:
                 yield name
             else:
@@ -165,7 +174,7 @@ class ConditionFacts(FactMaker):
     def _limit_text(self, limit: PowerLimit) -> str:
         kind = LIMITS.get(limit.name or "", "")
         watts = show(limit.watts or 0, "watts")
-        return self._words.say(f"map.power_{kind}", {"watts": watts}) if kind else watts
+        return self._words.say(kind, {"watts": watts}) if kind else watts
 
     def _told(self, label: str, path: str, value: str | None) -> Iterator[Fact]:
         """Yield the fact, unless there is neither a value nor a reason."""
