@@ -25,6 +25,7 @@ from machine.processor.cpu import read_cpu
 from machine.processor.topology import present_and_online
 from machine.storage.disks import read_storage
 from machine.system import other_systems
+from machine.system.maker import read_maker
 from machine.system.virtualization import read_container, read_system, read_virtualization
 
 _GIB = 2**30
@@ -112,6 +113,7 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "os", read_system(root, notes, is_live=is_live)
     yield "virtualization", read_virtualization(root, notes)
     yield "container", read_container(root, notes, is_live=is_live)
+    yield "system", read_maker(root, notes)
     present, _ = present_and_online(root)
     numa = nodes.read_numa(root, present, notes)
     yield "cpu", read_cpu(root, numa, notes, is_live=is_live)
@@ -119,7 +121,7 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "numa", numa
     pci = read_pci(root, numa, notes)
     yield "pci", pci
-    yield "storage", read_storage(root, pci, notes)
+    yield "storage", read_storage(root, pci, notes, is_live=is_live)
     yield "network", read_network(root, notes)
 
 

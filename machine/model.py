@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.record import record
 
@@ -85,15 +86,6 @@ class Cache:
 
 
 @record
-class Clock:
-    """Clocks that the hardware reports; if cores differ, the range over all cores."""
-
-    min_hz: int | None = None
-    max_hz: int | None = None
-    base_hz: int | None = None
-
-
-@record
 class Cpu:
     """`packages`, `cores`, `threads` count what is online; `usable_threads` what we may use."""
 
@@ -107,6 +99,11 @@ class Cpu:
     caches: tuple[Cache, ...] = ()
     features: tuple[str, ...] = ()
     clock: Clock = field(default_factory=Clock)
+    temperatures: tuple[Temperature, ...] = ()
+    throttling: Throttling = field(default_factory=Throttling)
+    power_limits: tuple[PowerLimit, ...] = ()
+    vulnerabilities: dict[str, str] = field(default_factory=dict)  # the kernel's words
+    microcode: str | None = None
 
 
 @record
@@ -137,12 +134,16 @@ class NumaNode:
 
 @record
 class MemoryModule:
-    """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC."""
+    """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC.
+
+    `transfers_per_s` is what the firmware set, `rated_transfers_per_s` what the module can do.
+    """
 
     slot: str | None = None
     kind: str | None = None
     size_bytes: int | None = None
     transfers_per_s: float | None = None
+    rated_transfers_per_s: float | None = None
     data_bits: int | None = None
 
 
@@ -158,6 +159,11 @@ class Memory:
     modules: tuple[MemoryModule, ...] = ()
     channels: int | None = None
     peak_bytes_per_s: float | None = None
+    transparent_huge_pages: str | None = None  # always, madvise, never
+    huge_pages: tuple[HugePages, ...] = ()
+    swap_total_bytes: int | None = None
+    swap_used_bytes: int | None = None
+    swap_in_memory_bytes: int | None = None  # of the total: compressed in memory (zram)
 
 
 @record
@@ -168,6 +174,7 @@ class Machine:
     version: int = VERSION
     fingerprint: str | None = None
     os: OperatingSystem = field(default_factory=OperatingSystem)
+    system: System = field(default_factory=System)
     virtualization: str | None = None
     container: str | None = None
     cpu: Cpu = field(default_factory=Cpu)

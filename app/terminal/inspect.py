@@ -17,6 +17,7 @@ from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.terminal.ceilings import show_ceilings
+from app.terminal.condition import clock_lines, maker_lines, page_lines, protection_lines
 from app.terminal.devices import device_lines
 from app.terminal.gpus import gpu_lines
 from app.terminal.memory import memory_lines
@@ -92,6 +93,7 @@ class _Page:
         machine, cpu = self._machine, self._machine.cpu
         system = (machine.os.distribution, machine.os.kind, machine.os.release)
         yield "system", " · ".join(_known(*system, machine.os.architecture))
+        yield from maker_lines(machine)
         surrounding = _known(
             is_virtual(machine) and f"a virtual machine ({machine.virtualization})",
             machine.container not in (None, "none") and f"a container ({machine.container})",
@@ -119,11 +121,10 @@ class _Page:
             yield "vectors", ", ".join(vectors)
         for level, caches in itertools.groupby(self._caches(), key=_level):
             yield level, self._cache_line(list(caches))
-        clock = cpu.clock
-        if clock.max_hz:
-            least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
-            yield "clock", f"{least}{show(clock.max_hz, 'hz')}"
+        yield from clock_lines(machine)
+        yield from protection_lines(machine)
         yield from memory_lines(machine)
+        yield from page_lines(machine)
         yield from gpu_lines(machine)
         yield from device_lines(machine)
 

@@ -17,6 +17,7 @@ from machine.bus import pcie
 from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
 from machine.record import names
+from machine.storage.file_systems import Mounts, read_wear
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
@@ -52,9 +53,14 @@ class _Place:
     path: str
 
 
-def read_storage(root: Path, pci: tuple[PciDevice, ...], notes: Notes) -> tuple[Disk, ...]:
+def read_storage(
+    root: Path, pci: tuple[PciDevice, ...], notes: Notes, *, is_live: bool = False
+) -> tuple[Disk, ...]:
     """Return the disks, ordered by name."""
     found = [_facts(root, place, pci) for place in _disks(root)]
+    mounts = Mounts(root, is_live=is_live)
+    for facts in found:
+        mounts.describe(facts, facts.values["name"])
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
     return notes.keep(
         "storage",
@@ -104,6 +110,7 @@ def _facts(root: Path, place: _Place, pci: tuple[PciDevice, ...]) -> Facts:
     facts.found("pci_address", addresses[-1] if addresses else None, f"where {source} leads", _PCI)
     _kind(facts, place, transport)
     _peak(facts, root, place, pci)
+    read_wear(facts, folder)
     return facts
 
 

@@ -61,13 +61,15 @@ def test_a_machine_survives_its_json(machine):
 
 def test_all_fields_of_the_contract_are_there():
     assert to_json(Machine()).keys() == {
-        *("format", "version", "fingerprint", "os", "virtualization", "container", "cpu", "numa"),
+        *("format", "version", "fingerprint", "os", "system", "virtualization", "container"),
+        *("cpu", "numa"),
         *("memory", "pci", "gpus", "gpu_links", "nvswitch", "storage", "network", "peaks"),
         *("sources", "missing"),
     }
     assert to_json(Machine())["cpu"].keys() == {
         *("model", "packages", "cores", "threads", "usable_threads", "counts", "threads_list"),
-        *("caches", "features", "clock"),
+        *("caches", "features", "clock", "temperatures", "throttling", "power_limits"),
+        *("vulnerabilities", "microcode"),
     }
 
 

@@ -238,10 +238,38 @@ def test_what_is_not_there_is_not_counted(page):
     page.show_machine(small())
     page.table.click()
 
-    names = [part.name for part in rows(page)]
-    missing = [part for part in rows(page) if part.box.kind is Kind.UNREAD]
+    boxes = [part.box for part in rows(page) if part.box]
+    names = [box.id for box in boxes]
+    missing = [box for box in boxes if box.kind is Kind.UNREAD]
     assert len(missing) == 3
     assert f"{len(names) - 3} parts" in said(page)
+
+
+def test_the_condition_of_the_machine_stands_in_groups_beside_the_map(page):
+    page.show_machine(MACHINES["hybrid-laptop"]())
+    text = said(page.panel)
+    headings = ("Maker", "Clock and power", "Memory", "Protection", "Disks")
+    places = [text.index(heading, text.index("Maker")) for heading in headings]
+    assert places == sorted(places)
+    for value in ("Dell Inc.", "balance_power", "Package id 0 64\N{NO-BREAK SPACE}°C", "0x24"):
+        assert any(value in line for line in text), value
+    assert not any("vfat" in line for line in text), "a boot partition is no room to work in"
+
+
+def test_the_table_begins_with_the_whole_machine_and_its_groups(qtbot, page):
+    page.show_machine(MACHINES["hybrid-laptop"]())
+    page.table.click()
+    first = rows(page)[:6]
+    assert [(part.name, part.depth) for part in first] == [
+        ("This machine", 0),
+        *((name, 1) for name in ("Maker", "Clock and power", "Memory", "Protection", "Disks")),
+    ]
+    assert "Governor: powersave" in first[2].facts
+    click_row(qtbot, page, "L3 cache")
+    click_row(qtbot, page, "Protection")
+    assert (row_of(page), "This machine" in page.panel.accessibleName()) == ("Protection", True)
+    QTest.keyClick(page.findChild(PartsTable).view, Qt.Key.Key_Down)
+    assert row_of(page) == "Disks"
 
 
 def test_long_names_of_parts_leave_room_for_their_facts(page):

@@ -10,13 +10,14 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes
-from widgets.map.panel.fact import Fact, FactMaker, shown
+from widgets.map.panel.condition_facts import ConditionFacts
+from widgets.map.panel.fact import Fact, shown
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(FactMaker):
+class DeviceFacts(ConditionFacts):
     """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
@@ -184,6 +185,7 @@ class DeviceFacts(FactMaker):
         yield self._fact("map.fact_model", f"{path}.model", disk.model)
         yield self._fact("map.fact_kind", f"{path}.kind", disk.kind)
         yield self._fact("map.fact_size", f"{path}.size_bytes", size)
+        yield from self.of_space(place)
         peak = shown(self._labels.disk_ceiling(disk), "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
         yield from self._way(disk.pci_address, path)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from experiments.core.declare import Part
+from experiments.core.units import unbroken
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
@@ -145,6 +146,9 @@ class PartPanel(QFrame):
         if facts:
             parts.append(self._heading("map.facts"))
             parts += self._facts(facts)
+        for key, group in about.facts.groups() if box is None else ():
+            parts.append(self._heading(key))
+            parts += [self._quiet(fact) for fact in group]
         parts += self._experiments(box)  # last: some parts have many
         if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
             examine = WrappedLink(say("map.examine"))
@@ -215,6 +219,18 @@ class PartPanel(QFrame):
             value = unknown if fact.value is None else fact.value
             parts.append(_triple(fact.label, value, small, is_known=fact.value is not None))
         return parts
+
+    def _quiet(self, fact: Fact) -> QWidget:
+        """Return a fact whose source is its tip; only the reason for a gap stands below it."""
+        say = self._words.say
+        if fact.value is None:
+            how = say("map.how", {"how": fact.how}) if fact.how else ""
+            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
+            below = [text for text in (fact.why, how) if text]
+            return _triple(fact.label, unknown, below, is_known=False)
+        made = _triple(fact.label, unbroken(fact.value), ())
+        made.setToolTip(tip(fact.source))
+        return made
 
 
 def _pair(value: str, text: str) -> QWidget:
