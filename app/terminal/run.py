@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
+from app.output import write_line
 from app.report import problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
@@ -107,8 +108,7 @@ def measure(
             copy.append(line)
         if stream:
             try:
-                sys.stdout.buffer.write(line)
-                sys.stdout.buffer.flush()
+                write_line(line)
             except BrokenPipeError:  # `... --json | head`: the reader has gone
                 discard_output()
                 running.stop()

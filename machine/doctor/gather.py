@@ -20,7 +20,7 @@ from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
 from machine.facts import Notes
-from machine.system.linux import read_text
+from machine.system.linux import confined, read_text
 from machine.system.virtualization import read_container, read_virtualization
 
 # Variables that choose, hide or rename devices.
@@ -56,6 +56,18 @@ def gather(
     """
     if sys.platform != "linux" and root == Path("/"):
         return other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
+    with confined(root):
+        return _gather(root, python, environment, nvml, probe, access)
+
+
+def _gather(
+    root: Path,
+    python: str,
+    environment: Mapping[str, str],
+    nvml: Callable[[], Nvml],
+    probe: Callable[[str], Torch],
+    access: Access,
+) -> Evidence:
     surroundings = _surroundings(root, environment)
     bus, kernel = read_bus(root), read_kernel(root)
     cards = bus.cards or _off_the_bus(root, surroundings)

@@ -11,7 +11,7 @@ from machine.memory.modules import is_locked, read_channels, read_modules
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.record import names
 from machine.system import cgroups
-from machine.system.linux import fields, kibibytes, numbered, read_set, read_text
+from machine.system.linux import fields, kibibytes, numbered, read_set, read_text, to_int
 
 _NODES = "sys/devices/system/node"
 _LACKING = {
@@ -93,7 +93,7 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
                 id=number,
                 threads=tuple(sorted(threads & present)),
                 memory_bytes=kibibytes(info.get("memtotal")),
-                distances=tuple(int(distance) for distance in distances if distance.isdecimal()),
+                distances=tuple(n for n in map(to_int, distances) if n is not None and n >= 0),
             )
         )
     notes.keep(
