@@ -27,6 +27,7 @@ from machine.storage.disks import read_storage
 from machine.system import other_systems
 from machine.system.linux import confined, is_folder
 from machine.system.virtualization import read_container, read_system, read_virtualization
+from machine.text import plain
 from machine.tidy import tidy
 
 _GIB = 2**30
@@ -120,7 +121,8 @@ def _without_serials(gpu: Gpu) -> Gpu:
 
 def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     if not is_folder(root / "proc") and not is_folder(root / "sys"):
-        raise BadRoot(f"{root} is not the recording of a machine: it holds neither proc nor sys.")
+        name = plain(str(root))
+        raise BadRoot(f"{name} is not the recording of a machine: it holds neither proc nor sys.")
     is_live = _is_running(root)
     yield "os", read_system(root, notes, is_live=is_live)
     yield "virtualization", read_virtualization(root, notes)

@@ -6,11 +6,11 @@ import re
 
 LINE_LETTERS = 300  # of one value; no true name or path of a device is as long
 
-# C0 but tab and newline, DEL, C1; soft hyphen, Arabic letter mark, Mongolian vowel separator;
-# zero-width characters, line separators, marks of direction; half characters; the byte order mark,
-# interlinear annotations and tags.
+# C0 but tab and newline, DEL, C1; soft hyphen, Arabic letter mark, Mongolian vowel separator; the
+# zero-width space, marks of direction, line separators, but not the joiners that scripts need; half
+# characters; the byte order mark, interlinear annotations and tags.
 _UNSAFE = (
-    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 )
 _ANY_UNSAFE = re.compile(f"[{_UNSAFE}]")

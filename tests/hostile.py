@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import io
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,9 @@ from tests.widgets.map.machines import MACHINES
 
 # What a terminal obeys, or what turns the order of letters round; without tab and line feed.
 OBEYED = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # which we write ourselves
+OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\r?\x1b\[[12]?[AK]")  # colours, a bar of progress
 SECRET = "a secret outside of the root"
 EVIL = "\x1b]0;evil\x07\x1b[2J\x9b31m\u202egnp.exe\u2066\u200f\u061c\u2028\x7f\r\x08\ud800"
 
@@ -79,6 +81,23 @@ DAMAGES = st.one_of(
     ),
     st.tuples(st.just("name"), st.integers(0, 9999), NAMES),
 )
+
+
+@contextlib.contextmanager
+def told(*, traces: bool = False) -> Iterator[io.StringIO]:
+    """Collect what a terminal gets; nothing in it may be obeyed, but colours of ours."""
+    terminal, before = io.StringIO(), dict(os.environ)
+    os.environ.update(FORCE_COLOR="1", COLUMNS="100", TERM="xterm-256color")
+    try:
+        with contextlib.redirect_stdout(terminal), contextlib.redirect_stderr(terminal):
+            yield terminal
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    said = OURS.sub("", terminal.getvalue())
+    assert not (found := OBEYED.search(said)), (found, said[:2000])
+    assert traces or "Traceback" not in said
+    assert SECRET not in said
 
 
 def base(root: Path) -> Tree:

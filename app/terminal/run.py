@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -206,7 +207,7 @@ def _writable(path: Path | None, key: str) -> Iterator[None]:
     if path is None:
         yield
         return
-    is_new = not path.exists()
+    is_new = not os.path.exists(path)
     try:
         path.open("ab").close()
     except OSError as error:
