@@ -19,7 +19,8 @@ CPU = "sys/devices/system/cpu"
 PCI_DEVICES = "sys/bus/pci/devices"
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _CHUNK_BYTES = 2**16
-_LIMIT_BYTES = {"sys": 2**17, "other": 2**24}  # of /sys, and of lists such as /proc/cpuinfo
+_LIMIT_BYTES = 2**24  # of lists such as /proc/cpuinfo
+_SYS_LIMIT_BYTES = 2**17  # of a recorded /sys, whose files may be huge
 HIGHEST_THREAD = 2**14  # twice what kernels support; a damaged list must not fill the memory
 _HIGHEST_NUMBER = 2**63  # what JSON and SQLite hold; a longer one is damaged
 
@@ -65,8 +66,6 @@ def _real_folder(folder: str) -> str:
 
 
 def _may_read(path: Path | str) -> bool:
-    if _root.get() is None:
-        return True
     # Before it is opened: a pipe would wait for a writer, a device may act.
     return stat.S_ISREG(os.stat(path).st_mode) and _is_inside(path)
 
@@ -82,12 +81,14 @@ def read_bytes(path: Path | str, most: int | None = None) -> bytes | None:
 
     A large machine has ten thousand small files; os.read takes half as long as Python's open.
     """
-    name = str(path)
-    is_sys = name.rfind("/sys/") > name.rfind("/proc/")
-    left = most or _LIMIT_BYTES["sys" if is_sys else "other"]
+    left = most or _LIMIT_BYTES
     try:
-        if not _may_read(path):
-            return None
+        if _root.get() is not None:
+            if not _may_read(path):
+                return None
+            name = str(path)
+            if name.rfind("/sys/") > name.rfind("/proc/"):
+                left = min(left, _SYS_LIMIT_BYTES)
         file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
