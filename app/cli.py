@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, discard_output
+from app.output import guard_streams
 from experiments.core.problems import UserError
 
 
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["worker"]:  # before anything else is imported or printed
         return _worker()
-    _speak_any_terminal()
+    guard_streams()
     try:
         return _run(arguments)
     except BrokenPipeError:  # `coreopsis inspect | head`
@@ -104,10 +105,3 @@ def _worker() -> int:
         sys.stderr.write("This waits for a command in one line of JSON; Ctrl-C ends it.\n")
     entry.main()
     return ExitCode.DONE
-
-
-def _speak_any_terminal() -> None:
-    """Never fail over a character that the terminal cannot show."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")

@@ -6,8 +6,8 @@ An unreadable value is None, and `missing` says why. A list that was not read is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Literal
 
 import msgspec
@@ -15,9 +15,12 @@ import msgspec
 from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.record import record
+from machine.text import plain
+from machine.tidy import sound_peaks, tidy
 
 FORMAT = "coreopsis.machine"
 VERSION = 1
+MOST_PARTS = 2**14  # of a kind, and the highest number of one: twice what kernels support
 
 CoreKind = Literal["performance", "efficiency", "low-power"]
 CacheKind = Literal["data", "instruction", "unified"]
@@ -197,8 +200,8 @@ class BadMachine(ValueError):
 
 def to_json(machine: Machine) -> dict[str, Any]:
     """Return the machine as dicts, lists, numbers and strings, as a JSON parser would."""
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
-    return plain
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
+    return told
 
 
 def from_json(data: object) -> Machine:
@@ -214,11 +217,30 @@ def from_json(data: object) -> Machine:
             f"which reads version {VERSION}: update Coreopsis to open it."
         )
     try:
-        return msgspec.convert(data, Machine)
+        machine = tidy(msgspec.convert(data, Machine))
     except msgspec.ValidationError as error:
         expected, _, path = str(error).partition(" - at ")
         where = path.strip("`").removeprefix("$.") or "the top"
-        raise BadMachine(f"This machine file is damaged at {where}: {expected}.") from None
+        raise BadMachine(f"This machine file is damaged at {where}: {plain(expected)}.") from None
+    except UnicodeError:
+        raise BadMachine("This machine file is damaged: it holds half of a letter.") from None
+    for where, ids in _ids(machine):
+        if len(ids) > MOST_PARTS:
+            raise BadMachine(f"This machine file is damaged at {where}: no machine has as many.")
+        if not all(isinstance(each, int) and 0 <= each < MOST_PARTS for each in ids):
+            raise BadMachine(f"This machine file is damaged at {where}: no part has such a number.")
+    return replace(machine, peaks=sound_peaks(machine.peaks))
+
+
+def _ids(machine: Machine) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield the numbers of the parts of each list, which others refer to."""
+    yield "cpu.threads_list", [thread.id for thread in machine.cpu.threads_list]
+    yield "cpu.caches", range(len(machine.cpu.caches))
+    yield "numa", [node.id for node in machine.numa]
+    yield "pci", range(len(machine.pci))
+    yield "gpus", [gpu.index for gpu in machine.gpus]
+    yield "gpus[*].nvlinks", [link.number for gpu in machine.gpus for link in gpu.nvlinks]
+    yield "gpu_links", [number for link in machine.gpu_links for number in (link.a, link.b)]
 
 
 def is_virtual(machine: Machine) -> bool:

@@ -99,7 +99,7 @@ class Library:
         Raises UserError if there is none, or more than one.
         """
         path = Path(reference)
-        if path.exists() or len(reference) < 4:
+        if os.path.exists(path) or len(reference) < 4:  # pathlib's raises for names too long
             return path
         found = {run.run: run.path for run in self.runs() if run.run.startswith(reference)}
         if len(found) > 1:
@@ -334,4 +334,4 @@ def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
     Raises UserError if it may be one of several.
     """
     path = library.find(reference)
-    return path if path.exists() else catalogue.recording(reference) or path
+    return path if os.path.exists(path) else catalogue.recording(reference) or path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
+from app.output import write_line
 from app.report import problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
@@ -107,8 +109,7 @@ def measure(
             copy.append(line)
         if stream:
             try:
-                sys.stdout.buffer.write(line)
-                sys.stdout.buffer.flush()
+                write_line(line)
             except BrokenPipeError:  # `... --json | head`: the reader has gone
                 discard_output()
                 running.stop()
@@ -206,7 +207,7 @@ def _writable(path: Path | None, key: str) -> Iterator[None]:
     if path is None:
         yield
         return
-    is_new = not path.exists()
+    is_new = not os.path.exists(path)
     try:
         path.open("ab").close()
     except OSError as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
+from app.output import write_line
 from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
@@ -113,8 +113,7 @@ class _Told(contextlib.ExitStack):
     def tell(self, sample: messages.Sample) -> None:
         """Print one sample."""
         if self._as_json:
-            sys.stdout.buffer.write(messages.encode(sample))
-            sys.stdout.buffer.flush()
+            write_line(messages.encode(sample))
             return
         self._faces.know_missing(sample.missing)
         moment = self._history.add(

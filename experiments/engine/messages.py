@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from experiments.core.disturbed import Loss
+from machine.text import escaped
 
 VERSION = 1
 LINE_LIMIT_BYTES = 2**20
@@ -226,6 +227,8 @@ def encode(message: Message) -> bytes:
     try:
         _refuse_not_finite(message)
         line = _ENCODER.encode(message) + b"\n"
+        if not line.isascii() or b"\x7f" in line:  # a worker may run in a terminal
+            line = escaped(line.decode()).encode()
     except BadMessage:
         raise
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

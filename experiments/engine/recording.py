@@ -26,6 +26,7 @@ from experiments.core.problems import UserError
 from experiments.engine import messages
 from machine.model import Machine
 from machine.model import from_json as machine_from_json
+from machine.system.files import open_file
 
 R = TypeVar("R")
 
@@ -301,7 +302,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _open(path: Path) -> io.BufferedIOBase:
-    file = path.open("rb")
+    file = open_file(path)
     if file.peek(2)[:2] == b"\x1f\x8b":
         return _Gzip(file)
     return file

@@ -30,10 +30,12 @@ from machine.system.linux import (
     PCI_DEVICES,
     device_path,
     entries,
+    exists,
     pci_addresses,
     read_hex,
     read_set,
     read_text,
+    to_int,
 )
 
 # Cards of these makers may carry a switch; then the GPU's own link says nothing about the slot.
@@ -106,7 +108,7 @@ def _read_device(root: Path, folder: Path, names: PciNames | None) -> PciDevice:
         vendor_id=vendor_id,
         device_id=device_id,
         name=(names.name(vendor_id, device_id, class_id) if names else "") or None,
-        is_virtual_function=(folder / "physfn").exists(),
+        is_virtual_function=exists(folder / "physfn"),
     )
 
 
@@ -121,7 +123,7 @@ def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Note
     """Return the NUMA node; if the firmware names none (-1), the one with the nearby threads."""
     text = read_text(folder / "numa_node") or ""
     if text.isdecimal():
-        return int(text)
+        return to_int(text)
     near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
     found = [node.id for node in numa if near and near <= {*node.threads}]
     source = f"/{PCI_DEVICES}/{folder.name}/local_cpulist, the threads of that node"

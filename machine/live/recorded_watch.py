@@ -20,6 +20,7 @@ from machine import inspect
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
 from machine.record import record
+from machine.system.files import open_file
 
 FORMAT, VERSION = "coreopsis.watch", 1
 SUFFIX = ".coreopsis-watch.jsonl"
@@ -127,7 +128,7 @@ def beside(machine_file: Path) -> Path | None:
 
 def _text(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             source = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
             text = source.read(LIMIT_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile):

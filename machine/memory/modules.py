@@ -18,7 +18,7 @@ from pathlib import Path
 
 from machine.model import MemoryModule
 from machine.record import record
-from machine.system.linux import entries, numbered, read_bytes, read_int, read_text
+from machine.system.linux import entries, exists, numbered, read_bytes, read_int, read_text, to_int
 
 _UDEV = "run/udev/data/+dmi:id"
 _TABLE = "sys/firmware/dmi/tables/DMI"
@@ -84,14 +84,14 @@ def is_slowed(module: MemoryModule) -> bool:
 
 def is_locked(root: Path) -> bool:
     """Is there a table that this user may not read?"""
-    return (root / _TABLE).exists() and read_bytes(root / _TABLE) is None
+    return exists(root / _TABLE) and read_bytes(root / _TABLE) is None
 
 
 def _from_udev(path: Path) -> list[Slot]:
     """Return the slots of lines such as E:MEMORY_DEVICE_0_SIZE=17179869184."""
     devices: dict[int, dict[str, str]] = {}
     for line in (read_text(path) or "").splitlines():
-        match = re.fullmatch(r"E:MEMORY_DEVICE_(\d+)_(\w+)=(.*)", line)
+        match = re.fullmatch(r"E:MEMORY_DEVICE_(\d{1,9})_(\w+)=(.*)", line)
         if match:
             devices.setdefault(int(match[1]), {})[match[2]] = match[3].strip()
     slots = []
@@ -228,4 +228,4 @@ def _per_s(mega: int | None) -> float | None:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and int(text) else None
+    return (to_int(text) or None) if text.isdecimal() else None

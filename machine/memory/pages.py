@@ -11,7 +11,7 @@ from typing import Any
 
 from machine.condition import HugePages
 from machine.facts import Notes
-from machine.system.linux import entries, fields, kibibytes, read_int, read_text
+from machine.system.linux import entries, fields, kibibytes, read_int, read_text, to_int
 
 _TRANSPARENT = "sys/kernel/mm/transparent_hugepage/enabled"
 _HUGE = "sys/kernel/mm/hugepages"
@@ -87,7 +87,7 @@ def _in_memory_bytes(swaps: str | None) -> int | None:
         return None
     lines = (line.split() for line in swaps.splitlines()[1:])
     return sum(
-        int(line[2]) * 1024
+        (to_int(line[2]) or 0) * 1024
         for line in lines
-        if len(line) > 2 and line[0].startswith("/dev/zram") and line[2].isdecimal()
+        if len(line) > 2 and line[0].startswith("/dev/zram")
     )

@@ -141,7 +141,7 @@ def read_power_limits(root: Path, notes: Notes) -> tuple[PowerLimit, ...]:
     found, is_locked = [], False
     for name in entries(root / _RAPL):
         folder = root / _RAPL / name
-        package = re.fullmatch(r"package-(\d+)(-die-\d+)?", read_text(folder / "name") or "")
+        package = re.fullmatch(r"package-(\d{1,9})(-die-\d+)?", read_text(folder / "name") or "")
         if not re.fullmatch(r"intel-rapl:\d+", name) or package is None:
             continue
         files = [file for file in entries(folder) if re.fullmatch(r"constraint_\d+_name", file)]

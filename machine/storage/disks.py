@@ -18,7 +18,7 @@ from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
 from machine.record import names
 from machine.storage.file_systems import Mounts, read_wear
-from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
+from machine.system.linux import device_path, entries, exists, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
 _SECTOR_BYTES = 512  # the unit of `size` for every disk
@@ -77,7 +77,7 @@ def _disks(root: Path) -> list[_Place]:
     for name in entries(root / _FOLDER):
         folder = root / _FOLDER / name
         path = device_path(root, folder)
-        if not path or _NO_DISK.fullmatch(name) or (folder / "partition").exists():
+        if not path or _NO_DISK.fullmatch(name) or exists(folder / "partition"):
             continue
         if read_int(folder / "hidden"):
             continue

@@ -16,7 +16,7 @@ from pathlib import Path
 from machine.condition import FileSystem
 from machine.facts import Facts, Reason
 from machine.storage.place import disks_of
-from machine.system.linux import entries, read_text
+from machine.system.linux import entries, exists, read_text
 
 _MOUNTS = "proc/self/mountinfo"
 _PLACES = (
@@ -98,7 +98,7 @@ def _unescaped(text: str) -> str:
 
 
 def _disks(root: Path, device: str, source: str) -> tuple[str, ...]:
-    numbers = re.fullmatch(r"(\d+):(\d+)", device)
+    numbers = re.fullmatch(r"(\d{1,9}):(\d{1,9})", device)
     if numbers and (disks := disks_of(int(numbers[1]), int(numbers[2]), root=root)):
         return disks
     blocks = root / "sys/class/block"
@@ -113,14 +113,14 @@ def _disks(root: Path, device: str, source: str) -> tuple[str, ...]:
             ),
             name,
         )
-    if "/" in name or not (blocks / name).exists():
+    if "/" in name or not exists(blocks / name):
         return ()
     dev = read_text(blocks / name / "dev") or ""
-    numbers = re.fullmatch(r"(\d+):(\d+)", dev)
+    numbers = re.fullmatch(r"(\d{1,9}):(\d{1,9})", dev)
     if numbers and (disks := disks_of(int(numbers[1]), int(numbers[2]), root=root)):
         return disks
     place = (blocks / name).resolve()
-    return (place.parent.name if (place / "partition").exists() else name,)
+    return (place.parent.name if exists(place / "partition") else name,)
 
 
 def _space(folder: str) -> tuple[int | None, int | None]:

@@ -32,6 +32,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
+from machine.text import escaped
 
 if TYPE_CHECKING:
     from app.context import Context
@@ -148,7 +149,7 @@ def report(trace: str, situation: Callable[[], Mapping[str, str]]) -> str:
         lines += [f"{name}: {value}" for name, value in situation().items()]
     except Exception as error:  # noqa: BLE001  the failing part may be asked here
         lines.append(f"situation: {type(error).__name__}")
-    return anonymous("\n".join((*lines, "", trace)))
+    return escaped(anonymous("\n".join((*lines, "", trace))))  # it is copied, and logged
 
 
 def anonymous(text: str) -> str:
