@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -140,6 +140,27 @@ class Memory:
     peak_bytes_per_s: float | None = None
 
 
+class Peak(TypedDict, total=False):
+    """A theoretical peak in one of these units; the last two are those of a way over PCIe."""
+
+    bytes_per_s: float
+    flop_per_s: float
+    op_per_s: float
+    formula: str
+    source: str
+    way_bytes_per_s: float | None
+    limiting_hop: str
+
+
+class Peaks(TypedDict, total=False):
+    """Peaks by kind of part, as `read_peaks` in machine/peaks.py makes them."""
+
+    memory: Peak
+    pcie: dict[str, Peak]
+    nvlink: dict[str, Peak]
+    gpus: dict[str, dict[str, Peak]]
+
+
 @record
 class Machine:
     """All that is known, where it was read (`sources`), and why the rest is unknown (`missing`)."""
@@ -159,7 +180,7 @@ class Machine:
     nvswitch: bool | None = None
     storage: tuple[Disk, ...] = ()
     network: tuple[NetworkInterface, ...] = ()
-    peaks: dict[str, Any] = field(default_factory=dict)
+    peaks: Peaks = field(default_factory=Peaks)
     sources: dict[str, str] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
 
