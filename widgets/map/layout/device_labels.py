@@ -212,8 +212,8 @@ class DeviceLabels:
         """Return the one-way bandwidth of all NVLinks of a GPU, None if unknown."""
         peaks = self.machine.peaks.get("nvlink", {})
         links = [link for link in self.machine.gpu_links if gpu.index in (link.a, link.b)]
-        known = [peaks.get(f"{link.a}-{link.b}", {}).get("bytes_per_s") for link in links]
-        rates = [rate for rate in known if rate is not None]
+        pairs = [peaks.get(f"{link.a}-{link.b}", {}) for link in links]
+        rates = [peak["bytes_per_s"] for peak in pairs if "bytes_per_s" in peak]
         if rates:
             return float(max(rates) if self.machine.nvswitch else sum(rates))
         known = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]
