@@ -53,7 +53,8 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         Context().complain(problem)  # the given folders may be what failed
         code = ExitCode.FAILED
-    sys.stdout.flush()
+    if sys.stdout is not None:  # None where a window was started without a console
+        sys.stdout.flush()
     return _told(code, context)
 
 
