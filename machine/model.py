@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import msgspec
 
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
+from machine.peak import Peaks
 from machine.record import record
 
 FORMAT = "coreopsis.machine"
@@ -138,27 +139,6 @@ class Memory:
     modules: tuple[MemoryModule, ...] = ()
     channels: int | None = None
     peak_bytes_per_s: float | None = None
-
-
-class Peak(TypedDict, total=False):
-    """A theoretical peak in one of these units; the last two are those of a way over PCIe."""
-
-    bytes_per_s: float
-    flop_per_s: float
-    op_per_s: float
-    formula: str
-    source: str
-    way_bytes_per_s: float | None
-    limiting_hop: str
-
-
-class Peaks(TypedDict, total=False):
-    """Peaks by kind of part, as `read_peaks` in machine/peaks.py makes them."""
-
-    memory: Peak
-    pcie: dict[str, Peak]
-    nvlink: dict[str, Peak]
-    gpus: dict[str, dict[str, Peak]]
 
 
 @record
