@@ -41,6 +41,10 @@ class ExitCode(enum.IntEnum):
     STOPPED = 130
 
 
+class WriteFailed(UserError):
+    """A file that could be opened could not be written to its end: FAILED, not wrong usage."""
+
+
 class Context:
     """The objects of one command, each made, and its module loaded, when it is first asked for."""
 
@@ -54,6 +58,7 @@ class Context:
         self._data = data
         self._fake_machine = fake_machine
         self._experiments = experiments
+        self.kept: str | None = None  # the first letters of the id of a run that was kept
 
     @functools.cached_property
     def words(self) -> Words:

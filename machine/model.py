@@ -14,6 +14,7 @@ import msgspec
 
 from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
+from machine.peak import Peaks
 from machine.record import record
 from machine.text import plain
 from machine.tidy import sound_peaks, tidy
@@ -189,7 +190,7 @@ class Machine:
     nvswitch: bool | None = None
     storage: tuple[Disk, ...] = ()
     network: tuple[NetworkInterface, ...] = ()
-    peaks: dict[str, Any] = field(default_factory=dict)
+    peaks: Peaks = field(default_factory=Peaks)
     sources: dict[str, str] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
 

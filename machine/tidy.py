@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
 from typing import Any, TypeVar
 
+from machine.peak import Peak, Peaks
 from machine.record import names
 from machine.text import LINE_LETTERS, plain
 
@@ -43,31 +44,32 @@ def _tidy(value: Any, letters: int) -> Any:
     return plain(value, letters) if isinstance(value, str) else value
 
 
-def sound_peaks(peaks: dict[str, Any]) -> dict[str, Any]:
+def sound_peaks(peaks: Peaks) -> Peaks:
     """Return the peaks of a file without entries that lack a value or are none."""
-    found: dict[str, Any] = {}
-    if _is_peak(peaks.get("memory")):
+    found: Peaks = {}
+    if _is_peak(peaks.get("memory", {})):
         found["memory"] = peaks["memory"]
-    for name, pattern in (("pcie", ".*"), ("nvlink", "[0-9]{1,5}-[0-9]{1,5}")):
-        if kept := _kept(peaks.get(name), pattern):
-            found[name] = kept
-    gpus = peaks.get("gpus")
-    for index, entries in gpus.items() if isinstance(gpus, dict) else ():
+    if pcie := _kept(peaks.get("pcie", {}), ".*"):
+        found["pcie"] = pcie
+    if nvlink := _kept(peaks.get("nvlink", {}), "[0-9]{1,5}-[0-9]{1,5}"):
+        found["nvlink"] = nvlink
+    for index, entries in peaks.get("gpus", {}).items():
         if re.fullmatch("[0-9]{1,5}", index) and (kept := _kept(entries, ".*")):
             found.setdefault("gpus", {})[index] = kept
     return found
 
 
-def _kept(entries: object, pattern: str) -> dict[str, Any]:
-    told = entries.items() if isinstance(entries, dict) else ()
-    return {name: each for name, each in told if re.fullmatch(pattern, name) and _is_peak(each)}
+def _kept(entries: dict[str, Peak], pattern: str) -> dict[str, Peak]:
+    return {
+        name: each
+        for name, each in entries.items()
+        if re.fullmatch(pattern, name) and _is_peak(each)
+    }
 
 
-def _is_peak(entry: object) -> bool:
-    """Is it a value in one of the units, with a formula and a source?"""
-    if not isinstance(entry, dict) or len(units := [u for u in PEAK_UNITS if u in entry]) != 1:
-        return False
-    return isinstance(entry[units[0]], int | float)
+def _is_peak(entry: Peak) -> bool:
+    """Is it a value in one of the units?"""
+    return len([unit for unit in PEAK_UNITS if unit in entry]) == 1
 
 
 def _tidy_record(value: Any) -> Any:

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from app.context import Context, ExitCode
+from app.context import Context, ExitCode, WriteFailed
 from app.terminal.ceilings import show_ceilings
 from app.terminal.condition import clock_lines, maker_lines, page_lines, protection_lines
 from app.terminal.devices import device_lines
@@ -222,8 +222,11 @@ def _count(count: int | None, what: str) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
+    kind = UserError
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open("w", encoding="utf-8") as file:
+            kind = WriteFailed
+            file.write(text)
     except OSError as error:
         reason = error.strerror or "?"
-        raise UserError("out_not_writable", path=str(path), reason=reason) from None
+        raise kind("out_not_writable", path=str(path), reason=reason) from None

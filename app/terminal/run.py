@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from app.context import Context, ExitCode, discard_output
+from app.context import Context, ExitCode, WriteFailed, discard_output
 from app.output import write_line
 from app.report import problem_text
 from app.runs.run_writer import RunWriter
@@ -158,10 +158,12 @@ def exit_code(finished: messages.Finished) -> ExitCode:
 def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: bool) -> None:
     if writer.problem is not None:
         context.complain(writer.problem.problem)
-    elif writer.recorder is not None and not silent:
-        context.console.print()
-        said = context.words.say("terminal.kept", {"id": running.id[:8]})
-        context.console.print(said, style="dim")
+    elif writer.recorder is not None:
+        context.kept = running.id[:8]
+        if not silent:
+            context.console.print()
+            said = context.words.say("terminal.kept", {"id": context.kept})
+            context.console.print(said, style="dim")
 
 
 def _draw(
@@ -231,4 +233,4 @@ def _write_copy(path: Path, lines: list[bytes]) -> None:
         path.write_bytes(data)
     except OSError as error:
         reason = error.strerror or "?"
-        raise UserError("out_not_writable", path=str(path), reason=reason) from None
+        raise WriteFailed("out_not_writable", path=str(path), reason=reason) from None

@@ -19,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
+from app.lasting_output import lost
 from app.output import write_line
 from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
@@ -74,6 +75,8 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
                 break
             if isinstance(event, messages.Sample):
                 told.tell(event)
+                if lost() is not None:
+                    return ExitCode.FAILED
     context.complain(Problem("watch_ended"))
     return ExitCode.FAILED
 
@@ -95,6 +98,8 @@ def _replay(
             if passed_s >= seconds or stop.wait(max(0.0, start_s + passed_s - time.monotonic())):
                 break
             told.tell(messages.Sample(**msgspec.to_builtins(sample)))
+            if lost() is not None:
+                break
     return ExitCode.STOPPED if stop.is_set() else ExitCode.DONE
 
 

@@ -103,6 +103,13 @@ def test_ceilings_of_another_program_may_lack_formula_and_source():
     assert "nvlink gpu 0 and 2, each way 450 GB/s" in lines
 
 
+def test_a_ceiling_in_a_unit_of_a_later_version_is_left_out():
+    later = {"photons_per_s": 1.0}
+    peaks = {"memory": later, "pcie": {"0": later}, "nvlink": {"0-1": later}}
+    here = dataclasses.replace(machine(), peaks={**peaks, "gpus": {"0": {"memory": later}}})
+    assert "At best" not in page(here)
+
+
 def test_clock_memory_and_nodes_are_shown_where_they_are_known():
     here = with_cpu(machine(peak_bytes_per_s=80e9), clock=Clock(min_hz=8 * 10**8, max_hz=5 * 10**9))
     nodes = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.core.units import show
@@ -86,10 +86,13 @@ class DeviceFacts(ConditionFacts):
             return self._fact(label, "peaks.gpus", None)
         return self._peak_fact(self._words.say(label), known)
 
-    def _peak_fact(self, label: str, peak: dict[str, Any]) -> Fact:
+    def _peak_fact(self, label: str, peak: Mapping[str, Any]) -> Fact:
         """Return a peak value; its source is the computation."""
-        unit = next(unit for unit in UNITS if unit in peak)
-        return Fact(label=label, value=show(peak[unit], UNITS[unit]), source=peak["formula"])
+        unit = next((unit for unit in UNITS if unit in peak), None)  # a later version may have more
+        if unit is None:
+            return self._fact(label, "peaks.gpus", None)
+        value = show(peak[unit], UNITS[unit])
+        return Fact(label=label, value=value, source=peak.get("formula", ""))
 
     def _of_slice(self, place: int, number: int) -> Iterator[Fact]:
         instance = self._machine.gpus[place].mig_instances[number]
