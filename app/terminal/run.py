@@ -25,6 +25,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
+from experiments.engine.seal import Seal
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
@@ -99,10 +100,12 @@ def measure(
         context.console.print(to_be_run)
     writer = RunWriter(context.library) if keep else None
     copy: list[bytes] = []
+    seal = Seal()
 
     def each_line(event: messages.Event, line: bytes) -> None:
         if writer is not None:
             writer.keep(event, line)
+        line = seal.sealed(event, line)  # the library leaves out pictures, and has its own
         if out is not None:
             copy.append(line)
         if stream:
@@ -159,8 +162,8 @@ def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: boo
         context.complain(writer.problem.problem)
     elif writer.recorder is not None and not silent:
         context.console.print()
-        said = context.words.say("terminal.kept", {"id": running.id[:8]})
-        context.console.print(said, style="dim")
+        said = context.words.say("terminal.kept", {"id": running.id[:8], "given": context.given})
+        context.console.print(said, style="dim", soft_wrap=True)  # to be copied as one line
 
 
 def _draw(
