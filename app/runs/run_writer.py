@@ -14,6 +14,8 @@ from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 
+RESCUED = ("run_kept_elsewhere", "run_file_gone")  # problems of a run that is whole elsewhere
+
 
 class RunWriter:
     """Writes the lines of one run, from its start on."""
@@ -22,6 +24,11 @@ class RunWriter:
         self._library = library
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Is there no whole file of the run, neither in the library nor elsewhere?"""
+        return self.problem is not None and self.problem.problem.key not in RESCUED
 
     def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""

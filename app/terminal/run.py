@@ -136,13 +136,16 @@ def measure(
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
+    code = exit_code(finished)
     if writer is not None:
         _tell_kept(context, writer, running, silent=stream)
+        if writer.is_lost and out is None and code is ExitCode.DONE:
+            code = ExitCode.FAILED  # it was to be kept, and nothing has all of it
     if out is not None and copy:
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(exit_code(finished), finished.finding, tuple(follow.disturbances))
+    return Ended(code, finished.finding, tuple(follow.disturbances))
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:

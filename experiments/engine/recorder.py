@@ -64,12 +64,14 @@ class Recorder:
                 self.problem = self.problem or error
 
     def rescue(self, path: Path) -> None:
-        """Copy the run with all its lines to another place. Raises OSError, leaving nothing."""
+        """Copy the run with all its lines to a new file. Raises OSError, leaving none."""
         if self.is_gone and not self._unwritten:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
+        written = b"" if self.is_gone else self.path.read_bytes()
+        file = path.open("xb")  # what is there already stays, the run's own file above all
         try:
-            written = b"" if self.is_gone else self.path.read_bytes()
-            path.write_bytes(written + b"".join(self._unwritten))
+            with file:
+                file.write(written + b"".join(self._unwritten))
         except OSError:
             with contextlib.suppress(OSError):
                 path.unlink()

@@ -850,6 +850,18 @@ def test_a_run_that_fills_the_disk_is_written_whole_where_there_is_room(
     assert Path(problem.values["path"]).read_bytes() == made.data
 
 
+def test_a_run_that_is_measured_in_the_folder_of_the_runs_is_not_written_over_itself(
+    fills_up, library, tmp_path, monkeypatch, caplog
+):
+    library.check_writable()
+    monkeypatch.chdir(library.folder / "runs")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+
+    problem = fills_up(burst())
+
+    assert Path(problem.values["path"]).parent == tmp_path
+
+
 def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_whole(
     fills_up, tmp_path, monkeypatch, caplog
 ):

@@ -17,6 +17,7 @@ import pytest
 from app.cli import main
 from experiments.engine import messages
 from experiments.engine.lock import Lock
+from experiments.engine.recorder import Recorder
 from experiments.engine.recording import Order, read
 from machine.system.pythons import find
 from tests.app.program import Program
@@ -198,6 +199,27 @@ def test_a_run_whose_data_folder_is_deleted_is_rescued_and_said_so(coreopsis):
     (rescued,) = coreopsis.folder.glob("*.coreopsis.jsonl")
     assert str(rescued) in said.err
     assert read(rescued).finished.outcome is messages.Outcome.STOPPED
+
+
+@posix
+@pytest.mark.parametrize(("more", "code"), [([], 1), (["--out", "x.jsonl"], 0)])
+def test_a_run_that_nothing_has_kept_has_not_gone_well(inside, coreopsis, monkeypatch, more, code):
+    def refuse(self, path):
+        raise OSError(28, os.strerror(28))
+
+    def keep(self, event, line):
+        if isinstance(event, messages.Row):
+            shutil.rmtree(coreopsis.data, ignore_errors=True)
+        real(self, event, line)
+
+    real = Recorder.keep
+    monkeypatch.setattr(Recorder, "keep", keep)
+    monkeypatch.setattr(Recorder, "rescue", refuse)
+
+    said = inside(*THREADS, *more)
+
+    assert said.code == code
+    assert "no other place took it" in said.err
 
 
 def test_the_line_to_replay_a_run_works_with_the_folders_that_were_given(

@@ -913,6 +913,16 @@ def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path)
     assert runs.told == []
 
 
+def test_a_run_whose_file_was_changed_says_so_beside_the_list(runs):
+    (name,) = runs.keep(burst())
+    path = runs.library.folder / "runs" / name
+    path.write_bytes(path.read_bytes().replace(b'"repeat":3', b'"repeat":4'))
+    runs.show()
+    runs.table.select([name])
+    told = [each.text() for each in runs.details.findChildren(QLabel)]
+    assert any("changed after it was written" in text for text in told)
+
+
 def test_a_run_of_which_only_the_beginning_is_here_takes_its_place(runs, tmp_path):
     run = burst(at="2026-03-04T10:00:00+00:00")
     (name,) = runs.keep(run)
