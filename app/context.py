@@ -67,6 +67,14 @@ class Context:
         return words.load(program=program.called())
 
     @property
+    def given(self) -> str:
+        """The options that the next command needs too, as a shell takes them."""
+        options = [] if self._data is None else ["--data", str(self._data)]
+        for folder in self._experiments:
+            options += ["--experiments", str(folder)]
+        return "".join(f" {quoted(option)}" for option in options)
+
+    @property
     def has_fake_machine(self) -> bool:
         """Is the machine read from a file?"""
         return self._fake_machine is not None
@@ -131,7 +139,7 @@ class Context:
         """The runs in the user's data folder."""
         from app.runs.library import Library
 
-        return Library(self.folder)
+        return Library(self.folder, tell=self.complain)
 
     def earned(self, *experiments: Experiment[Any]) -> dict[str, float]:
         """Return what earlier runs on this machine told of what the parameters start from."""
@@ -163,6 +171,17 @@ class Context:
     def complain(self, problem: Problem) -> None:
         """Say on standard error what is wrong."""
         sys.stderr.write(self.sentence(problem) + "\n")
+
+
+def quoted(text: str) -> str:
+    """Return a word of a command line as the shell of this system takes it."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.list2cmdline([text])
+    import shlex
+
+    return shlex.quote(text)
 
 
 def discard_output() -> None:

@@ -27,6 +27,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
+from experiments.engine.seal import Seal
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
@@ -101,10 +102,12 @@ def measure(
         context.console.print(to_be_run)
     writer = RunWriter(context.library) if keep else None
     copy: list[bytes] = []
+    seal = Seal()
 
     def each_line(event: messages.Event, line: bytes) -> None:
         if writer is not None:
             writer.keep(event, line)
+        line = seal.sealed(event, line)  # the library leaves out pictures, and has its own
         if out is not None:
             copy.append(line)
         if stream:
@@ -134,13 +137,16 @@ def measure(
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
+    code = exit_code(finished)
     if writer is not None:
         _tell_kept(context, writer, running, silent=stream)
+        if writer.is_lost and out is None and code is ExitCode.DONE:
+            code = ExitCode.FAILED  # it was to be kept, and nothing has all of it
     if out is not None and copy:
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(exit_code(finished), finished.finding, tuple(follow.disturbances))
+    return Ended(code, finished.finding, tuple(follow.disturbances))
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:
@@ -162,8 +168,9 @@ def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: boo
         context.kept = running.id[:8]
         if not silent:
             context.console.print()
-            said = context.words.say("terminal.kept", {"id": context.kept})
-            context.console.print(said, style="dim")
+            values = {"id": context.kept, "given": context.given}
+            said = context.words.say("terminal.kept", values)
+            context.console.print(said, style="dim", soft_wrap=True)  # to be copied as one line
 
 
 def _draw(

@@ -27,7 +27,7 @@ from experiments.core.problems import UserError
 from experiments.core.shelves import SHELVES
 from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
-from experiments.engine.recording import RUN_LIMIT_BYTES, Order
+from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
 
 log = logging.getLogger(__name__)
@@ -206,8 +206,9 @@ class Run:
             self._worker.send(messages.Stop())
 
     def _heard(self) -> Iterator[tuple[bytes, messages.Event]]:
-        total_bytes = 0
+        lines = total_bytes = 0
         while line := self._readline():
+            lines += 1
             total_bytes += len(line)
             try:
                 event = messages.decode_event(line)
@@ -228,6 +229,11 @@ class Run:
             if total_bytes > RUN_LIMIT_BYTES:
                 yield self._invented(
                     messages.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
+                )
+                return
+            if lines >= RUN_LIMIT_LINES - 1:  # its end has to fit into the file as well
+                yield self._invented(
+                    messages.Outcome.FAILED, "too_many_lines", limit=RUN_LIMIT_LINES
                 )
                 return
         yield self._ending()

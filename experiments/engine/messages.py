@@ -203,6 +203,7 @@ class Finished(Message, frozen=True, tag="finished"):
     outcome: Outcome
     finding: FindingSent | None = None
     problem: ProblemSent | None = None
+    crc32: str | msgspec.UnsetType = msgspec.UNSET  # in files alone: seal.py
 
 
 Command = Inspect | Watch | Rate | Measure | Stop

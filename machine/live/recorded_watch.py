@@ -26,6 +26,7 @@ FORMAT, VERSION = "coreopsis.watch", 1
 SUFFIX = ".coreopsis-watch.jsonl"
 SUFFIXES = (SUFFIX, f"{SUFFIX}.gz", ".watch.jsonl", ".watch.jsonl.gz")
 LIMIT_BYTES = 256 * 2**20  # unpacked: an hour of a large machine
+LIMIT_LINES = 1_000_000  # half a day at the highest rate, 20 Hz
 
 
 class BadWatch(ValueError):
@@ -89,7 +90,10 @@ def read(path: Path) -> RecordedWatch:
     at, machine, is_made_up = "", None, False
     samples: list[live.Sample] = []
     marks: list[_Mark] = []
-    lines = _text(path).splitlines(keepends=True)
+    text = _text(path)
+    if text.count(b"\n") > LIMIT_LINES:
+        raise BadWatch(f"The file has more than {LIMIT_LINES} lines.")
+    lines = text.splitlines(keepends=True)
     is_torn = len(lines) > 1 and not lines[-1].endswith(b"\n")
     for number, line in enumerate(lines[:-1] if is_torn else lines, start=1):
         try:

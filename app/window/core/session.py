@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.context import Context
 from app.window.core.settings import Settings
@@ -46,6 +46,7 @@ class Session(QObject):
     settings_changed = Signal()
     catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
+    _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
 
     def __init__(self, context: Context, look: Look, settings: Settings) -> None:
@@ -105,6 +106,8 @@ class Session(QObject):
         from app.window.core.watcher import Watcher
         from experiments.engine.jobs import Engine
 
+        self._library_told.connect(self.troubled, Qt.ConnectionType.QueuedConnection)
+        self.library.tell = self._library_told.emit
         self.runner, self.watcher = Runner(self.library, Engine()), Watcher()
         self.background = Background()
         self.background.troubled.connect(self.troubled)

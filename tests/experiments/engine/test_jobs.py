@@ -15,10 +15,11 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from experiments.engine import jobs, messages, sweep
+from experiments.engine import jobs, messages, recording, sweep
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
+from experiments.engine.recorder import Recorder
 from tests.experiments.engine.runs import (
     SHELVES,
     called,
@@ -215,6 +216,16 @@ def test_a_flood_beyond_all_measure_is_cut_off(engine, monkeypatch):
     monkeypatch.setattr(jobs, "RUN_LIMIT_BYTES", 200_000)
     events = hear(start(engine, "floods", rows=10**9))
     assert ending(events) == (FAILED, "too_much_output")
+
+
+def test_more_lines_than_a_file_may_have_are_cut_off(engine, monkeypatch, tmp_path):
+    monkeypatch.setattr(jobs, "RUN_LIMIT_LINES", 100)
+    monkeypatch.setattr(recording, "RUN_LIMIT_LINES", 100)
+    recorder = Recorder(tmp_path / "run.coreopsis.jsonl")
+    events = hear(start(engine, "floods", rows=10**9, keep=recorder.keep))
+    recorder.close()
+    assert ending(events) == (FAILED, "too_many_lines")
+    assert recording.read(recorder.path).finished.outcome is FAILED
 
 
 def test_every_line_is_kept_before_it_is_heard_and_none_before_the_start(engine):
