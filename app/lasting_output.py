@@ -50,6 +50,9 @@ def lasting_output() -> Iterator[None]:
     try:
         yield
     finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none
+                stream.flush()
         sys.stdout, sys.stderr = before
 
 
