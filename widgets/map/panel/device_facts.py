@@ -10,14 +10,14 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes
-from widgets.map.panel.condition_facts import ConditionFacts
 from widgets.map.panel.fact import Fact, shown
+from widgets.map.panel.gpu_facts import GpuFacts
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(ConditionFacts):
+class DeviceFacts(GpuFacts):
     """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
@@ -61,9 +61,7 @@ class DeviceFacts(ConditionFacts):
             yield self._fact("map.c2c", f"{path}.c2c_bytes_per_s", rate)
         if gpu.mig:
             yield self._fact("map.fact_slices", f"{path}.mig_instances", len(gpu.mig_instances))
-        if gpu.power_limit_watts is not None:
-            limit = shown(gpu.power_limit_watts, "watts")
-            yield self._fact("map.fact_power", f"{path}.power_limit_watts", limit)
+        yield from self.of_health(gpu, path)
         backend = gpu.torch_backend
         yield self._fact("map.fact_backend", f"{path}.torch_backend", backend)
         for known, key, yes, no in (

@@ -6,6 +6,7 @@ import pytest
 
 from experiments.core import words
 from experiments.core.declare import Part
+from machine.devices import ClockReason
 from machine.inspect import inspect
 from machine.model import Cache, Cpu, Machine, Missing, NumaNode, SideCache
 from tests.machine.contained import container
@@ -217,3 +218,46 @@ def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
     assert whole["The control group allows"] == "4 GiB"
     (memory,) = (box for box in boxes_of(small(), measure) if box.kind is Kind.MEMORY)
     assert "The control group allows" not in facts(small(), memory)
+
+
+def gpu_facts(measure, **changes):
+    first, *others = workstation().gpus
+    here = replace(workstation(), gpus=(replace(first, **changes), *others))
+    box = next(b for b in boxes_of(here, measure) if b.kind is Kind.GPU and b.members[0] == 0)
+    return {label: fact.value for label, fact in facts(here, box).items()}
+
+
+def test_a_gpu_tells_how_it_fares(measure):
+    told = gpu_facts(
+        measure,
+        temperature_celsius=71.0,
+        temperature_slowdown_celsius=90.0,
+        clock_reasons=(
+            ClockReason(key="clock_reasons.idle", severity="information"),
+            ClockReason(key="clock_reasons.software_thermal", severity="warning"),
+        ),
+        power_limit_watts=400.0,
+        power_min_watts=100.0,
+        power_max_watts=575.0,
+        ecc=False,
+        ecc_pending=True,
+        resizable_bar=False,
+        bar_bytes=256 * 2**20,
+        remapped_rows=2,
+        remapping_failed=True,
+    )
+    assert told["Temperature now"] == "71 °C, slows down at 90 °C"
+    assert told["Holds its clock back"] == "slowed down: too hot"
+    assert told["Power limit"] == "400 W, may be set from 100 W to 575 W"
+    assert told["Error correction (ECC)"] == "off, the other from its next start"
+    assert told["Reach of the processor"] == "256 MiB at a time (no resizable BAR)"
+    assert told["Repairs of its memory"] == "2 rows replaced, one failed: exchange the card"
+
+
+def test_what_a_gpu_does_not_have_is_left_out(measure):
+    told = gpu_facts(measure, clock_reasons=(), resizable_bar=None, ecc=None)
+
+    assert told["Holds its clock back"] == "nothing"
+    assert not {"Reach of the processor", "Error correction (ECC)", "Repairs of its memory"} & {
+        *told
+    }
