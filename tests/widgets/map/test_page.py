@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 
 from experiments.core import words
 from experiments.core.declare import Part
+from machine.inspect import inspect
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
 from widgets.controls.wrapped import WrappedLink
@@ -270,6 +271,17 @@ def test_the_table_begins_with_the_whole_machine_and_its_groups(qtbot, page):
     assert (row_of(page), "This machine" in page.panel.accessibleName()) == ("Protection", True)
     QTest.keyClick(page.findChild(PartsTable).view, Qt.Key.Key_Down)
     assert row_of(page) == "Disks"
+
+
+@pytest.mark.parametrize("make", [*MACHINES.values(), inspect])
+def test_nothing_that_the_panel_tells_is_cut_off_at_its_side(page, make):
+    page.show_machine(make())
+    QApplication.processEvents()
+    for part in (None, Part.CORES, Part.MEMORY, Part.GPU, Part.STORAGE):
+        if part is not None:
+            choose(page, part)
+        area = page.panel.findChild(QScrollArea)
+        assert area.widget().minimumSizeHint().width() <= area.viewport().width()
 
 
 def test_long_names_of_parts_leave_room_for_their_facts(page):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
+    QLabel,
     QLayout,
     QScrollArea,
     QSizePolicy,
@@ -243,7 +244,10 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     """Return a name, its value at the right, and small text below."""
     answer = label(value, "note" if is_known else "soft", wrap=True)
     answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-    named = label(name, "soft")
+    is_list = (
+        ", " in name
+    )  # what is unknown for one reason; it may be longer than the panel is wide
+    named = _filling(label(name, "soft", wrap=True)) if is_list else label(name, "soft")
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
     head = row(named, _filling(answer))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
@@ -252,7 +256,7 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     return _held(whole)
 
 
-def _filling(widget: QWidget) -> QWidget:
+def _filling(widget: QLabel) -> QLabel:
     policy = widget.sizePolicy()
     policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
     widget.setSizePolicy(policy)
