@@ -28,7 +28,7 @@ class Protection:
 def read_vulnerabilities(root: Path, notes: Notes) -> dict[str, str]:
     """Return the kernel's words on each known vulnerability."""
     folder = root / _VULNERABILITIES
-    found = {name: text for name in entries(folder) if (text := read_text(folder / name))}
+    found = {name: text for name in entries(folder) if (text := read_text(f"{folder}/{name}"))}
     notes.keep(
         "cpu.vulnerabilities",
         found or None,

