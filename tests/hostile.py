@@ -171,7 +171,10 @@ def damage(root: Path, damages: list[tuple[str, int, Any]], outside: Path) -> No
             continue
         if kind == "text" and path.is_dir():
             continue
-        before = path.read_bytes()[:9999] if path.is_file() else b""
+        before = b""
+        if path.is_file():
+            with path.open("rb") as file:
+                before = file.read(9999)  # it may be huge by now
         if path.is_dir() and not path.is_symlink():
             os.rename(path, outside.parent / f"away-{place}-{len(files)}")
         else:
