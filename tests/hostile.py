@@ -171,7 +171,10 @@ def damage(root: Path, damages: list[tuple[str, int, Any]], outside: Path) -> No
             continue
         if kind == "text" and path.is_dir():
             continue
-        before = path.read_bytes()[:9999] if path.is_file() else b""
+        before = b""
+        if path.is_file():
+            with path.open("rb") as file:
+                before = file.read(9999)  # it may be huge by now
         if path.is_dir() and not path.is_symlink():
             os.rename(path, outside.parent / f"away-{place}-{len(files)}")
         else:
@@ -246,7 +249,8 @@ PLAIN = {name: to_json(make()) for name, make in MACHINES.items()}
 def damaged_file(name: str, changes: list[tuple[str, int, Any]]) -> Any:
     """Return the JSON of a machine with some of its values replaced, dropped or repeated."""
     data = copy.deepcopy(PLAIN[name])
-    for kind, place, leaf in changes:
+    for kind, place, what in changes:
+        leaf = copy.deepcopy(what)  # or a later change would change it for all
         holders = list(_holders(data))
         holder, key = holders[place % len(holders)]
         match kind:
@@ -254,13 +258,14 @@ def damaged_file(name: str, changes: list[tuple[str, int, Any]]) -> Any:
                 holder[key] = leaf
             case "like":  # of the same kind, which is not refused at once
                 kinds = [each for each in LEAF_LIST if type(each) is type(holder[key])]
-                holder[key] = kinds[place % len(kinds)] if kinds else leaf
+                holder[key] = copy.deepcopy(kinds[place % len(kinds)]) if kinds else leaf
             case "drop":
                 del holder[key]
             case "again" if isinstance(holder, list):
                 holder.append(copy.deepcopy(holder[key]))
             case "many" if isinstance(holder, list):
-                holder.extend(copy.deepcopy(holder[key]) for _ in range(2000))
+                size = sum(1 for _ in _holders([holder[key]]))
+                holder.extend(copy.deepcopy(holder[key]) for _ in range(20_000 // (size + 9)))
             case "same":  # a value from elsewhere: a cycle of parents, a wrong thread
                 other, name_there = holders[place // 7 % len(holders)]
                 holder[key] = copy.deepcopy(other[name_there])
