@@ -12,13 +12,14 @@ import errno
 import itertools
 import json
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from experiments.engine.guardian import is_stopped, start_of
+if TYPE_CHECKING:
+    import socket
 
 FOLDER_VARIABLE = "COREOPSIS_LOCK_FOLDER"  # for tests, which must not wait for each other
 RETRY_S = 0.1
@@ -126,6 +127,8 @@ def one_at_a_time(
 
 def _seen(holder: Mapping[str, str]) -> dict[str, str]:
     """Return what is told of a holder: not its process, unless that is stopped."""
+    from experiments.engine.guardian import is_stopped, start_of  # not for the first paint
+
     told = {key: value for key, value in holder.items() if key not in (PROCESS, STOPPED)}
     pid, _, start = holder.get(PROCESS, "").partition(":")
     if pid.isdecimal() and start and start_of(int(pid)) == start and is_stopped(int(pid)):
@@ -140,6 +143,8 @@ def _take_name(path: Path) -> socket.socket | None:
     """
     if sys.platform != "linux":
         return None
+    import socket
+
     whole = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
     name = socket.socket(socket.AF_UNIX)
     try:

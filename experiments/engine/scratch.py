@@ -11,7 +11,7 @@ import os
 
 VARIABLE = "COREOPSIS_SCRATCH"  # the folder, in the environment of all that a run starts
 PREFIX = "coreopsis-run-"
-SHORT = 40  # letters; paths of sockets below it may have 104 on macOS
+SHORT = 30  # letters; a socket some 70 letters below it may have 104 on macOS
 SHARED_MEMORY = "/dev/shm"
 TORCH = "torch_"  # and a process id: how torch names shared memory, and how it is noted here
 

@@ -14,10 +14,10 @@ SHORT_PATH = "/tmp"  # a socket's path has 104 characters at most on macOS, whos
 
 @contextlib.contextmanager
 def own_folder(kind: str) -> Iterator[str]:
-    """Make a folder whose name begins with `kind`; a killed run's goes with its guardian."""
-    places = (os.environ.get(VARIABLE, SHORT_PATH), tempfile.gettempdir())
+    """Make a folder; where a guardian is there, a killed run's goes with it."""
+    guarded = os.environ.get(VARIABLE)
+    prefix = "" if guarded else f"{kind}{os.getpid()}-"  # a short path
+    places = (guarded or SHORT_PATH, tempfile.gettempdir())
     base = next(place for place in places if os.access(place, os.W_OK))
-    with tempfile.TemporaryDirectory(
-        prefix=f"{kind}{os.getpid()}-", dir=base, ignore_cleanup_errors=True
-    ) as folder:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=base, ignore_cleanup_errors=True) as folder:
         yield folder

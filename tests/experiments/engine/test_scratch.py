@@ -106,6 +106,23 @@ def test_what_a_killed_guardian_left_is_removed_at_the_next_start_and_no_more(ru
     assert left(base, worker)[1:] == [name for name in left(base) if name.startswith("sem.")]
 
 
+@pytest.mark.parametrize("letters", [scratch.SHORT, 3 * scratch.SHORT])
+def test_sockets_of_a_run_have_paths_that_are_short_enough(letters, base, monkeypatch):
+    place = base / "x".ljust(letters - len(str(base)) - 1, "x")
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    code = (
+        "from multiprocessing.connection import arbitrary_address\n"
+        "from experiments.tools.training import worker_context\n"
+        "with worker_context(): print(arbitrary_address('AF_UNIX'))"
+    )
+    command = guardian.command([sys.executable, "-c", code])
+    with subprocess.Popen(command, stdin=-1, stdout=-1) as process:
+        said = process.stdout.read().decode().strip()
+    assert scratch.PREFIX in said
+    assert len(said) < 104
+
+
 def test_a_folder_of_the_same_name_is_made_anew_where_another_program_removes_it(base):
     folder, lock = scratch.make()
     scratch.sweep()
