@@ -213,10 +213,10 @@ def test_the_lock_is_that_of_the_file_in_its_place(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="nobody tells that a process is stopped here")
 def test_a_run_that_waits_for_a_stopped_one_says_so(engine):
     first = start(engine, "takes_its_time", rows=10**6)
-    second, told = start(engine), []
     events = first.events()
     while not isinstance(next(events), messages.Started):
         pass
+    second, told = start(engine), []
     worker = first._worker.pid  # noqa: SLF001  (what it started is the subject)
     os.kill(worker, signal.SIGSTOP)
     for event in second.events():
