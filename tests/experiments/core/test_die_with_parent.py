@@ -10,23 +10,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiments.core import die_with_parent
 from experiments.core.die_with_parent import tied
 from tests import ROOT
 from tests.processes import TOKEN, living, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="seen on Linux only")
 
+SLEEP = "echo there; exec sleep 60"
 STARTS = {
-    "a program": "subprocess.Popen(tied(['/bin/sleep', '60']))",
+    "a program": f"subprocess.Popen(tied(['/bin/sh', '-c', {SLEEP!r}]))",
     "a fork": (
-        "multiprocessing.get_context('fork').Process("
-        "target=call_tied, args=(os.getpid(), time.sleep, 60)).start()"
+        "multiprocessing.get_context('fork').Process(target=call_tied, "
+        "args=(os.getpid(), exec, 'import time; print(\"there\", flush=True); time.sleep(60)')).start()"
     ),
     "its own child": (
         "subprocess.Popen(tied([sys.executable, '-c', 'import subprocess;"
         " from experiments.core.die_with_parent import tied;"
-        ' subprocess.run(tied(["/bin/sleep", "60"]))\']))'
+        f' subprocess.run(tied(["/bin/sh", "-c", "{SLEEP}"]))\']))'
     ),
 }
 
@@ -49,14 +49,12 @@ def test_a_killed_process_takes_along_what_is_tied_to_it(how, token):
         f"{STARTS[how]}\n"
         "time.sleep(60)"
     )
-    count = 3 if how == "its own child" else 2
-    with subprocess.Popen([sys.executable, "-c", code]) as parent:
-        assert until(lambda: len(living(token)) == count)
-        # As the programs that they become: the kernel keeps the wish.
-        assert until(lambda: not any(die_with_parent.__file__ in s for s in living(token).values()))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout.readline() == b"there\n"
+        assert len(living(token)) == (3 if how == "its own child" else 2)
         parent.kill()
 
-    assert until(lambda: not living(token))
+        assert until(lambda: not living(token), 20.0)
 
 
 def test_what_asks_too_late_ends_at_once():
