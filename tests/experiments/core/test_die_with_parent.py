@@ -21,7 +21,8 @@ STARTS = {
     "a program": f"subprocess.Popen(tied(['/bin/sh', '-c', {SLEEP!r}]))",
     "a fork": (
         "multiprocessing.get_context('fork').Process(target=call_tied, "
-        "args=(os.getpid(), exec, 'import time; print(\"there\", flush=True); time.sleep(60)')).start()"
+        "args=(os.getpid(), exec, "
+        "'import time; print(\"there\", flush=True); time.sleep(60)')).start()"
     ),
     "its own child": (
         "subprocess.Popen(tied([sys.executable, '-c', 'import subprocess;"
