@@ -44,7 +44,7 @@ def sent(coreopsis, tmp_path) -> Sent:
         )
         if not out.exists():
             pytest.skip(f"no network of one's own here: {ended.stderr.strip().splitlines()[-1:]}")
-        assert ended.returncode == 0, ended.stderr
+        assert ended.returncode == 0, ended.stderr + ended.stdout
         return json.loads(out.read_text())
 
     return run

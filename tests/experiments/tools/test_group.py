@@ -68,10 +68,12 @@ def test_memory_ran_out_only_where_the_system_has_counted_it(bare, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="seen on Linux only")
-def test_members_of_a_killed_run_end_though_they_hear_nothing():
+def test_members_of_a_killed_run_end_though_they_hear_nothing(tmp_path):
     token = uuid.uuid4().hex
     code = f"from {works.__name__} import be_killed; be_killed()"
-    environment = {**os.environ, TOKEN: token, "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ, TOKEN: token, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path),
+    }  # fmt: skip
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=-1) as run:
         assert run.stdout.readline() == b"[0, 1]\n"
         assert len(living(token)) == 3
