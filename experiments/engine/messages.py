@@ -25,6 +25,7 @@ LINE_LIMIT_BYTES = 2**20
 FRAME_LIMIT = 320  # rows and columns of a frame
 REASON_LIMIT = 300  # characters
 RUN_FORMAT = "coreopsis.run"
+WAITING = ("waiting_for_machine", "waiting_for_stopped")  # notes of who waits for another run
 
 Cell = float | int | str | bool | None
 

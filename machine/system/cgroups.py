@@ -104,6 +104,23 @@ def memory_left_bytes(root: Path) -> int | None:
     return min(left, default=None)
 
 
+def oom_kills(root: Path) -> int | None:
+    """Return how many processes the system has killed for want of memory; None if unknown.
+
+    In this process's control group; without one, on the whole machine.
+    """
+    for folder in _folders(root, "memory"):
+        for name in ("memory.events", "memory.oom_control"):
+            if (count := _oom_kill(folder / name)) is not None:
+                return count
+    return _oom_kill(root / "proc/vmstat")
+
+
+def _oom_kill(path: Path) -> int | None:
+    count = fields((read_text(path) or "").replace(" ", ":")).get("oom_kill", "")
+    return int(count) if count.isdecimal() else None
+
+
 def _droppable_bytes(folder: Path) -> int:
     stat = fields((read_text(folder / "memory.stat") or "").replace(" ", ":"))
     value = stat.get("total_inactive_file") or stat.get("inactive_file") or ""

@@ -203,7 +203,7 @@ def device_path(root: Path, link: Path) -> str:
     folder, name = os.path.split(link)
     real, top = f"{_real_folder(folder)}/{name}", _real_folder(str(root)).rstrip("/")
     with contextlib.suppress(OSError, ValueError):  # it is no link
-        real = f"{_real_folder(folder)}/{os.readlink(real)}"
+        real = os.path.join(_real_folder(folder), os.readlink(real))
     path = os.path.normpath(real)
     return path.removeprefix(top) if path.startswith(f"{top}/") else ""
 

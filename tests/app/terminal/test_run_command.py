@@ -312,7 +312,7 @@ def test_a_measuring_process_that_is_killed_is_told_and_its_rows_are_kept(coreop
     said = coreopsis.end(process)
     assert said.code == 1
     assert "Cut short: its process vanished." in said.out
-    assert "killed from outside" in " ".join(said.out.split())
+    assert "ended from outside" in " ".join(said.out.split())
     assert read(coreopsis.runs[0]).finished.outcome is messages.Outcome.LOST
 
 
