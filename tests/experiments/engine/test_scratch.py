@@ -98,9 +98,10 @@ def test_a_run_that_ends_by_itself_leaves_nothing(run, base):
 def test_what_a_killed_guardian_left_is_removed_at_the_next_start_and_no_more(run, base):
     dead, worker = run()
     _, other = run()
+    assert len(left(base, worker, other)) == 6
     kill(dead.pid, worker)
     dead.wait()
-    assert len(left(base, worker, other)) == 6
+    assert len(left(base, worker, other)) > 3  # Python's own tracker may have the semaphore by now
 
     assert until(lambda: sweep() or len(left(base, worker, other)) == 3)
     assert left(base, worker)[1:] == [name for name in left(base) if name.startswith("sem.")]
