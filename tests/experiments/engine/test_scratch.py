@@ -65,9 +65,11 @@ def run(base) -> Iterator[Callable[..., tuple[subprocess.Popen[bytes], int]]]:
 
 
 def left(base: Path, *pids: int) -> list[str]:
-    """Return what is left in the folder, and in the shared memory by name."""
+    """Return what is left in the folder, and in the shared memory of these processes, by name."""
     names = [path.name for path in base.iterdir()]
-    starts = ("sem.coreopsis-run-", *(f"torch_{pid}_" for pid in pids))
+    starts = tuple(
+        each for pid in pids for each in (f"sem.{scratch.PREFIX}{pid}-", f"torch_{pid}_")
+    )
     return names + [name for name in os.listdir("/dev/shm") if name.startswith(starts)]
 
 
@@ -82,29 +84,31 @@ ENDS: dict[str, Callable[[subprocess.Popen[bytes], int], object]] = {
 def test_nothing_is_left_by_any_end_that_leaves_the_guardian_alive(how, run, base):
     process, worker = run()
     (folder,) = left(base)[:1]
-    assert sorted(left(base, worker))[1].startswith(f"sem.{folder}-")
-    assert len(left(base, worker)) == 3  # the folder, a semaphore, and memory of torch
+    pids = process.pid, worker
+    assert sorted(left(base, *pids))[1].startswith(f"sem.{folder}-")
+    assert len(left(base, *pids)) == 3  # the folder, a semaphore, and memory of torch
     ENDS[how](process, worker)
     process.wait()
-    assert left(base, worker) == []
+    assert left(base, *pids) == []
 
 
 def test_a_run_that_ends_by_itself_leaves_nothing(run, base):
     process, worker = run("pass")
     process.wait()
-    assert left(base, worker) == []
+    assert left(base, process.pid, worker) == []
 
 
 def test_what_a_killed_guardian_left_is_removed_at_the_next_start_and_no_more(run, base):
     dead, worker = run()
-    _, other = run()
-    assert len(left(base, worker, other)) == 6
+    living, other = run()
+    pids = dead.pid, worker, living.pid, other
+    assert len(left(base, *pids)) == 6
     kill(dead.pid, worker)
     dead.wait()
-    assert len(left(base, worker, other)) > 3  # Python's own tracker may have the semaphore by now
+    assert len(left(base, *pids)) > 3  # Python's own tracker may have the semaphore by now
 
-    assert until(lambda: sweep() or len(left(base, worker, other)) == 3)
-    assert left(base, worker)[1:] == [name for name in left(base) if name.startswith("sem.")]
+    assert until(lambda: sweep() or len(left(base, *pids)) == 3)
+    assert left(base, dead.pid, worker) == left(base)
 
 
 @pytest.mark.parametrize("letters", [scratch.SHORT, 3 * scratch.SHORT])
