@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.context import Context
 from app.window.core.settings import Settings
@@ -100,6 +100,8 @@ class Session(QObject):
 
     def wake(self) -> None:
         """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
+        from PySide6.QtCore import Qt  # 20 ms: after the first paint
+
         from app.window.core.background import Background
         from app.window.core.own_shelf import OwnShelf
         from app.window.core.runner import Runner
