@@ -6,12 +6,15 @@ Everything but the window works without a display and without Qt installed.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
-from app.context import Context, ExitCode, discard_output
-from experiments.core.problems import UserError
+from app.context import Context, ExitCode, WriteFailed, discard_output
+from app.lasting_output import lasting_output, lost
+from app.output import guard_streams
+from experiments.core.problems import Problem, UserError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,30 +22,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["worker"]:  # before anything else is imported or printed
         return _worker()
-    _speak_any_terminal()
-    try:
-        return _run(arguments)
-    except BrokenPipeError:  # `coreopsis inspect | head`
-        discard_output()
-        return ExitCode.DONE
-    except KeyboardInterrupt:
-        return ExitCode.STOPPED
+    with lasting_output():
+        guard_streams()
+        try:
+            return _run(arguments)
+        except BrokenPipeError:  # `coreopsis inspect | head`
+            discard_output()
+            return ExitCode.DONE
+        except KeyboardInterrupt:
+            return ExitCode.STOPPED
 
 
 def _run(arguments: Sequence[str]) -> int:
+    context = Context()  # for what is wrong before the real one is there
     try:
         options = _parsed(arguments)
+        logging.basicConfig(
+            level=logging.DEBUG if options.debug else logging.ERROR,
+            format="%(levelname)s %(name)s: %(message)s",
+        )
+        context = Context(
+            data=options.data,
+            fake_machine=options.fake_machine,
+            experiments=options.experiments,
+        )
+        code = _obey(options, context)
     except SystemExit as exit_:  # --help, --version, wrong usage
-        return int(exit_.code or 0)
-    logging.basicConfig(
-        level=logging.DEBUG if options.debug else logging.ERROR,
-        format="%(levelname)s %(name)s: %(message)s",
-    )
-    context = Context(
-        data=options.data,
-        fake_machine=options.fake_machine,
-        experiments=options.experiments,
-    )
+        code = int(exit_.code or 0)
+    except (OSError, MemoryError, RuntimeError, ImportError) as error:
+        problem = _surrounding(error)
+        if problem is None or "--debug" in arguments:
+            raise
+        Context().complain(problem)  # the given folders may be what failed
+        code = ExitCode.FAILED
+    if sys.stdout is not None:  # None where a window was started without a console
+        sys.stdout.flush()
+    return _told(code, context)
+
+
+def _obey(options: SimpleNamespace, context: Context) -> int:
     try:
         if options.experiments:
             from app.own_experiments import check_given
@@ -55,7 +73,31 @@ def _run(arguments: Sequence[str]) -> int:
 
             traceback.print_exc()
         context.complain(trouble.problem)
-        return ExitCode.USAGE
+        return ExitCode.FAILED if isinstance(trouble, WriteFailed) else ExitCode.USAGE
+
+
+def _surrounding(error: Exception) -> Problem | None:
+    """Return the sentence for an error that this shell or folder is the cause of."""
+    from experiments.core.limits import limit_problem
+
+    if isinstance(error, BrokenPipeError):
+        return None
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return Problem("folder_gone")
+    return limit_problem(error)
+
+
+def _told(code: int, context: Context) -> int:
+    """Say if the output was lost; return the exit code that this makes."""
+    error = lost()
+    if error is None:
+        return code
+    values = {"reason": error.strerror, "id": context.kept}
+    context.complain(Problem("output_lost_kept" if context.kept else "output_lost", values))
+    return ExitCode.FAILED if code in (ExitCode.DONE, ExitCode.LOOK) else code
 
 
 def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
@@ -104,10 +146,3 @@ def _worker() -> int:
         sys.stderr.write("This waits for a command in one line of JSON; Ctrl-C ends it.\n")
     entry.main()
     return ExitCode.DONE
-
-
-def _speak_any_terminal() -> None:
-    """Never fail over a character that the terminal cannot show."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")

@@ -22,7 +22,7 @@ from experiments.core.statistics import Spread, spreads
 from experiments.core.units import SWITCH, show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
-from experiments.engine.recording import Recording
+from experiments.engine.recording import ALTERED, Recording
 
 Verdict = Literal["higher", "lower", "same", "unclear", "too_few", "elsewhere"]
 NEAR = 2.0  # within this factor, both runs found the value in the same place
@@ -58,13 +58,15 @@ class Compared:
     """The values in declared order, and the parameters that differ (name to both values).
 
     There are no values if the runs have none in common. `cut_short` are the letters of the runs
-    that did not complete; `disturbed` has, by letter, a large share that other programs used.
+    that did not complete, `altered` of those whose files were changed since; `disturbed` has, by
+    letter, a large share that other programs used.
     """
 
     values: tuple[ComparedValue, ...]
     params: Mapping[str, tuple[Any, Any]]
     cut_short: str
     disturbed: Mapping[str, float]
+    altered: str = ""
 
 
 def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared:
@@ -110,7 +112,8 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         if isinstance(event, messages.Note) and event.key == "machine_was_busy"
         if isinstance(fraction := event.values.get("others_fraction"), int | float)
     }
-    return Compared(tuple(values), params, cut_short, disturbed)
+    altered = "".join(run for run, of in (("A", a), ("B", b)) if ALTERED in of.notes)
+    return Compared(tuple(values), params, cut_short, disturbed, altered)
 
 
 def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> Iterator[str]:
@@ -118,6 +121,8 @@ def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> I
     if cut_short := compared.cut_short:
         key = "terminal.both_cut_short" if len(cut_short) == 2 else "terminal.one_cut_short"
         yield words.say(key, {"run": cut_short})
+    for run in compared.altered:
+        yield words.say("terminal.one_altered", {"run": run})
     for run, others_fraction in compared.disturbed.items():
         values = {"run": run, "others_fraction": others_fraction}
         yield words.say("terminal.one_disturbed", values)

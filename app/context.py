@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import program
+from app.output import unguarded
 from experiments.core import words
 from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from machine.model import Machine
 
 
+MACHINE_BYTES = 2**26  # a hundred times what a machine of eight GPUs takes
+
+
 class ExitCode(enum.IntEnum):
     """How a command ended."""
 
@@ -35,6 +39,10 @@ class ExitCode(enum.IntEnum):
     CANNOT_RUN_HERE = 3
     LOOK = 4  # something to look at
     STOPPED = 130
+
+
+class WriteFailed(UserError):
+    """A file that could be opened could not be written to its end: FAILED, not wrong usage."""
 
 
 class Context:
@@ -50,12 +58,21 @@ class Context:
         self._data = data
         self._fake_machine = fake_machine
         self._experiments = experiments
+        self.kept: str | None = None  # the first letters of the id of a run that was kept
 
     @functools.cached_property
     def words(self) -> Words:
         """Every text, in the language of the program."""
         self.use_own_folders()
         return words.load(program=program.called())
+
+    @property
+    def given(self) -> str:
+        """The options that the next command needs too, as a shell takes them."""
+        options = [] if self._data is None else ["--data", str(self._data)]
+        for folder in self._experiments:
+            options += ["--experiments", str(folder)]
+        return "".join(f" {quoted(option)}" for option in options)
 
     @property
     def has_fake_machine(self) -> bool:
@@ -80,21 +97,25 @@ class Context:
     @functools.cached_property
     def machine(self) -> Machine:
         """This machine, or the fake one. Raises UserError."""
-        import json
+        import msgspec
 
         from machine.inspect import inspect
         from machine.model import BadMachine, from_json
+        from machine.system.files import read_file
 
         if self._fake_machine is None:
             return inspect()
         name = str(self._fake_machine)
         try:
-            return from_json(json.loads(self._fake_machine.read_text(encoding="utf-8")))
+            return from_json(msgspec.json.decode(read_file(self._fake_machine, MACHINE_BYTES)))
         except OSError as error:
             raise UserError("machine_unreadable", name=name, reason=error.strerror or "?") from None
         except BadMachine as error:
             raise UserError("machine_refused", name=name, reason=str(error)) from None
-        except (ValueError, RecursionError):
+        except msgspec.ValidationError:
+            reason = "it holds a number that is too long"
+            raise UserError("machine_unreadable", name=name, reason=reason) from None
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             raise UserError("machine_unreadable", name=name, reason="it is no JSON") from None
 
     @functools.cached_property
@@ -118,7 +139,7 @@ class Context:
         """The runs in the user's data folder."""
         from app.runs.library import Library
 
-        return Library(self.folder)
+        return Library(self.folder, tell=self.complain)
 
     def earned(self, *experiments: Experiment[Any]) -> dict[str, float]:
         """Return what earlier runs on this machine told of what the parameters start from."""
@@ -152,17 +173,45 @@ class Context:
         sys.stderr.write(self.sentence(problem) + "\n")
 
 
+def quoted(text: str) -> str:
+    """Return a word of a command line as the shell of this system takes it."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.list2cmdline([text])
+    import shlex
+
+    return shlex.quote(text)
+
+
 def discard_output() -> None:
     """Let standard output go nowhere, because whoever read it has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _console(*, stderr: bool) -> Console:
-    """Return a console that prints texts as they are: a `[name]` in a file is no markup."""
-    from rich.console import Console
+    """Return a console that prints texts as they are: a `[name]` in a file is no markup.
+
+    Its own sequences are in `control` segments and styles, never in the text, which is escaped.
+    """
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    from machine.text import escaped
 
     class Plain(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                bare = style.update_link(None) if style and style.link else style
+                yield Segment(text if control else escaped(text), bare, control)
+
+        def out(self, *objects: Any, **how: Any) -> None:
+            super().out(*(escaped(str(each)) for each in objects), **how)
+
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # rich would end the program with exit code 1
 
-    return Plain(stderr=stderr, highlight=False, markup=False, emoji=False)
+    file = unguarded(sys.stderr if stderr else sys.stdout)
+    return Plain(file=file, stderr=stderr, highlight=False, markup=False, emoji=False)

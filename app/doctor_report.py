@@ -8,6 +8,7 @@ from typing import Any
 from experiments.core.words import Words
 from machine.doctor.diagnosis import Diagnosis, Step, to_json
 from machine.doctor.verdicts import State
+from machine.text import escaped
 
 MARKS = {
     State.OK: "✓",
@@ -89,4 +90,4 @@ def as_text(diagnosis: Diagnosis, words: Words) -> str:
         mark = MARKS[sign(step, diagnosis)]
         lines.append(f"{mark} {title(step.step, words)}: {explained(step, words)}")
         lines += (INDENT + command for command in step.commands)
-    return "\n".join((*lines, ""))
+    return escaped("\n".join((*lines, "")))  # it is pasted into terminals too

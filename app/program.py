@@ -15,7 +15,10 @@ def called() -> str:
         return NAME
     places = (os.path.join(folder, NAME) for folder in os.get_exec_path())
     found = next((place for place in places if os.access(place, os.X_OK)), "")
-    if os.path.realpath(found) == os.path.realpath(path):
-        return NAME
-    near = os.path.relpath(path)
+    try:
+        if os.path.realpath(found) == os.path.realpath(path):
+            return NAME
+        near = os.path.relpath(path)
+    except FileNotFoundError:  # the working folder is gone
+        return path
     return path if near.startswith("..") else near

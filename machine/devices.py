@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from machine.condition import FileSystem
 from machine.record import record
 
 
@@ -164,7 +165,11 @@ class GpuLink:
 
 @record
 class Disk:
-    """A disk. `peak_bytes_per_s` is the peak of its link, in one direction."""
+    """A disk. `peak_bytes_per_s` is the peak of its link, in one direction.
+
+    `wear_fraction` is how much of the life that its maker expects is used up, at most. A file
+    system over several disks stands at each of them.
+    """
 
     name: str
     kind: Literal["nvme", "ssd", "hdd", "card", "persistent memory", "virtual"] | None = None
@@ -175,6 +180,8 @@ class Disk:
     size_bytes: int | None = None
     pci_address: str | None = None
     peak_bytes_per_s: float | None = None
+    wear_fraction: float | None = None
+    file_systems: tuple[FileSystem, ...] = ()
 
 
 @record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,11 @@ from machine.processor.cpu import read_cpu
 from machine.processor.topology import present_and_online
 from machine.storage.disks import read_storage
 from machine.system import other_systems
+from machine.system.linux import confined, is_folder
+from machine.system.maker import read_maker
 from machine.system.virtualization import read_container, read_system, read_virtualization
+from machine.text import plain
+from machine.tidy import tidy
 
 _GIB = 2**30
 
@@ -44,7 +49,21 @@ def inspect(root: Path | None = None) -> Machine:
 
 
 def parts(root: Path | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of Machine, each as soon as it is known. Raises BadRoot."""
+    """Yield the fields of Machine, each as soon as it is known. Raises BadRoot.
+
+    A recording may be a stranger's: its readers keep to it. Names are fit for a terminal.
+    """
+    unread = _parts(root)
+    while True:
+        with confined(root):  # only while they read: whoever takes the part may read elsewhere
+            part = next(unread, None)
+        if part is None:
+            return
+        name, value = part
+        yield name, tidy(value)
+
+
+def _parts(root: Path | None) -> Iterator[tuple[str, Any]]:
     notes = Notes()
     is_elsewhere = root is None and sys.platform != "linux"
     found: dict[str, Any] = {}
@@ -106,12 +125,14 @@ def _without_serials(gpu: Gpu) -> Gpu:
 
 
 def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
-    if not (root / "proc").is_dir() and not (root / "sys").is_dir():
-        raise BadRoot(f"{root} is not the recording of a machine: it holds neither proc nor sys.")
+    if not is_folder(root / "proc") and not is_folder(root / "sys"):
+        name = plain(str(root))
+        raise BadRoot(f"{name} is not the recording of a machine: it holds neither proc nor sys.")
     is_live = _is_running(root)
     yield "os", read_system(root, notes, is_live=is_live)
     yield "virtualization", read_virtualization(root, notes)
     yield "container", read_container(root, notes, is_live=is_live)
+    yield "system", read_maker(root, notes)
     present, _ = present_and_online(root)
     numa = nodes.read_numa(root, present, notes)
     yield "cpu", read_cpu(root, numa, notes, is_live=is_live)
@@ -119,7 +140,7 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "numa", numa
     pci = read_pci(root, numa, notes)
     yield "pci", pci
-    yield "storage", read_storage(root, pci, notes)
+    yield "storage", read_storage(root, pci, notes, is_live=is_live)
     yield "network", read_network(root, notes)
 
 
@@ -144,7 +165,7 @@ def _kind(gpu: Gpu, machine: Machine) -> str:
 
 def _is_running(root: Path) -> bool:
     """Is it this machine, not a recording?"""
-    return sys.platform == "linux" and root.resolve() == Path("/")
+    return sys.platform == "linux" and os.path.realpath(root) == "/"
 
 
 def _fingerprint(machine: Machine) -> str:

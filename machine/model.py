@@ -6,17 +6,22 @@ An unreadable value is None, and `missing` says why. A list that was not read is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Literal
 
 import msgspec
 
+from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
+from machine.peak import Peaks
 from machine.record import record
+from machine.text import plain
+from machine.tidy import sound_peaks, tidy
 
 FORMAT = "coreopsis.machine"
 VERSION = 1
+MOST_PARTS = 2**14  # of a kind, and the highest number of one: twice what kernels support
 
 CoreKind = Literal["performance", "efficiency", "low-power"]
 CacheKind = Literal["data", "instruction", "unified"]
@@ -85,15 +90,6 @@ class Cache:
 
 
 @record
-class Clock:
-    """Clocks that the hardware reports; if cores differ, the range over all cores."""
-
-    min_hz: int | None = None
-    max_hz: int | None = None
-    base_hz: int | None = None
-
-
-@record
 class Cpu:
     """`packages`, `cores`, `threads` count what is online; `usable_threads` what we may use."""
 
@@ -107,6 +103,11 @@ class Cpu:
     caches: tuple[Cache, ...] = ()
     features: tuple[str, ...] = ()
     clock: Clock = field(default_factory=Clock)
+    temperatures: tuple[Temperature, ...] = ()
+    throttling: Throttling = field(default_factory=Throttling)
+    power_limits: tuple[PowerLimit, ...] = ()
+    vulnerabilities: dict[str, str] = field(default_factory=dict)  # the kernel's words
+    microcode: str | None = None
 
 
 @record
@@ -137,12 +138,16 @@ class NumaNode:
 
 @record
 class MemoryModule:
-    """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC."""
+    """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC.
+
+    `transfers_per_s` is what the firmware set, `rated_transfers_per_s` what the module can do.
+    """
 
     slot: str | None = None
     kind: str | None = None
     size_bytes: int | None = None
     transfers_per_s: float | None = None
+    rated_transfers_per_s: float | None = None
     data_bits: int | None = None
 
 
@@ -158,6 +163,11 @@ class Memory:
     modules: tuple[MemoryModule, ...] = ()
     channels: int | None = None
     peak_bytes_per_s: float | None = None
+    transparent_huge_pages: str | None = None  # always, madvise, never
+    huge_pages: tuple[HugePages, ...] = ()
+    swap_total_bytes: int | None = None
+    swap_used_bytes: int | None = None
+    swap_in_memory_bytes: int | None = None  # of the total: compressed in memory (zram)
 
 
 @record
@@ -168,6 +178,7 @@ class Machine:
     version: int = VERSION
     fingerprint: str | None = None
     os: OperatingSystem = field(default_factory=OperatingSystem)
+    system: System = field(default_factory=System)
     virtualization: str | None = None
     container: str | None = None
     cpu: Cpu = field(default_factory=Cpu)
@@ -179,7 +190,7 @@ class Machine:
     nvswitch: bool | None = None
     storage: tuple[Disk, ...] = ()
     network: tuple[NetworkInterface, ...] = ()
-    peaks: dict[str, Any] = field(default_factory=dict)
+    peaks: Peaks = field(default_factory=Peaks)
     sources: dict[str, str] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
 
@@ -190,8 +201,8 @@ class BadMachine(ValueError):
 
 def to_json(machine: Machine) -> dict[str, Any]:
     """Return the machine as dicts, lists, numbers and strings, as a JSON parser would."""
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
-    return plain
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
+    return told
 
 
 def from_json(data: object) -> Machine:
@@ -207,11 +218,30 @@ def from_json(data: object) -> Machine:
             f"which reads version {VERSION}: update Coreopsis to open it."
         )
     try:
-        return msgspec.convert(data, Machine)
+        machine = tidy(msgspec.convert(data, Machine))
     except msgspec.ValidationError as error:
         expected, _, path = str(error).partition(" - at ")
         where = path.strip("`").removeprefix("$.") or "the top"
-        raise BadMachine(f"This machine file is damaged at {where}: {expected}.") from None
+        raise BadMachine(f"This machine file is damaged at {where}: {plain(expected)}.") from None
+    except UnicodeError:
+        raise BadMachine("This machine file is damaged: it holds half of a letter.") from None
+    for where, ids in _ids(machine):
+        if len(ids) > MOST_PARTS:
+            raise BadMachine(f"This machine file is damaged at {where}: no machine has as many.")
+        if not all(isinstance(each, int) and 0 <= each < MOST_PARTS for each in ids):
+            raise BadMachine(f"This machine file is damaged at {where}: no part has such a number.")
+    return replace(machine, peaks=sound_peaks(machine.peaks))
+
+
+def _ids(machine: Machine) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield the numbers of the parts of each list, which others refer to."""
+    yield "cpu.threads_list", [thread.id for thread in machine.cpu.threads_list]
+    yield "cpu.caches", range(len(machine.cpu.caches))
+    yield "numa", [node.id for node in machine.numa]
+    yield "pci", range(len(machine.pci))
+    yield "gpus", [gpu.index for gpu in machine.gpus]
+    yield "gpus[*].nvlinks", [link.number for gpu in machine.gpus for link in gpu.nvlinks]
+    yield "gpu_links", [number for link in machine.gpu_links for number in (link.a, link.b)]
 
 
 def is_virtual(machine: Machine) -> bool:

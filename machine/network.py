@@ -14,7 +14,15 @@ from pathlib import Path
 from machine.devices import NetworkInterface
 from machine.facts import Facts, Notes, Reason, note
 from machine.record import names
-from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
+from machine.system.linux import (
+    device_path,
+    entries,
+    exists,
+    pci_addresses,
+    read_int,
+    read_text,
+    to_int,
+)
 
 _FOLDER = "sys/class/net"
 _ADAPTERS = "sys/class/infiniband"
@@ -56,8 +64,8 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
     for name in entries(root / _FOLDER):
         path = device_path(root, root / _FOLDER / name)
         folder = root / _FOLDER / name
-        is_device = (folder / "device").exists() and "/devices/virtual/" not in path
-        if is_device and not (folder / "device/physfn").exists():
+        is_device = exists(folder / "device") and "/devices/virtual/" not in path
+        if is_device and not exists(folder / "device/physfn"):
             found.append(_facts(root, folder, path))
     known = {facts.values.get("pci_address") for facts in found}
     found += [facts for facts in _adapters(root) if facts.values.get("pci_address") not in known]
@@ -75,7 +83,7 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
 def _facts(root: Path, folder: Path, path: str) -> Facts:
     facts, source = Facts(), f"/{_FOLDER}/*"
     facts.values["name"] = folder.name
-    is_wireless = (folder / "wireless").exists() or (folder / "phy80211").exists()
+    is_wireless = exists(folder / "wireless") or exists(folder / "phy80211")
     kind = "wifi" if is_wireless else _KINDS.get(read_int(folder / "type") or 0)
     state = read_text(folder / "operstate")
     # Some drivers never say "up"; then the carrier decides.
@@ -105,7 +113,7 @@ def _adapters(root: Path) -> list[Facts]:
         folder = root / _ADAPTERS / name
         addresses = pci_addresses(device_path(root, folder))
         is_ethernet = read_text(folder / "ports/1/link_layer") == "Ethernet"
-        if is_ethernet or not addresses or (folder / "device/physfn").exists():
+        if is_ethernet or not addresses or exists(folder / "device/physfn"):
             continue
         facts = Facts()
         facts.values["name"] = name
@@ -135,7 +143,7 @@ def _port_rate(facts: Facts, adapter: Path) -> None:
     lane = _LANE_GBIT_PER_S.get(rate[2] or "SDR") if rate else None
     facts.found(
         "peak_bytes_per_s",
-        int(rate[1]) * lane * 1e9 / 8 if rate and lane else None,
+        (to_int(rate[1]) or 0) * lane * 1e9 / 8 or None if rate and lane else None,
         f"/{_ADAPTERS}/*/ports/1/rate: lanes × data rate of a lane / 8 bits",
         _SPEED,
     )

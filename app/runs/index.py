@@ -20,7 +20,8 @@ import msgspec
 log = logging.getLogger(__name__)
 Entry = TypeVar("Entry")
 
-BUSY_S = 5.0  # how long to wait for another program that writes the index
+BUSY_S = 0.5  # how long to wait for another program that has locked the index
+LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 FILE_COLUMNS = ("name", "size", "changed")
 
 Facts = Callable[[Path], Sequence[Any]]
@@ -29,7 +30,8 @@ Facts = Callable[[Path], Sequence[Any]]
 class Index:
     """An index in one file, over the files of a folder that have one of `suffixes`.
 
-    `beside` returns the name of the file with the notes on a run.
+    `beside` returns the name of the file with the notes on a run. `locked` is called when another
+    program keeps the index locked for longer than BUSY_S; the files are read instead.
     """
 
     def __init__(
@@ -40,10 +42,11 @@ class Index:
         columns: Sequence[str],
         suffixes: tuple[str, ...],
         beside: Callable[[str], str],
+        locked: Callable[[], object],
     ) -> None:
         self._path, self._folder = path, folder
         self._columns = (*FILE_COLUMNS, *columns)
-        self._suffixes, self._beside = suffixes, beside
+        self._suffixes, self._beside, self._locked = suffixes, beside, locked
         self._is_over = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
@@ -56,6 +59,8 @@ class Index:
                 return self._through(self._path, facts, entry)
             except sqlite3.OperationalError as error:  # a read-only folder, none yet, or locked
                 log.info("index in memory: %s", error)
+                if error.sqlite_errorcode & 0xFF in LOCKED:
+                    self._locked()
                 break
             except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError, TypeError) as error:
                 log.warning("the index is damaged (%s) and is made anew", error)

@@ -7,23 +7,24 @@ The index can be rebuilt from the files. Name, note, tags and pin stand beside a
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.runs.copies import copy, write_whole
 from app.runs.index import Index
 from app.runs.run_notes import NOTES_SUFFIX, RunNotes, notes_name, notes_path, read_notes
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
-from experiments.engine.recording import SUFFIXES, Recorder, read
+from experiments.engine.recorder import Recorder
+from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
@@ -49,12 +50,19 @@ class Kept:
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
     taken_s: float = 0.0  # from its start to its last row
 
+    @property
+    def is_altered(self) -> bool:
+        """Was its file changed after it was written, so that its numbers may be wrong?"""
+        return any(key == ALTERED for key, _ in self.notes)
+
 
 class Library:
     """The runs below one data folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[Problem], object] | None = None) -> None:
         self.folder = folder
+        self.tell = tell  # called from the thread that reads, with what it did without
+        self._has_told = False
         self._runs, self._bin = folder / "runs", folder / "bin"
         self._index = Index(
             folder / "index.sqlite3",
@@ -62,6 +70,7 @@ class Library:
             columns=_COLUMNS,
             suffixes=SUFFIXES,
             beside=notes_name,
+            locked=self._tell_locked,
         )
 
     def check_writable(self) -> None:
@@ -99,7 +108,7 @@ class Library:
         Raises UserError if there is none, or more than one.
         """
         path = Path(reference)
-        if path.exists() or len(reference) < 4:
+        if os.path.exists(path) or len(reference) < 4:  # pathlib's raises for names too long
             return path
         found = {run.run: run.path for run in self.runs() if run.run.startswith(reference)}
         if len(found) > 1:
@@ -110,7 +119,7 @@ class Library:
         """Write a person's notes on a run. Raises UserError."""
         path = notes_path(run.path)
         try:
-            _write_whole(path, msgspec.json.encode(run_notes))
+            write_whole(path, msgspec.json.encode(run_notes))
         except OSError as error:
             raise self._unwritable(error) from None
         return replace(run, run_notes=run_notes)
@@ -153,11 +162,7 @@ class Library:
         """
         path = target / run.path.name if target.is_dir() else target
         try:
-            data = run.path.read_bytes()
-            is_packed, shall_be = data.startswith(b"\x1f\x8b"), path.name.endswith(".gz")
-            if is_packed != shall_be:
-                data = gzip.compress(data, mtime=0) if shall_be else gzip.decompress(data)
-            _write_whole(path, data)
+            copy(run.path, path)
         except (OSError, EOFError, zlib.error) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UserError("not_exported", path=str(path), reason=reason) from None
@@ -166,19 +171,22 @@ class Library:
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises UserError.
 
-        If the same run lies in the bin, its notes come back with it.
+        If the same run lies in the bin, its notes come back with it. If it is here already, it
+        stays, unless it is only the beginning of what comes.
         """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
         here = next((each for each in (plain, packed) if each.exists()), None)
-        if here is not None:
+        if here is not None and not is_beginning(here, path):
             return here
-        target = packed if path.name.endswith(".gz") else plain
+        target = here or (packed if path.name.endswith(".gz") else plain)
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileNotFoundError):
-                _write_whole(notes_path(target), notes_path(self._bin / target.name).read_bytes())
-            _write_whole(target, path.read_bytes())
+            if here is None:
+                with contextlib.suppress(FileNotFoundError):
+                    notes = notes_path(self._bin / target.name).read_bytes()
+                    write_whole(notes_path(target), notes)
+            copy(path, target)
         except OSError as error:
             raise self._unwritable(error) from None
         return target
@@ -190,6 +198,11 @@ class Library:
         except OSError as error:
             raise self._unwritable(error) from None
         self.runs()
+
+    def _tell_locked(self) -> None:
+        if self.tell is not None and not self._has_told:
+            self._has_told = True  # once: the list is read again and again
+            self.tell(Problem("index_locked", {}))
 
     def _binned(self) -> list[Path]:
         return [path for path in _files(self._bin) if path.name.endswith(SUFFIXES)]
@@ -268,6 +281,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
     ]
+    notes += [(key, {}) for key in recording.notes if key == ALTERED]
     measured = (
         event for event in recording.events if isinstance(event, messages.Row | messages.Frame)
     )
@@ -304,16 +318,6 @@ def machine_name(started: messages.Started) -> str:
     return str(model or "?")
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file wholly or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def _haystack(run: Kept) -> str:
     run_notes = run.run_notes
     words = (
@@ -334,4 +338,4 @@ def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
     Raises UserError if it may be one of several.
     """
     path = library.find(reference)
-    return path if path.exists() else catalogue.recording(reference) or path
+    return path if os.path.exists(path) else catalogue.recording(reference) or path

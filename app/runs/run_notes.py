@@ -7,8 +7,10 @@ from pathlib import Path
 import msgspec
 
 from experiments.engine.recording import SUFFIXES
+from machine.system.files import read_file
 
 NOTES_SUFFIX = ".meta.json"
+NOTES_BYTES = 2**20
 
 
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -23,7 +25,7 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def read_notes(path: Path) -> RunNotes:
     """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
-        return msgspec.json.decode(notes_path(path).read_bytes(), type=RunNotes)
+        return msgspec.json.decode(read_file(notes_path(path), NOTES_BYTES), type=RunNotes)
     except (OSError, msgspec.MsgspecError):
         return RunNotes()
 

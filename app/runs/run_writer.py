@@ -1,6 +1,6 @@
 """Writes a run into the library line by line while it is measured.
 
-If the disk fills up meanwhile, the whole run is written elsewhere at its end.
+If the disk fills up or the file goes meanwhile, the whole run is written elsewhere at its end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from pathlib import Path
 from app.runs.library import Library
 from experiments.core.problems import UserError
 from experiments.engine import messages
-from experiments.engine.recording import Recorder
+from experiments.engine.recorder import Recorder
+
+RESCUED = ("run_kept_elsewhere", "run_file_gone")  # problems of a run that is whole elsewhere
 
 
 class RunWriter:
@@ -22,6 +24,11 @@ class RunWriter:
         self._library = library
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Is there no whole file of the run, neither in the library nor elsewhere?"""
+        return self.problem is not None and self.problem.problem.key not in RESCUED
 
     def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
@@ -42,10 +49,11 @@ class RunWriter:
                 self.problem = self._rescued(self.recorder, error.strerror or "?")
 
     def _rescued(self, recorder: Recorder, reason: str) -> UserError:
-        """Write the whole run elsewhere, because the library's disk is full."""
+        """Write the whole run elsewhere: the library's disk is full, or its file is gone."""
+        key = "run_file_gone" if recorder.is_gone else "run_kept_elsewhere"
         for folder in (Path.cwd, tempfile.gettempdir):  # either may be gone
             with contextlib.suppress(OSError):
                 path = Path(folder(), recorder.path.name)
                 recorder.rescue(path)
-                return UserError("run_kept_elsewhere", reason=reason, path=str(path))
-        return UserError("run_not_kept", reason=reason)
+                return UserError(key, reason=reason, path=str(path))
+        return UserError("run_lost" if recorder.is_gone else "run_not_kept", reason=reason)

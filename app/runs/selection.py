@@ -29,8 +29,12 @@ def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine) -> Iterat
 
 
 def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:
-    """Return the completed runs of an experiment: full ones before quick ones, newest first."""
-    whole = [run for run in runs_of(runs, experiment) if run.outcome == Outcome.COMPLETED]
+    """Return the completed runs of an experiment: full ones before quick ones, newest first.
+
+    One whose file was changed since does not count.
+    """
+    here = runs_of(runs, experiment)
+    whole = [run for run in here if run.outcome == Outcome.COMPLETED and not run.is_altered]
     return sorted(whole, key=lambda run: run.quick)
 
 

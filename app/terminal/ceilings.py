@@ -56,15 +56,17 @@ def show_ceilings(console: Console, machine: Machine) -> None:
 def _lines(machine: Machine) -> Iterator[_Line]:
     """Yield all ceilings, grouped by formula."""
     peaks = machine.peaks
-    if entry := peaks.get("memory"):
-        yield _line("memory", "", entry)
+    memory = peaks.get("memory", {})
+    if _has_value(memory):
+        yield _line("memory", "", memory)
     for (what, _), links in _alike(_links(machine)):
         count = f", {len(links)} links" if len(links) > 1 else ""
         yield _line("pcie", f"{what}{count}", links[0])
     for (name, _), gpus in _alike(_gpus(machine)):
         which = numbers_text([int(index) for index, _ in gpus])
         yield _line(f"gpu {which}", name.replace("_data_sheet", " (data sheet)"), gpus[0][1])
-    pairs = (((_told(e, "formula"), ""), (pair, e)) for pair, e in peaks.get("nvlink", {}).items())
+    nvlinks = [(pair, e) for pair, e in peaks.get("nvlink", {}).items() if _has_value(e)]
+    pairs = (((_told(e, "formula"), ""), (pair, e)) for pair, e in nvlinks)
     for _, joined in _alike(pairs):
         a, _, b = joined[0][0].partition("-")
         which = f"gpu {a} and {b}" if len(joined) == 1 else f"{len(joined)} pairs of GPUs"
@@ -76,14 +78,15 @@ def _links(machine: Machine) -> Iterator[tuple[tuple[str, str], Mapping[str, Any
     links |= {device.address: device.link for device in machine.pci if device.link}
     able = {address: lanes_text(*pcie.able(link)) for address, link in links.items() if link}
     for address, entry in machine.peaks.get("pcie", {}).items():
-        if entry:
+        if _has_value(entry):
             yield (able.get(address, address), _told(entry, "formula")), entry
 
 
 def _gpus(machine: Machine) -> Iterator[tuple[tuple[str, str], tuple[str, Mapping[str, Any]]]]:
     for index, ceilings in machine.peaks.get("gpus", {}).items():
         for name, entry in ceilings.items():
-            yield (name, _told(entry, "formula")), (index, entry)
+            if _has_value(entry):
+                yield (name, _told(entry, "formula")), (index, entry)
 
 
 def _alike(told: Iterable[tuple[tuple[str, str], T]]) -> Iterator[tuple[tuple[str, str], list[T]]]:
@@ -99,6 +102,10 @@ def _line(part: str, what: str, entry: Mapping[str, Any]) -> _Line:
     if unit == "op_per_s":
         value = value.replace("FLOP/s", "OP/s")
     return _Line(part, what, value, _told(entry, "formula"), _told(entry, "source"))
+
+
+def _has_value(entry: Mapping[str, Any]) -> bool:
+    return any(unit in entry for unit in _UNITS)  # one of a later version may have another
 
 
 def _told(entry: Mapping[str, Any], name: str) -> str:

@@ -5,6 +5,7 @@ It is examined in a process of its own, and then run once, as small as it can be
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,16 +17,17 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import MAIN, YOURS, Home, id_of
-from experiments.engine.examine import examine, plain
+from experiments.engine.examine import examine
 from experiments.engine.jobs import Engine
 from experiments.engine.messages import Outcome
 from experiments.engine.run_state import RunState
+from machine.text import plain
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Say each thing that is wrong in a sentence; FAILED if there is any. Raises UserError."""
     folder: Path = options.folder.resolve()
-    if not (folder / f"{MAIN}.py").is_file():
+    if not os.path.isfile(folder / f"{MAIN}.py"):  # pathlib's raises for names too long
         raise UserError("own_no_file", folder=options.folder)
     if not folder.name.isidentifier():
         raise UserError("own_name", name=folder.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from app.terminal.condition import file_system_text
 from experiments.core.units import show
 from machine.bus import pcie
 from machine.devices import Disk, Link, NetworkInterface, PciDevice
@@ -101,10 +102,12 @@ def _why_less(link: Link) -> str:
 
 
 def disk_line(disk: Disk) -> str:
-    """Return model, kind, size and link rate, without the name."""
+    """Return model, kind, size, link rate and file systems, without the name."""
     size = show(disk.size_bytes, "bytes/s").removesuffix("/s") if disk.size_bytes else None
     peak = f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}" if disk.peak_bytes_per_s else None
-    return ", ".join(text for text in (disk.model, disk.kind, size, peak) if text)
+    worn = f"{disk.wear_fraction:.0%} worn at most" if disk.wear_fraction is not None else None
+    systems = map(file_system_text, disk.file_systems)
+    return ", ".join(text for text in (disk.model, disk.kind, size, peak, worn, *systems) if text)
 
 
 def network_line(interface: NetworkInterface) -> str:

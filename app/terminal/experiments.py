@@ -6,7 +6,6 @@ All of them in a line each; those that are named, with what can be set.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import textwrap
@@ -15,6 +14,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from app.context import Context, ExitCode
+from app.output import write_styled
 from experiments.core.declare import Experiment, specs
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json, to_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ID_WIDTH, TIME_WIDTH, WIDTH_AT_LEAST = 16, 10, 60  # columns of the terminal
-BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+BOLD, DIM = "\x1b[1m", "\x1b[2m"
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -64,12 +64,11 @@ def _list(context: Context, experiment: Experiment[Any]) -> None:
 def _write(head: str, text: str, style: str = "") -> None:
     """Write a text behind a head, as wide as the terminal; importing rich would take longer."""
     width = max(WIDTH_AT_LEAST, shutil.get_terminal_size().columns) - len(head)
-    is_styled = style and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for line in text.split("\n"):
         for place, part in enumerate(textwrap.wrap(line, width) or [""]):
-            before = head if place == 0 else " " * len(head)
-            shown = f"{style}{part}{PLAIN}" if is_styled else part
-            sys.stdout.write(f"{before}{shown}\n")
+            sys.stdout.write(head if place == 0 else " " * len(head))
+            write_styled(part, style)
+            sys.stdout.write("\n")
 
 
 def _seconds_here(context: Context, experiment: Experiment[Any]) -> float | None:

@@ -15,8 +15,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from app.context import Context, ExitCode
+from app.context import Context, ExitCode, WriteFailed
 from app.terminal.ceilings import show_ceilings
+from app.terminal.condition import clock_lines, maker_lines, page_lines, protection_lines
 from app.terminal.devices import device_lines
 from app.terminal.gpus import gpu_lines
 from app.terminal.memory import memory_lines
@@ -92,6 +93,7 @@ class _Page:
         machine, cpu = self._machine, self._machine.cpu
         system = (machine.os.distribution, machine.os.kind, machine.os.release)
         yield "system", " · ".join(_known(*system, machine.os.architecture))
+        yield from maker_lines(machine)
         surrounding = _known(
             is_virtual(machine) and f"a virtual machine ({machine.virtualization})",
             machine.container not in (None, "none") and f"a container ({machine.container})",
@@ -119,11 +121,10 @@ class _Page:
             yield "vectors", ", ".join(vectors)
         for level, caches in itertools.groupby(self._caches(), key=_level):
             yield level, self._cache_line(list(caches))
-        clock = cpu.clock
-        if clock.max_hz:
-            least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
-            yield "clock", f"{least}{show(clock.max_hz, 'hz')}"
+        yield from clock_lines(machine)
+        yield from protection_lines(machine)
         yield from memory_lines(machine)
+        yield from page_lines(machine)
         yield from gpu_lines(machine)
         yield from device_lines(machine)
 
@@ -221,8 +222,11 @@ def _count(count: int | None, what: str) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
+    kind = UserError
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open("w", encoding="utf-8") as file:
+            kind = WriteFailed
+            file.write(text)
     except OSError as error:
         reason = error.strerror or "?"
-        raise UserError("out_not_writable", path=str(path), reason=reason) from None
+        raise kind("out_not_writable", path=str(path), reason=reason) from None

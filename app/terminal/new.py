@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -24,7 +25,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if id_of(name) in (*context.catalogue.ids(), *context.catalogue.refused):
         raise UserError("own_name_taken", id=id_of(name))
     folder = (into or context.folder / FOLDER) / name
-    if folder.exists():
+    if os.path.exists(folder):
         raise UserError("own_there", folder=folder)
     try:
         write(folder)

@@ -53,7 +53,7 @@ class Follow:
     def _note(self, note: messages.Note) -> None:
         if note.key == "machine_was_quiet":
             return
-        if note.key == "waiting_for_machine" and self._now:
+        if note.key in messages.WAITING and self._now:
             self.refused = Problem("machine_busy", note.values)
             self._run.stop()
             return
@@ -61,7 +61,7 @@ class Follow:
         if note.key in DISTURBANCES:
             self.disturbances.append(said)
         self._context.errors.print(said)
-        if note.key == "waiting_for_machine":
+        if note.key in messages.WAITING:
             self._context.errors.print(self._context.words.say("terminal.waiting_hint"))
 
     @contextlib.contextmanager

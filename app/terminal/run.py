@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from app.context import Context, ExitCode, discard_output
+from app.context import Context, ExitCode, WriteFailed, discard_output
+from app.output import write_line
 from app.report import problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
@@ -25,6 +27,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
+from experiments.engine.seal import Seal
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
@@ -99,16 +102,17 @@ def measure(
         context.console.print(to_be_run)
     writer = RunWriter(context.library) if keep else None
     copy: list[bytes] = []
+    seal = Seal()
 
     def each_line(event: messages.Event, line: bytes) -> None:
         if writer is not None:
             writer.keep(event, line)
+        line = seal.sealed(event, line)  # the library leaves out pictures, and has its own
         if out is not None:
             copy.append(line)
         if stream:
             try:
-                sys.stdout.buffer.write(line)
-                sys.stdout.buffer.flush()
+                write_line(line)
             except BrokenPipeError:  # `... --json | head`: the reader has gone
                 discard_output()
                 running.stop()
@@ -133,13 +137,16 @@ def measure(
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
+    code = exit_code(finished)
     if writer is not None:
         _tell_kept(context, writer, running, silent=stream)
+        if writer.is_lost and out is None and code is ExitCode.DONE:
+            code = ExitCode.FAILED  # it was to be kept, and nothing has all of it
     if out is not None and copy:
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(exit_code(finished), finished.finding, tuple(follow.disturbances))
+    return Ended(code, finished.finding, tuple(follow.disturbances))
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:
@@ -157,10 +164,13 @@ def exit_code(finished: messages.Finished) -> ExitCode:
 def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: bool) -> None:
     if writer.problem is not None:
         context.complain(writer.problem.problem)
-    elif writer.recorder is not None and not silent:
-        context.console.print()
-        said = context.words.say("terminal.kept", {"id": running.id[:8]})
-        context.console.print(said, style="dim")
+    elif writer.recorder is not None:
+        context.kept = running.id[:8]
+        if not silent:
+            context.console.print()
+            values = {"id": context.kept, "given": context.given}
+            said = context.words.say("terminal.kept", values)
+            context.console.print(said, style="dim", soft_wrap=True)  # to be copied as one line
 
 
 def _draw(
@@ -206,7 +216,7 @@ def _writable(path: Path | None, key: str) -> Iterator[None]:
     if path is None:
         yield
         return
-    is_new = not path.exists()
+    is_new = not os.path.exists(path)
     try:
         path.open("ab").close()
     except OSError as error:
@@ -230,4 +240,4 @@ def _write_copy(path: Path, lines: list[bytes]) -> None:
         path.write_bytes(data)
     except OSError as error:
         reason = error.strerror or "?"
-        raise UserError("out_not_writable", path=str(path), reason=reason) from None
+        raise WriteFailed("out_not_writable", path=str(path), reason=reason) from None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,8 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
+from app.lasting_output import lost
+from app.output import write_line
 from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
@@ -74,6 +75,8 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
                 break
             if isinstance(event, messages.Sample):
                 told.tell(event)
+                if lost() is not None:
+                    return ExitCode.FAILED
     context.complain(Problem("watch_ended"))
     return ExitCode.FAILED
 
@@ -95,6 +98,8 @@ def _replay(
             if passed_s >= seconds or stop.wait(max(0.0, start_s + passed_s - time.monotonic())):
                 break
             told.tell(messages.Sample(**msgspec.to_builtins(sample)))
+            if lost() is not None:
+                break
     return ExitCode.STOPPED if stop.is_set() else ExitCode.DONE
 
 
@@ -113,8 +118,7 @@ class _Told(contextlib.ExitStack):
     def tell(self, sample: messages.Sample) -> None:
         """Print one sample."""
         if self._as_json:
-            sys.stdout.buffer.write(messages.encode(sample))
-            sys.stdout.buffer.flush()
+            write_line(messages.encode(sample))
             return
         self._faces.know_missing(sample.missing)
         moment = self._history.add(

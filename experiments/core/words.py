@@ -18,9 +18,11 @@ from typing import Any
 from experiments.core import units
 from experiments.core.resources import FOLDER
 from experiments.core.shelves import Home, homes
+from machine.text import plain
 
 ENGLISH = "en"
 SHARED = "shared"
+VALUE_LETTERS = 2000  # of one value: a name may come from a stranger
 _TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
 
 
@@ -164,5 +166,5 @@ class _Shown(dict[str, str]):
 
 def _show(name: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+        return plain(str(value), VALUE_LETTERS)
     return units.show(value, units.unit_of(name))

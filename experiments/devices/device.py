@@ -13,6 +13,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from experiments.core.bench import Bench
+from experiments.core.own_environment import own_caches
 from experiments.core.problems import UserError
 from machine.devices import Gpu
 from machine.memory.host import available_bytes
@@ -61,11 +62,8 @@ class Device:
 
     def __init__(self, name: str, bench: Bench) -> None:
         """Take the device. Raises UserError if torch cannot use it."""
-        import platformdirs
-
-        # Otherwise torch leaves a folder among the temporary files.
-        cache = platformdirs.user_cache_path("coreopsis", appauthor=False) / "torch"
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
+        for variable, folder in own_caches().items():  # a worker has them already, others do not
+            os.environ.setdefault(variable, folder)
         import torch
 
         self.torch, self.name, self.bench = torch, name, bench

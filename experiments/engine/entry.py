@@ -13,6 +13,8 @@ import sys
 from experiments.core.own_environment import own_environment
 from experiments.engine import guardian
 
+FIRST_LINE_BYTES = 2**20  # that of `messages`, which a guardian need not load
+
 
 def main() -> None:
     """Serve standard input until it ends."""
@@ -29,16 +31,17 @@ def main() -> None:
 def _is_measurement(line: bytes) -> bool:
     try:
         command = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False  # the worker says what is wrong with it
     return isinstance(command, dict) and command.get("type") == "measure"
 
 
 def _first_line() -> bytes:
-    line = b""
-    while not line.endswith(b"\n"):
+    """Return it, or of one that is too long as much as shows that."""
+    line = bytearray()
+    while not line.endswith(b"\n") and len(line) <= FIRST_LINE_BYTES:
         data = os.read(0, 1)  # one byte at a time: what follows belongs to the worker
         if not data:
             break
         line += data
-    return line
+    return bytes(line)

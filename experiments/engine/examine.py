@@ -22,6 +22,7 @@ from typing import Any
 from experiments.core.own_environment import own_environment
 from experiments.core.problems import Problem
 from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
+from machine.text import plain
 
 # For the top of its files and one call of each function: of the processor, and while it waits.
 CPU_S, WAIT_S = 5, 60.0
@@ -101,15 +102,9 @@ def _key(key: object) -> str:
 
 def _values(values: Mapping[str, object]) -> dict[str, Any]:
     return {
-        str(name): value if isinstance(value, int | float) else plain(str(value))
+        str(name): value if isinstance(value, int | float) else plain(str(value), SAID_LETTERS)
         for name, value in values.items()
     }
-
-
-def plain(text: str) -> str:
-    """Return the text without what a terminal or a label would obey, and cut to a length."""
-    shown = "".join(each if each.isprintable() else " " for each in text)
-    return f"{shown[:SAID_LETTERS]}…" if len(shown) > SAID_LETTERS else shown
 
 
 def problems_of(folder: Path) -> Iterator[Problem]:

@@ -4,7 +4,8 @@ It owns a lifeline (its standard input), starts the measuring process in a proce
 own, hands every command on, reaps, and kills the whole group and every orphan as soon as its
 parent or its child is gone. Standard library only: started with `python -I -S`, up in 12 ms.
 
-What it cannot catch, its own SIGKILL together with the application's, is swept at the next start.
+Where it is killed itself, the kernel ends the worker, and then all that is tied to the worker
+(`die_with_parent`); what is not tied, and files, are swept at the next start.
 """
 
 import ctypes
@@ -14,12 +15,25 @@ import signal
 import sys
 import time
 
+from experiments.core.die_with_parent import die_with
+from experiments.engine import scratch
+
 NICENESS = 10  # the window stays smooth beside a run that fills every core
 MARK = "COREOPSIS_GUARDIAN"  # in the environment of all that a run starts: "PID:START"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PURGE_S = 2.0
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_START = f"""import sys
+sys.path.append({_ROOT!r})
+from experiments.engine import guardian
+guardian.main(sys.argv[1:])"""
+
+
+def command(arguments: list[str]) -> list[str]:
+    """Return the command that guards `arguments`, a measuring process."""
+    return [sys.executable, "-I", "-S", "-c", _START, *arguments]
 
 
 def main(arguments: list[str], first_bytes: bytes = b"") -> None:
@@ -28,15 +42,17 @@ def main(arguments: list[str], first_bytes: bytes = b"") -> None:
 
 
 def _guard(arguments: list[str], first_bytes: bytes) -> None:
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if libc:
-        libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     ended = _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     commands, commands_in = os.pipe()
     guardian = os.getpid()
+    folder, _lock = scratch.make() or (None, -1)
+    if folder is not None:
+        os.environ.update(scratch.environment(folder))
     worker = os.fork()
     if worker == 0:
-        _become_worker(arguments, commands, guardian, libc)
+        _become_worker(arguments, commands, guardian)
     os.close(commands)
     os.set_blocking(commands_in, False)
     # Only the worker may hold standard output: its end is how the application sees that all ended.
@@ -47,17 +63,14 @@ def _guard(arguments: list[str], first_bytes: bytes) -> None:
         status = _relay(worker, commands_in, ended, first_bytes)
     finally:  # also where this itself fails, in any way
         _purge(worker)
+        if folder is not None:
+            scratch.remove(folder)
         os._exit(status)
 
 
-def _become_worker(
-    arguments: list[str], commands: int, guardian: int, libc: ctypes.CDLL | None
-) -> None:
+def _become_worker(arguments: list[str], commands: int, guardian: int) -> None:
     os.setpgid(0, 0)  # a group, not a session: niceness is ignored across sessions (autogroup)
-    if libc:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != guardian:
-            os._exit(1)
+    die_with(guardian)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     os.dup2(commands, 0)
@@ -180,12 +193,22 @@ def start_of(pid: int) -> str:
 
     With it a process id is never mistaken for a later process of the same number.
     """
+    facts = _facts(pid)
+    return "" if not facts or facts[0] in "ZX" else facts[19]  # a zombie guards nobody
+
+
+def is_stopped(pid: int) -> bool:
+    """Is a process stopped, by Ctrl-Z or a debugger?"""
+    return _facts(pid)[:1] in (["T"], ["t"])
+
+
+def _facts(pid: int) -> list[str]:
+    """Return the fields that follow the name, from the state on; none where there is no process."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            facts = file.read().rpartition(")")[2].split()
-            return "" if facts[0] in "ZX" else facts[19]  # a zombie guards nobody
-    except (OSError, IndexError):
-        return ""
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _guard_windows(arguments: list[str], first_bytes: bytes) -> None:
@@ -219,7 +242,3 @@ def _guard_windows(arguments: list[str], first_bytes: bytes) -> None:
 
     threading.Thread(target=relay, daemon=True).start()
     os._exit(worker.wait())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from experiments.core.declare import Experiment
@@ -27,8 +28,9 @@ from experiments.core.problems import UserError
 from experiments.core.shelves import SHELVES
 from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
-from experiments.engine.recording import RUN_LIMIT_BYTES, Order
+from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
+from machine.system.cgroups import oom_kills
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +43,11 @@ TICK_S = 0.02  # between two looks of the watchdog
 CRASHES = tuple(
     getattr(signal.Signals, name)
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+    if hasattr(signal.Signals, name)
+)
+ENDINGS = tuple(
+    getattr(signal.Signals, name)
+    for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
     if hasattr(signal.Signals, name)
 )
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
@@ -59,7 +66,7 @@ class Worker:
         command = [sys.executable, "-P", "-m", "experiments.engine.worker"]
         command += ["--imports", *imports, "--shelves", *shelves]
         if guarded:
-            command = [sys.executable, "-I", "-S", guardian.__file__, *command]
+            command = guardian.command(command)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -179,6 +186,7 @@ class Run:
         self._silent_limit_s: float | None = None  # set where it was ended for its silence
         self._waiting = False  # for another program's run: as long as it takes
         self._listening_since_s: float | None = None
+        self._oom_kills = oom_kills(Path("/"))
         worker.send(
             messages.Measure(
                 experiment=experiment.id, params=dict(params), quick=quick, run=self.id
@@ -206,8 +214,9 @@ class Run:
             self._worker.send(messages.Stop())
 
     def _heard(self) -> Iterator[tuple[bytes, messages.Event]]:
-        total_bytes = 0
+        lines = total_bytes = 0
         while line := self._readline():
+            lines += 1
             total_bytes += len(line)
             try:
                 event = messages.decode_event(line)
@@ -220,7 +229,7 @@ class Run:
                     break  # torn: the process died while it wrote
                 yield self._invented(messages.Outcome.FAILED, "wire_broken", reason=str(error))
                 return
-            self._waiting = isinstance(event, messages.Note) and event.key == "waiting_for_machine"
+            self._waiting = isinstance(event, messages.Note) and event.key in messages.WAITING
             yield line, event
             if isinstance(event, messages.Finished):
                 self._worker.wait(GRACE_S)
@@ -228,6 +237,11 @@ class Run:
             if total_bytes > RUN_LIMIT_BYTES:
                 yield self._invented(
                     messages.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
+                )
+                return
+            if lines >= RUN_LIMIT_LINES - 1:  # its end has to fit into the file as well
+                yield self._invented(
+                    messages.Outcome.FAILED, "too_many_lines", limit=RUN_LIMIT_LINES
                 )
                 return
         yield self._ending()
@@ -253,9 +267,15 @@ class Run:
         for crash in CRASHES:
             if status in (-crash, 128 + crash):
                 return self._invented(messages.Outcome.LOST, "crashed", signal=crash.name)
-        if by_itself and status in (-9, 128 + 9):
-            return self._invented(messages.Outcome.LOST, "killed_by_system")
+        if by_itself and any(status in (-number, 128 + number) for number in ENDINGS):
+            return self._invented(messages.Outcome.LOST, self._who_ended_it())
         return self._invented(messages.Outcome.LOST, "vanished", status=status)
+
+    def _who_ended_it(self) -> str:
+        """Return the key of the sentence; that memory ran out is said only if the system counts."""
+        kills = oom_kills(Path("/"))
+        ran_out = kills is not None and self._oom_kills is not None and kills > self._oom_kills
+        return "killed_by_system" if ran_out else "ended_from_outside"
 
     def _invented(
         self, outcome: messages.Outcome, key: str | None, **values: object

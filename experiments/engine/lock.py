@@ -1,12 +1,14 @@
 """The lock that lets one measurement at a time run on a machine, over all users.
 
 The lock is a file lock of the measuring process, so it dies with its holder. The file names the
-holder for whoever waits.
+holder for whoever waits. The file may be removed during a run, so on Linux a name that lies in no
+file system is held as well.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -14,11 +16,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import socket
 
 FOLDER_VARIABLE = "COREOPSIS_LOCK_FOLDER"  # for tests, which must not wait for each other
 RETRY_S = 0.1
 PATIENCE_S = 1.0  # for a holder to name itself
 UNKNOWN = {"experiment": "?", "since": "?"}
+PROCESS = "process"  # of the holder, "PID:START"
+NAME_BYTES = 90  # of its path: a name has 107 at most
+STOPPED = "stopped"  # its process id, where it is stopped
 
 
 def lock_path() -> Path:
@@ -34,17 +43,36 @@ class Lock:
     """The machine-wide lock, not yet taken."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._file = _open_shared(path or lock_path())
+        self._path = path or lock_path()
+        self._file = _open_shared(self._path)
+        self._name: socket.socket | None = None
 
     def take(self, holder: Mapping[str, str]) -> bool:
         """Take the lock and say who holds it; False while another process has it."""
+        if self._is_replaced():
+            os.close(self._file)
+            self._file = _open_shared(self._path)
         if not _lock(self._file):
+            return False
+        try:
+            self._name = _take_name(self._path)
+        except BlockingIOError:  # held by one whose file was removed
+            _unlock(self._file)
             return False
         with contextlib.suppress(OSError):  # a full disk: held all the same, without a name
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
             os.write(self._file, json.dumps(dict(holder)).encode())
         return True
+
+    def _is_replaced(self) -> bool:
+        """Has the file been removed since it was opened? Then others lock another one."""
+        if sys.platform == "win32":  # there an open file cannot be removed
+            return False
+        try:
+            return not os.path.samestat(os.fstat(self._file), os.lstat(self._path))
+        except OSError:
+            return True
 
     def holder(self) -> dict[str, str]:
         """Return what the holder said of itself; empty if it has not yet, or nothing sensible."""
@@ -61,6 +89,8 @@ class Lock:
 
     def close(self) -> None:
         """Let go."""
+        if self._name is not None:
+            self._name.close()
         os.close(self._file)
 
 
@@ -74,7 +104,8 @@ def one_at_a_time(
 ) -> Iterator[None]:
     """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often.
 
-    A holder that does not name itself is told of too, after a while, as `UNKNOWN`.
+    A holder that does not name itself is told of too, after a while, as `UNKNOWN`. Of one that is
+    stopped `STOPPED` says which process that is.
     """
     lock = Lock(path)
     try:
@@ -83,6 +114,7 @@ def one_at_a_time(
             if lock.take(holder):
                 break
             other = lock.holder() or (UNKNOWN if attempt * RETRY_S >= PATIENCE_S else told)
+            other = _seen(other) if other else None
             if other and other != told:
                 waiting(other)
                 told = other
@@ -91,6 +123,38 @@ def one_at_a_time(
         yield
     finally:
         lock.close()
+
+
+def _seen(holder: Mapping[str, str]) -> dict[str, str]:
+    """Return what is told of a holder: not its process, unless that is stopped."""
+    from experiments.engine.guardian import is_stopped, start_of  # not for the first paint
+
+    told = {key: value for key, value in holder.items() if key not in (PROCESS, STOPPED)}
+    pid, _, start = holder.get(PROCESS, "").partition(":")
+    if pid.isdecimal() and start and start_of(int(pid)) == start and is_stopped(int(pid)):
+        told[STOPPED] = pid
+    return told
+
+
+def _take_name(path: Path) -> socket.socket | None:
+    """Take the name that stands for this file, also for one that is removed.
+
+    Raises BlockingIOError where another has it. LIMIT: None but on Linux, where the file is all.
+    """
+    if sys.platform != "linux":
+        return None
+    import socket
+
+    whole = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(b"\0coreopsis:" + whole[-NAME_BYTES:])
+    except OSError as error:
+        name.close()
+        if error.errno == errno.EADDRINUSE:
+            raise BlockingIOError from None
+        raise
+    return name
 
 
 def _open_shared(path: Path) -> int:
@@ -127,3 +191,9 @@ def _lock(file: int) -> bool:
     except BlockingIOError:  # any other error would be the same for ever: not to be waited for
         return False
     return True
+
+
+def _unlock(file: int) -> None:
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_UN)

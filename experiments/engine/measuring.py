@@ -8,7 +8,7 @@ import math
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -26,7 +26,8 @@ from experiments.engine import messages
 from experiments.engine.disturbance import Disturbance, Quietest, Sleep
 from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
-from experiments.engine.lock import one_at_a_time
+from experiments.engine.guardian import start_of
+from experiments.engine.lock import PROCESS, STOPPED, one_at_a_time
 from experiments.engine.recording import analysed
 from machine.inspect import inspect, portable
 from machine.memory.host import available_bytes
@@ -155,10 +156,11 @@ def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> I
     holder = {
         "experiment": command.experiment,
         "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
+        PROCESS: f"{os.getpid()}:{start_of(os.getpid())}",
     }
     lock = one_at_a_time(
         holder,
-        waiting=lambda other: send(messages.Note(key="waiting_for_machine", values=dict(other))),
+        waiting=lambda other: send(_waiting(other)),
         check_stop=bench.check_stop,
     )
     with contextlib.ExitStack() as stack:
@@ -167,6 +169,11 @@ def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> I
         except OSError as error:  # no folder that all may write: measure all the same, but say so
             send(messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
         yield
+
+
+def _waiting(other: Mapping[str, str]) -> messages.Note:
+    key = "waiting_for_stopped" if STOPPED in other else "waiting_for_machine"
+    return messages.Note(key=key, values=dict(other))
 
 
 def _started(

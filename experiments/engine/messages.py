@@ -18,12 +18,14 @@ from typing import Any
 import msgspec
 
 from experiments.core.disturbed import Loss
+from machine.text import escaped
 
 VERSION = 1
 LINE_LIMIT_BYTES = 2**20
 FRAME_LIMIT = 320  # rows and columns of a frame
 REASON_LIMIT = 300  # characters
 RUN_FORMAT = "coreopsis.run"
+WAITING = ("waiting_for_machine", "waiting_for_stopped")  # notes of who waits for another run
 
 Cell = float | int | str | bool | None
 
@@ -202,6 +204,7 @@ class Finished(Message, frozen=True, tag="finished"):
     outcome: Outcome
     finding: FindingSent | None = None
     problem: ProblemSent | None = None
+    crc32: str | msgspec.UnsetType = msgspec.UNSET  # in files alone: seal.py
 
 
 Command = Inspect | Watch | Rate | Measure | Stop
@@ -226,6 +229,8 @@ def encode(message: Message) -> bytes:
     try:
         _refuse_not_finite(message)
         line = _ENCODER.encode(message) + b"\n"
+        if not line.isascii() or b"\x7f" in line:  # a worker may run in a terminal
+            line = escaped(line.decode()).encode()
     except BadMessage:
         raise
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

@@ -1,16 +1,16 @@
-"""Run files: the messages of a run, written as they come and read again.
+"""Run files: the messages of a run, read again in their order.
 
-Each line is appended and flushed before anybody sees it. A file can execute nothing. A torn last
-line is dropped and said so; any other damage is one sentence, and the file stays as it is.
+A file can execute nothing. A torn last line is dropped and said so, and so is a checksum that does
+not hold (seal.py); any other damage is one sentence. The file stays as it is.
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gzip
 import io
+import itertools
 import logging
-import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,16 +24,23 @@ from experiments.core.disturbed import MOSTLY_DISTURBED, counting, mark
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
+from experiments.engine.seal import Seal
 from machine.model import Machine
 from machine.model import from_json as machine_from_json
+from machine.system.files import open_file
 
 R = TypeVar("R")
 
 log = logging.getLogger(__name__)
 
 SUFFIXES = (".coreopsis.jsonl", ".coreopsis.jsonl.gz")
-KEPT_FRAMES_PER_S = 4
 RUN_LIMIT_BYTES = 256 * 2**20  # an experiment that floods must not fill the disk
+# The densest experiments write 500 lines a second, and 30 pictures: half an hour has 954 000.
+RUN_LIMIT_LINES = 1_000_000
+# What is packed as gzip may be 1000 times larger: half an hour of one and the same picture is 130.
+RATIO_LIMIT = 200
+SMALL_BYTES = 16 * 2**20  # what unpacks to less harms nobody
+ALTERED = "recording_altered"  # the note where the checksum does not hold
 
 
 class Order:
@@ -76,73 +83,6 @@ class Order:
         if event.n != self._rows:
             raise messages.BadMessage(f"row {event.n} where {self._rows} should come")
         self._rows += 1
-
-
-class Recorder:
-    """Appends the lines of one run to a file of its own, each flushed before it is handed on.
-
-    A disk that fills up does not end the run: what is written stays whole, the rest is kept in
-    memory and tried again at the end; `problem` then says what could not be kept.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Create the file. Raises OSError where that is not possible."""
-        self.path = path
-        self.problem: OSError | None = None
-        self._file = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-        )
-        self._size = 0
-        self._unwritten: list[bytes] = []
-        self._frame_s = -1.0
-
-    def keep(self, event: messages.Event, line: bytes) -> None:
-        """Append one line; never raises."""
-        if isinstance(event, messages.Frame):
-            if event.t_s - self._frame_s < 1 / KEPT_FRAMES_PER_S:
-                return
-            self._frame_s = event.t_s
-        self._unwritten.append(line)
-        if self.problem is None:
-            self._write()
-
-    def close(self) -> None:
-        """Write what could not be written before, force it to the disk, and close."""
-        if self._file < 0:
-            return
-        if self._unwritten:
-            self._write()
-        file, self._file = self._file, -1
-        for last in (os.fsync, os.close):  # a disk elsewhere may tell only now that it is full
-            try:
-                last(file)
-            except OSError as error:
-                self.problem = self.problem or error
-
-    def rescue(self, path: Path) -> None:
-        """Copy the run with all its lines to another place. Raises OSError, leaving nothing."""
-        try:
-            path.write_bytes(self.path.read_bytes() + b"".join(self._unwritten))
-        except OSError:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            raise
-
-    def _write(self) -> None:
-        try:
-            while self._unwritten:
-                line = self._unwritten[0]
-                if os.write(self._file, line) != len(line):
-                    raise OSError(28, os.strerror(28))  # a short write: the disk is full
-                self._size += len(line)
-                del self._unwritten[0]
-            self.problem = None
-        except OSError as error:
-            self.problem = error
-            log.warning("cannot write to %s: %s", self.path.name, error)
-            with contextlib.suppress(OSError):  # no torn line may stand where more will follow
-                os.lseek(self._file, self._size, os.SEEK_SET)
-                os.ftruncate(self._file, self._size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +177,7 @@ def sent(finding: Finding) -> messages.FindingSent:
 def read(path: Path) -> Recording:
     """Read a run file. Raises UserError with one sentence for anything that is none."""
     name = path.name
-    order = Order()
+    order, seal = Order(), Seal()
     events: list[messages.Event] = []
     rows: dict[str, list[messages.Row]] = {}
     notes: list[str] = []
@@ -255,6 +195,8 @@ def read(path: Path) -> Recording:
             raise UserError(
                 "recording_damaged", name=name, line=number, reason=str(error)
             ) from None
+        if not seal.holds(event, line):
+            notes.append(ALTERED)
         if isinstance(event, messages.Started):
             rows = {table: [] for table in event.tables}
         elif isinstance(event, messages.Row):
@@ -273,6 +215,18 @@ def read(path: Path) -> Recording:
     return Recording(order.started, tuple(events), finished, tuple(notes), rows)
 
 
+def is_beginning(path: Path, of: Path) -> bool:
+    """Is a file less than another one, and the same as far as it goes?"""
+    pairs = itertools.zip_longest(_lines(path), _lines(of), fillvalue=b"")
+    try:
+        for ours, theirs in pairs:
+            if ours != theirs:  # the last line may be torn
+                return theirs.startswith(ours) and next(pairs, (b"",))[0] == b""
+    except UserError as trouble:
+        log.info("cannot be compared: %s", trouble)
+    return False
+
+
 def _lines(path: Path) -> Iterator[bytes]:
     """Yield the lines with their ends, the first part of one that is too long.
 
@@ -280,11 +234,12 @@ def _lines(path: Path) -> Iterator[bytes]:
     """
     total = 0
     try:
+        packed_bytes = path.stat().st_size
         with _open(path) as file:
-            while line := file.readline(messages.LINE_LIMIT_BYTES + 1):
+            readline = functools.partial(file.readline, messages.LINE_LIMIT_BYTES + 1)
+            for number, line in enumerate(iter(readline, b""), start=1):
                 total += len(line)
-                if total > 2 * RUN_LIMIT_BYTES:
-                    raise UserError("recording_too_large", name=path.name)
+                _check_size(path.name, number, total, packed_bytes)
                 yield line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(
@@ -300,8 +255,18 @@ def _lines(path: Path) -> Iterator[bytes]:
         ) from None
 
 
+def _check_size(name: str, lines: int, total_bytes: int, packed_bytes: int) -> None:
+    """Raise UserError for a file that no run can be, before it fills the memory."""
+    if total_bytes > 2 * RUN_LIMIT_BYTES:
+        raise UserError("recording_too_large", name=name, limit_bytes=2 * RUN_LIMIT_BYTES)
+    if lines > RUN_LIMIT_LINES:
+        raise UserError("recording_of_too_many_lines", name=name, limit=RUN_LIMIT_LINES)
+    if total_bytes > max(SMALL_BYTES, RATIO_LIMIT * packed_bytes):
+        raise UserError("recording_packed_too_well", name=name, limit=RATIO_LIMIT)
+
+
 def _open(path: Path) -> io.BufferedIOBase:
-    file = path.open("rb")
+    file = open_file(path)
     if file.peek(2)[:2] == b"\x1f\x8b":
         return _Gzip(file)
     return file

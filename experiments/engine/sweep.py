@@ -1,8 +1,9 @@
-"""Ends what a killed application left running, found by its guardian's mark.
+"""Ends what a killed application left running, found by its guardian's mark, and removes its files.
 
 Only where guardian and application were killed in the same instant can anything be left. All that
-a run starts carries the mark `PID:START` of its guardian in its environment; a marked process
-whose guardian is gone is an orphan.
+a run starts carries the mark `PID:START` of its guardian in its environment; a Python with that
+mark whose guardian is gone is an orphan. Other programs may have the mark too: whatever a person
+started from a shell that came out of a run.
 """
 
 from __future__ import annotations
@@ -11,25 +12,28 @@ import logging
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiments.engine import scratch
 from experiments.engine.guardian import MARK, start_of
 
 log = logging.getLogger(__name__)
 
 LIMIT_S = 1.0
+PYTHON = re.compile(r"python\d*(\.\d+t?)?( \(deleted\))?")  # replaced meanwhile, it is still ours
 
 
 def sweep() -> int:
-    """Kill every orphan of this user; return how many. Never touches a live run's processes."""
+    """Kill every orphan of this user; return how many. Never touches a live run, or its files."""
     killed: set[int] = set()
     end_s = time.monotonic() + LIMIT_S
     while time.monotonic() < end_s:  # what was killed may just have started another
         before = len(killed)
         for pid, guardian, start in _marked():
-            if pid in killed or start_of(guardian) == start:
+            if pid in killed or start_of(guardian) == start or not _is_ours(pid, start):
                 continue
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -39,7 +43,18 @@ def sweep() -> int:
             killed.add(pid)
         if len(killed) == before:
             break
+    scratch.sweep()
     return len(killed)
+
+
+def _is_ours(pid: int, guardian_start: str) -> bool:
+    """Is it a Python, and no older than the guardian of its mark?"""
+    try:
+        program = os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return False
+    is_python = program == os.path.realpath(sys.executable) or PYTHON.fullmatch(Path(program).name)
+    return bool(is_python) and int(start_of(pid) or 0) >= int(guardian_start)
 
 
 def _marked() -> Iterator[tuple[int, int, str]]:

@@ -26,6 +26,7 @@ from pathlib import Path
 import msgspec
 
 from experiments.core.catalogue import Catalogue
+from experiments.core.limits import limit_problem
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
@@ -246,6 +247,8 @@ def problem_of(error: BaseException) -> Problem:
     """Return the sentence for an error: its own where it is expected trouble."""
     if isinstance(error, UserError):
         return error.problem
+    if (of_limit := limit_problem(error)) is not None:
+        return Problem(of_limit.key, of_limit.values, _detail(error))
     if isinstance(error, MemoryError):
         return Problem("out_of_memory", detail=_detail(error))
     if isinstance(error, ImportError):

@@ -24,7 +24,7 @@ PIECE_BYTES = 4 * MIB  # written at once; also the largest block
 CACHED_BYTES = 4 * PIECE_BYTES
 TIMED_READS = 2**18  # of one sample; later ones are only counted
 POLL_S = 0.0002
-LOOK_S = 0.05  # between two checks for a stop
+LOOK_S = 0.01  # between two checks for a stop
 SEED = 88172645463325252
 _F_NOCACHE = 48  # macOS
 

@@ -26,26 +26,32 @@ A member that raises, dies or never comes ends all others, and the run with one 
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Concatenate
 
 from experiments.core.bench import Bench
+from experiments.core.die_with_parent import tied
 from experiments.core.own_environment import own_environment
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU
 from experiments.tools import member as one
 from experiments.tools.member import Member, Task
+from machine.system.cgroups import oom_kills
 
 Work = Callable[Concatenate[Member, ...], Iterator[Any]]
 
 PROGRAM = one.__name__
+FOLDER = "coreopsis-members-"
 LOAD_S = 60.0  # to load torch on a busy machine
 JOIN_S = 1.5 * one.JOIN_S
 POLL_S = 0.05
@@ -61,7 +67,6 @@ def together(
     size: int,
     device: str = CPU,
     threads: int = 1,
-    port: int = 0,
 ) -> Iterator[Any]:
     """Yield what `work(member, *arguments)` yields in each of `size` processes, as it comes.
 
@@ -73,18 +78,21 @@ def together(
         return
     inbox: queue.SimpleQueue[tuple[int, str, Any]] = queue.SimpleQueue()
     members: list[_Process] = []
-    try:
-        for rank in range(size):
-            shared = (bench.machine, bench.quick)
-            task = Task(work, arguments, shared, rank, size, device, threads, port)
-            members.append(_Process(task, inbox))
-        yield from _Group(bench, members, inbox).until_done()
-    finally:
-        for process in members:
-            process.let_go()
-        end_s = time.monotonic() + END_S
-        for process in members:
-            process.end(end_s)
+    # Through a file: torch's other store asks the name server who 127.0.0.1 is.
+    with tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True) as folder:
+        try:
+            for rank in range(size):
+                shared = (bench.machine, bench.quick)
+                meeting = os.path.join(folder, "members")
+                task = Task(work, arguments, shared, rank, size, device, threads, meeting)
+                members.append(_Process(task, inbox))
+            yield from _Group(bench, members, inbox).until_done()
+        finally:
+            for process in members:
+                process.let_go()
+            end_s = time.monotonic() + END_S
+            for process in members:
+                process.end(end_s)
 
 
 def _here(
@@ -113,13 +121,14 @@ class _Group:
         inbox: queue.SimpleQueue[tuple[int, str, Any]],
     ) -> None:
         self._bench, self._members, self._inbox = bench, members, inbox
+        self._oom_kills = oom_kills(Path("/"))
         self._said: dict[str, dict[int, Any]] = {one.LOADED: {}, one.JOINED: {}, one.DONE: {}}
 
     def until_done(self) -> Iterator[Any]:
         """Yield the items of all members until each has finished."""
         yield from self._until_all(one.LOADED, LOAD_S)
         for process in self._members:
-            process.tell(self._said[one.LOADED][0])
+            process.tell(one.LOADED)
         yield from self._until_all(one.JOINED, JOIN_S)
         yield from self._until_all(one.DONE, float("inf"))
 
@@ -153,7 +162,9 @@ class _Group:
             return UserError(value.key, detail=value.detail, **value.values)
         status = self._members[rank].status()
         if status == -getattr(signal, "SIGKILL", 9):
-            return UserError("member_killed", rank=rank)
+            kills = oom_kills(Path("/"))
+            ran_out = kills is not None and self._oom_kills is not None and kills > self._oom_kills
+            return UserError("member_out_of_memory" if ran_out else "member_killed", rank=rank)
         return UserError("member_ended", rank=rank, status=status)
 
 
@@ -168,7 +179,7 @@ class _Process:
 
     def __init__(self, task: Task, inbox: queue.SimpleQueue[tuple[int, str, Any]]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", PROGRAM],
+            tied([sys.executable, "-P", "-m", PROGRAM]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=own_environment(),

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from experiments.core import killed_cpu_time
+from experiments.core.die_with_parent import tied
 from experiments.core.problems import UserError
 from machine.model import Machine
 from machine.system.pythons import find
@@ -43,7 +44,7 @@ class Interpreter:
         self._check_stop = check_stop
         self._is_asked = False  # a request has no answer yet
         self._process = subprocess.Popen(
-            [*command, str(script)],
+            tied([*command, str(script)]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -68,7 +69,9 @@ class Interpreter:
             try:
                 line = self._answers.get(timeout=POLL_S)
             except queue.Empty:
-                continue
+                if self._process.poll() is None or not self._answers.empty():
+                    continue
+                line = ""  # children that it left hold its end of the pipe
             if not line:
                 raise UserError("interpreter_died", name=self.name)
             self._is_asked = False

@@ -40,7 +40,7 @@ class Task:
     size: int
     device: str  # its kind: "cpu", "cuda" or "xpu"
     threads: int
-    port: int  # 0: the system chooses one
+    meeting: str  # the file through which the members find each other
 
 
 class Member:
@@ -188,7 +188,7 @@ def main() -> None:
             wire.send(FAILED, problem_of(error))
         else:
             wire.send(DONE)
-        threading.Event().wait()  # the others may still need what this process holds
+        _die_with(orders)  # until then the others may need what this process holds
 
 
 def _serve(task: Task, wire: _Wire, orders: Any) -> None:
@@ -202,11 +202,10 @@ def _serve(task: Task, wire: _Wire, orders: Any) -> None:
         local_rank=task.rank,
     )
     speak_through(interface_towards(LOOPBACK))
-    store = member.store(LOOPBACK, task.port) if task.rank == 0 else None
-    wire.send(LOADED, None if store is None else store.port)
-    port: int = pickle.load(orders)
+    wire.send(LOADED)
+    pickle.load(orders)  # all have loaded, and will join at once
     threading.Thread(target=_die_with, args=(orders,), daemon=True).start()
-    member.join(store or member.store(LOOPBACK, port))
+    member.join(member.dist.FileStore(task.meeting, task.size))
     wire.send(JOINED)
     for item in task.work(member, *task.arguments):
         wire.send(ITEM, item)

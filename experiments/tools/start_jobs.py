@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from experiments.core.die_with_parent import die_with
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -148,7 +150,8 @@ def _pool_of_processes() -> Executor:
 
     # With fork, where there is one: the pool's semaphores have no names that could be left behind.
     how = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how))
+    context = multiprocessing.get_context(how)
+    return ProcessPoolExecutor(1, context, initializer=die_with, initargs=(os.getpid(),))
 
 
 def cold_pool(new: Callable[[], Executor], count: int) -> float:

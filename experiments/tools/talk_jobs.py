@@ -20,6 +20,9 @@ from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from experiments.core.die_with_parent import call_tied
+from experiments.tools.serving import end_with_any, serve
+
 Ask = Callable[[], Any]
 
 HEADER = struct.Struct("qq")  # bytes to look at, and whether they have to be rebuilt
@@ -97,6 +100,7 @@ class Talks:
     """This end of every way. `forked` tells whether shared memory can be inherited."""
 
     def __init__(self, largest_bytes: int) -> None:
+        self.others: list[Any] = []  # the processes that answer
         self.forked = "fork" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if self.forked else "spawn")
         self._kept = bytearray(b"\1") * largest_bytes
@@ -117,7 +121,10 @@ class Talks:
         return here
 
     def _start(self, context: Any, answer: Callable[..., None], *arguments: Any) -> None:
-        context.Process(target=answer, args=arguments, daemon=True).start()
+        tied = (os.getpid(), answer, *arguments)
+        process = context.Process(target=call_tied, args=tied, daemon=True)
+        process.start()
+        self.others.append(process)
 
     def way(self, method: str, kind: str, size: int) -> Ask:
         """Return a call that hands one message over and waits for its answer."""
@@ -187,6 +194,7 @@ _talks: list[Talks] = []
 def start(request: dict[str, Any]) -> dict[str, Any]:
     """Start the other ends, for messages up to a size."""
     _talks.append(Talks(request["largest_bytes"]))
+    end_with_any(_talks[-1].others)
     return {"forked": _talks[0].forked}
 
 
@@ -201,6 +209,4 @@ def talk(request: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from experiments.tools.serving import serve
-
     serve({"start": start, "talk": talk})

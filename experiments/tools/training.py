@@ -13,11 +13,14 @@ from typing import Any
 from experiments.core.sizes import MIB
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
+from experiments.engine.scratch import semaphore_prefix
+from experiments.tools import loader_server
 from experiments.tools.own_folder import own_folder
 
 FP32_BYTES = 4
 FOLDER = "coreopsis-helpers-"
-PRELOADED = ("torch.utils.data", "experiments.tools.images")
+PRELOADED = (loader_server.__name__, "torch.utils.data", "experiments.tools.images")
+LOOK_S = (1.0,)  # how often one who waits looks whether a worker has died
 PIXELS, CHANNELS, CLASSES = 64 * 64, 3, 10  # of a picture, as `images` makes it
 IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
 WORKER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
@@ -96,13 +99,16 @@ def worker_context(are_wanted: bool = True) -> Iterator[Any]:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*PRELOADED, *_main()])
     known: dict[str, Any] = vars(multiprocessing.current_process())["_config"]
-    before = known.get("tempdir")
+    before = dict(known)
+    os.environ[loader_server.OWNER] = str(os.getpid())
     with own_folder(FOLDER) as known["tempdir"]:
+        known["semprefix"] = semaphore_prefix() or known["semprefix"]
         try:
             yield context
         finally:
             _end_server()
-            known["tempdir"] = before
+            known.update({"tempdir": None, **before})
+            del os.environ[loader_server.OWNER]
 
 
 def _main() -> list[str]:
@@ -127,10 +133,11 @@ def loader(
     device: Device, context: Any, *, batches: int, batch: int, passes: int, workers: int, pin: bool
 ) -> Iterator[Any]:
     """Yield a torch loader whose workers live from epoch to epoch, and end them."""
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, dataloader
 
     from experiments.tools.images import Images
 
+    dataloader._MultiProcessingDataLoaderIter._try_get_data.__defaults__ = LOOK_S
     made: Any = DataLoader(
         Images(batches * batch, passes),
         batch_size=batch,
@@ -138,6 +145,7 @@ def loader(
         multiprocessing_context=context if workers else None,
         persistent_workers=workers > 0,
         pin_memory=pin and device.has_streams,
+        worker_init_fn=loader_server.begin_worker,
     )
     try:
         yield made

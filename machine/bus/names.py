@@ -8,8 +8,8 @@ Source: https://pci-ids.ucw.cz (numbers of makers, devices and classes).
 
 from __future__ import annotations
 
-import gzip
 import re
+import zlib
 from pathlib import Path
 
 from machine.system.linux import read_bytes
@@ -22,6 +22,7 @@ _PLACES = (
     "var/lib/pciutils/pci.ids",  # update-pciids
     "run/current-system/sw/share/pci.ids",  # NixOS
 )
+_LIMIT_BYTES = 2**24  # unpacked: ten times what the list has
 _BUILT_IN = "a small list of makers and kinds in this program: there is no pci.ids here"
 MAKERS = {
     0x1000: "Broadcom",
@@ -132,6 +133,6 @@ class PciNames:
 
 def _unpacked(data: bytes) -> bytes:
     try:
-        return gzip.decompress(data)
-    except (OSError, EOFError):
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, _LIMIT_BYTES)
+    except zlib.error:
         return b""

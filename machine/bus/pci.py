@@ -30,10 +30,12 @@ from machine.system.linux import (
     PCI_DEVICES,
     device_path,
     entries,
+    exists,
     pci_addresses,
     read_hex,
     read_set,
     read_text,
+    to_int,
 )
 
 # Cards of these makers may carry a switch; then the GPU's own link says nothing about the slot.
@@ -97,8 +99,8 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
 
 
 def _read_device(root: Path, folder: Path, names: PciNames | None) -> PciDevice:
-    vendor_id, device_id = read_hex(folder / "vendor"), read_hex(folder / "device")
-    class_id = read_hex(folder / "class")
+    vendor_id, device_id = read_hex(f"{folder}/vendor"), read_hex(f"{folder}/device")
+    class_id = read_hex(f"{folder}/class")
     return PciDevice(
         address=folder.name,
         parent=_parent(device_path(root, folder)),
@@ -106,7 +108,7 @@ def _read_device(root: Path, folder: Path, names: PciNames | None) -> PciDevice:
         vendor_id=vendor_id,
         device_id=device_id,
         name=(names.name(vendor_id, device_id, class_id) if names else "") or None,
-        is_virtual_function=(folder / "physfn").exists(),
+        is_virtual_function=exists(f"{folder}/physfn"),
     )
 
 
@@ -121,7 +123,7 @@ def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Note
     """Return the NUMA node; if the firmware names none (-1), the one with the nearby threads."""
     text = read_text(folder / "numa_node") or ""
     if text.isdecimal():
-        return int(text)
+        return to_int(text)
     near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
     found = [node.id for node in numa if near and near <= {*node.threads}]
     source = f"/{PCI_DEVICES}/{folder.name}/local_cpulist, the threads of that node"
@@ -195,7 +197,7 @@ class _Links:
         return not pcie.is_bridge(card)
 
     def _sleeps(self, address: str) -> bool:
-        return read_text(self._folder / address / "power/runtime_status") == "suspended"
+        return read_text(f"{self._folder}/{address}/power/runtime_status") == "suspended"
 
     def _link(self, card: str, slot: str | None = None) -> Link | None:
         """Return the link as both ends describe it; None if the card tells nothing."""
@@ -215,10 +217,10 @@ class _Links:
         return replace(link, peak_bytes_per_s=pcie.bytes_per_s(*pcie.able(link)))
 
     def _ability(self, address: str, which: str) -> tuple[int | None, int | None]:
-        folder = self._folder / address
+        ability = f"{self._folder}/{address}/{which}_link"
         return (
-            pcie.generation(read_text(folder / f"{which}_link_speed")),
-            pcie.width(read_text(folder / f"{which}_link_width")),
+            pcie.generation(read_text(f"{ability}_speed")),
+            pcie.width(read_text(f"{ability}_width")),
         )
 
 

@@ -17,6 +17,7 @@ from typing import Literal
 from machine.devices import Link, PciDevice
 from machine.model import Machine
 from machine.record import record
+from machine.system.linux import to_int
 
 # 1e9 transfers a second, then data bits of coded bits.
 _GENERATIONS = {
@@ -54,7 +55,7 @@ def generation(text: str | None) -> int | None:
 
 def width(text: str | None) -> int | None:
     """Return the number of lanes, None if the number stands for "unknown"."""
-    lanes = int(text) if text and text.isdecimal() else 0
+    lanes = to_int(text)
     return lanes if lanes in _WIDTHS else None
 
 

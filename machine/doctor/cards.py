@@ -21,6 +21,7 @@ from machine.system.linux import (
     PCI_ADDRESS,
     PCI_DEVICES,
     entries,
+    read_bytes,
     read_hex,
     read_int,
     read_text,
@@ -112,11 +113,7 @@ def _answers(place: Path) -> bool | None:
 
     Source: PCI Local Bus Specification 3.0, section 6.1. Reading wakes a sleeping device.
     """
-    try:
-        with open(place / "config", "rb") as file:
-            start = file.read(4)
-    except OSError:
-        return None
+    start = read_bytes(place / "config", 4) or b""
     return None if len(start) < 4 else start != b"\xff\xff\xff\xff"
 
 

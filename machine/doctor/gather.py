@@ -33,7 +33,7 @@ from machine.doctor.torch_probe import examine
 from machine.doctor.torch_remedies import lacks_build
 from machine.facts import Notes
 from machine.system import pythons
-from machine.system.linux import read_text
+from machine.system.linux import confined, read_text
 from machine.system.virtualization import read_container, read_virtualization
 
 # Variables that choose, hide or rename devices, libraries and packages.
@@ -80,7 +80,8 @@ def gather(
     if sys.platform != "linux" and root == Path("/"):
         evidence = other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
     else:
-        evidence = _of_linux(root, python, environment, nvml, probe, access)
+        with confined(root):
+            evidence = _of_linux(root, python, environment, nvml, probe, access)
     if any(lacks_build(evidence, card.vendor) for card in evidence.cards):
         return replace(evidence, pythons=others())
     return evidence

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from machine.doctor.evidence import Kernel
 from machine.doctor.library_files import NVIDIA_FOLDERS
-from machine.system.linux import read_text
+from machine.system.linux import read_bytes, read_text
 
 MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")
 _FILE = re.compile(r"/(nvidia(?:-current)?|nouveau|amdgpu|i915|xe)\.ko\b")  # -current is Debian's
@@ -106,10 +106,7 @@ def _removing_rule(root: Path) -> str | None:
 def _secure_boot(root: Path) -> bool | None:
     if not (root / "sys/firmware/efi").is_dir():
         return False if (root / "sys/firmware").is_dir() else None
-    try:
-        value = (root / _SECURE_BOOT).read_bytes()[_ATTRIBUTES_BYTES:]
-    except OSError:
-        return None
+    value = (read_bytes(root / _SECURE_BOOT) or b"")[_ATTRIBUTES_BYTES:]
     return value == b"\x01" if value else None
 
 

@@ -43,7 +43,7 @@ def find_python(path: str) -> str:
         BadPython: there is none.
     """
     given = Path(path).expanduser()
-    if given.is_dir():
+    if os.path.isdir(given):
         for place in ("", ".venv", "venv"):
             if found := program_in(given / place):
                 return found
@@ -57,7 +57,7 @@ def find_python(path: str) -> str:
             f"There is no Python in the folder {path}; give an environment (venv or conda), "
             "or the program itself."
         )
-    if not given.exists():
+    if not os.path.exists(given):
         found = None if os.sep in path else shutil.which(path)
         if found is None:
             raise BadPython(f"There is no {path}; give a Python, or the folder of an environment.")

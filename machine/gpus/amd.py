@@ -18,7 +18,7 @@ from pathlib import Path
 
 from machine.facts import Facts, Reason
 from machine.gpus.pci_facts import Host, describe, hwmon
-from machine.system.linux import PCI_DEVICES, numbered, read_int, read_text
+from machine.system.linux import PCI_DEVICES, is_folder, numbered, read_int, read_text, to_int
 
 VENDOR_ID = 0x1002
 # 2D chips for servers' consoles: Rage XL, ES1000.
@@ -156,7 +156,8 @@ def kfd_ids(root: Path) -> dict[str, int]:
 def _properties(folder: Path) -> dict[str, int]:
     """Return the "name value" lines of the file `properties`."""
     text = read_text(folder / "properties") or ""
-    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.MULTILINE)}
+    found = re.findall(r"^(\w+) (\d+)$", text, re.MULTILINE)
+    return {name: number for name, value in found if (number := to_int(value)) is not None}
 
 
 # --- pairs ----------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def pairs(host: Host, addresses: Sequence[str | None]) -> dict[tuple[int, int], 
         if any(link.get("type") == _XGMI for link in links):
             pair.keep("path", "XGMI", f"{shown}/io_links")
             pair.keep("peer_access_reported", True, f"{shown}/io_links")
-        elif (folder / "p2p_links").is_dir():
+        elif is_folder(folder / "p2p_links"):
             can = bool(_links(folder / "p2p_links", other))
             pair.keep("peer_access_reported", can, f"{shown}/p2p_links")
         else:

@@ -7,7 +7,6 @@ a laptop's sleeping GPU, so they are not asked while it sleeps.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Collection, Iterator
 
 from machine.devices import PciDevice
@@ -15,7 +14,7 @@ from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import cuda, nvml, nvml_child, nvml_gpu, nvml_machine
 from machine.gpus.nvml_machine import Found, at, lack_unknown
 from machine.gpus.pci_facts import Host, describe
-from machine.system.linux import entries, fields, read_text
+from machine.system.linux import entries, fields, is_folder, read_text, to_int
 
 VENDOR_ID = 0x10DE
 _DISPLAY, _PROCESSING = 0x03, 0x12  # PCI classes
@@ -90,7 +89,7 @@ def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
         if card.values.get("driver") == _DRIVER and card.values.get("asleep"):
             return _ASLEEP
     modules = host.root / "sys/module"
-    is_unloaded = modules.is_dir() and not (modules / _DRIVER).is_dir()
+    is_unloaded = is_folder(modules) and not is_folder(modules / _DRIVER)
     return _UNLOADED if is_unloaded else None
 
 
@@ -112,11 +111,11 @@ def _own_node(host: Host, address: str, card: Facts) -> None:
     """Keep the NUMA node that the GPU's memory forms on POWER9 and Grace."""
     file = f"{_PROC}/{address}/numa_status"
     status = fields(read_text(host.root / file))
-    node, size = status.get("node", ""), status.get("size", "")
-    if status.get("status") == "online" and node.isdecimal():
-        card.keep("memory_numa_node", int(node), f"/{file}")
-        with contextlib.suppress(ValueError):  # older drivers do not tell the size
-            card.keep("memory_bytes", int(size, 16), f"/{file}")
+    node, size = to_int(status.get("node")), to_int(status.get("size"), 16)
+    if status.get("status") == "online" and node is not None and node >= 0:
+        card.keep("memory_numa_node", node, f"/{file}")
+        if size is not None:  # older drivers do not tell it
+            card.keep("memory_bytes", size, f"/{file}")
 
 
 def _is_tegra(host: Host) -> bool:

@@ -20,11 +20,13 @@ from machine import inspect
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
 from machine.record import record
+from machine.system.files import open_file
 
 FORMAT, VERSION = "coreopsis.watch", 1
 SUFFIX = ".coreopsis-watch.jsonl"
 SUFFIXES = (SUFFIX, f"{SUFFIX}.gz", ".watch.jsonl", ".watch.jsonl.gz")
 LIMIT_BYTES = 256 * 2**20  # unpacked: an hour of a large machine
+LIMIT_LINES = 1_000_000  # half a day at the highest rate, 20 Hz
 
 
 class BadWatch(ValueError):
@@ -88,7 +90,10 @@ def read(path: Path) -> RecordedWatch:
     at, machine, is_made_up = "", None, False
     samples: list[live.Sample] = []
     marks: list[_Mark] = []
-    lines = _text(path).splitlines(keepends=True)
+    text = _text(path)
+    if text.count(b"\n") > LIMIT_LINES:
+        raise BadWatch(f"The file has more than {LIMIT_LINES} lines.")
+    lines = text.splitlines(keepends=True)
     is_torn = len(lines) > 1 and not lines[-1].endswith(b"\n")
     for number, line in enumerate(lines[:-1] if is_torn else lines, start=1):
         try:
@@ -127,7 +132,7 @@ def beside(machine_file: Path) -> Path | None:
 
 def _text(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             source = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
             text = source.read(LIMIT_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile):

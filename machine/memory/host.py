@@ -9,6 +9,7 @@ from machine import peaks
 from machine.facts import Notes
 from machine.memory import nodes
 from machine.memory.modules import is_locked, read_channels, read_modules
+from machine.memory.pages import read_pages
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.record import names
 from machine.system import cgroups
@@ -85,13 +86,15 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
             why=_LACKING["peak_bytes_per_s"],
             how=_HOW,
         ),
+        **read_pages(root, notes),
     )
 
 
 def lack_modules(notes: Notes, *, why: str, how: str) -> None:
-    """Note that modules and limit are unknown on a system other than Linux."""
-    for name in ("limit_bytes", *_LACKING):
-        notes.lack(f"memory.{name}", why=why, how=how)
+    """Note that the modules are unknown on a system other than Linux."""
+    for name in names(Memory):
+        if name != "total_bytes":
+            notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def available_bytes(root: Path = Path("/")) -> int | None:

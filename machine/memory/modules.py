@@ -18,7 +18,7 @@ from pathlib import Path
 
 from machine.model import MemoryModule
 from machine.record import record
-from machine.system.linux import entries, numbered, read_bytes, read_int, read_text
+from machine.system.linux import entries, exists, numbered, read_bytes, read_int, read_text, to_int
 
 _UDEV = "run/udev/data/+dmi:id"
 _TABLE = "sys/firmware/dmi/tables/DMI"
@@ -76,16 +76,22 @@ def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
     return _named_channels(filled), "the names of the slots"
 
 
+def is_slowed(module: MemoryModule) -> bool:
+    """Does the firmware run the module slower than it can?"""
+    now, rated = module.transfers_per_s, module.rated_transfers_per_s
+    return bool(now and rated and now < rated)
+
+
 def is_locked(root: Path) -> bool:
     """Is there a table that this user may not read?"""
-    return (root / _TABLE).exists() and read_bytes(root / _TABLE) is None
+    return exists(root / _TABLE) and read_bytes(root / _TABLE) is None
 
 
 def _from_udev(path: Path) -> list[Slot]:
     """Return the slots of lines such as E:MEMORY_DEVICE_0_SIZE=17179869184."""
     devices: dict[int, dict[str, str]] = {}
     for line in (read_text(path) or "").splitlines():
-        match = re.fullmatch(r"E:MEMORY_DEVICE_(\d+)_(\w+)=(.*)", line)
+        match = re.fullmatch(r"E:MEMORY_DEVICE_(\d{1,9})_(\w+)=(.*)", line)
         if match:
             devices.setdefault(int(match[1]), {})[match[2]] = match[3].strip()
     slots = []
@@ -94,13 +100,15 @@ def _from_udev(path: Path) -> list[Slot]:
         if kind in _NOT_MEMORY_WORDS:
             continue
         size = told.get("SIZE", "")
-        speed = told.get("CONFIGURED_SPEED_MTS") or told.get("SPEED_MTS") or ""
+        rated = _number(told.get("SPEED_MTS", ""))
+        configured = _number(told.get("CONFIGURED_SPEED_MTS", ""))
         bits = told.get("DATA_WIDTH", "")
         module = MemoryModule(
             slot=told.get("LOCATOR"),
             kind=kind if kind in _KINDS.values() else None,
             size_bytes=0 if told.get("PRESENT") == "0" else _number(size),
-            transfers_per_s=(_number(speed) or 0) * 1e6 or None,
+            transfers_per_s=_per_s(configured or rated),
+            rated_transfers_per_s=_per_s(rated),
             data_bits=_number(bits),
         )
         slots.append(Slot(module=module, bank=told.get("BANK_LOCATOR")))
@@ -146,17 +154,16 @@ def _slot(entry: bytes, strings: list[bytes]) -> Slot:
         size_bytes = None
     else:
         size_bytes = (size & 0x7FFF) * (_KIB if size & 0x8000 else _MIB)
-    # Configured before rated; 0xFFFF points to the wider fields of SMBIOS 3.3.
-    speeds = (
-        word(0x58, 4) if word(0x20) == 0xFFFF else word(0x20),
-        word(0x54, 4) if word(0x15) == 0xFFFF else word(0x15),
-    )
+    # 0xFFFF points to the wider fields of SMBIOS 3.3.
+    configured = word(0x58, 4) if word(0x20) == 0xFFFF else word(0x20)
+    rated = word(0x54, 4) if word(0x15) == 0xFFFF else word(0x15)
     bits = word(0x0A)
     module = MemoryModule(
         slot=text(0x10),
         kind=_KINDS.get(entry[0x12]),
         size_bytes=size_bytes,
-        transfers_per_s=next((speed * 1e6 for speed in speeds if speed), None),
+        transfers_per_s=_per_s(configured or rated),
+        rated_transfers_per_s=_per_s(rated),
         data_bits=bits if bits not in (0, 0xFFFF) else None,
     )
     return Slot(module=module, bank=text(0x11))
@@ -216,5 +223,9 @@ def _named_channels(filled: list[Slot]) -> int | None:
     return len(channels) or None if len(names) == len(filled) else None
 
 
+def _per_s(mega: int | None) -> float | None:
+    return mega * 1e6 if mega else None
+
+
 def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and int(text) else None
+    return (to_int(text) or None) if text.isdecimal() else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from machine.facts import Notes
 from machine.model import Cache, CacheKind
 from machine.processor.topology import CORE_SETS
-from machine.system.linux import CPU, numbered, read_int, read_set, read_text
+from machine.system.linux import CPU, numbered, read_int, read_set, read_text, to_int
 
 _KINDS: dict[str | None, CacheKind] = {
     "Data": "data",
@@ -66,4 +66,4 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
 
 def _size_bytes(text: str | None) -> int | None:
     match = re.fullmatch(r"(\d+)([KMG]?)", text or "")
-    return int(match[1]) * _UNITS[match[2]] or None if match else None
+    return (to_int(match[1]) or 0) * _UNITS[match[2]] or None if match else None

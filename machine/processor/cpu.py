@@ -1,4 +1,4 @@
-"""The processor: its model, clocks and counts, and the threads that this process may use.
+"""The processor: its model and counts, and the threads that this process may use.
 
 "How many CPUs" has five answers (see CpuCounts). They differ in containers and batch jobs, where
 /sys still shows the whole host, so all five are kept.
@@ -10,13 +10,16 @@ import os
 from pathlib import Path
 
 from machine.facts import Notes
-from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
+from machine.model import Cpu, CpuCounts, NumaNode, Thread
 from machine.processor import arm
 from machine.processor.caches import read_caches
+from machine.processor.clock import read_clock
+from machine.processor.heat import read_power_limits, read_temperatures, read_throttling
 from machine.processor.instructions import of_risc_v
+from machine.processor.protection import read_microcode, read_vulnerabilities
 from machine.processor.topology import present_and_online, read_thread_list
 from machine.system import cgroups
-from machine.system.linux import CPU, fields, numbered, parse_list, read_int, read_text
+from machine.system.linux import CPU, fields, parse_list, read_text
 
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
@@ -44,7 +47,12 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
         threads_list=threads,
         caches=caches,
         features=_features(info, notes),
-        clock=_read_clock(root, notes),
+        clock=read_clock(root, notes),
+        temperatures=read_temperatures(root, notes),
+        throttling=read_throttling(root, threads, notes),
+        power_limits=read_power_limits(root, notes),
+        vulnerabilities=read_vulnerabilities(root, notes),
+        microcode=read_microcode(root, info, notes),
     )
 
 
@@ -149,27 +157,3 @@ def _distinct(threads: tuple[Thread, ...], part: str, notes: Notes) -> int | Non
         why=f"The kernel does not say for every thread to which {part} it belongs.",
         how="lscpu may know other sources.",
     )
-
-
-def _read_clock(root: Path, notes: Notes) -> Clock:
-    """Return the clock range over all cores; the kernel's files are in kHz."""
-    folder = root / CPU
-    policies = [folder / f"cpufreq/policy{n}" for n in numbered(folder / "cpufreq", "policy")]
-    if not policies:  # before Linux 4.3
-        policies = [folder / f"cpu{n}/cpufreq" for n in numbered(folder, "cpu")]
-    clocks: dict[str, int | None] = {}
-    for name, file, choose in (
-        ("min_hz", "cpuinfo_min_freq", min),
-        ("max_hz", "cpuinfo_max_freq", max),
-        ("base_hz", "base_frequency", max),
-    ):
-        all_khz = [khz for policy in policies if (khz := read_int(policy / file))]
-        clocks[name] = notes.keep(
-            f"cpu.clock.{name}",
-            choose(all_khz) * 1000 if all_khz else None,
-            f"/{CPU}/cpufreq/policy*/{file}",
-            why=f"The kernel has no {file} here: virtual machines are not told the clock, and only "
-            "some drivers know it at all.",
-            how=f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
-        )
-    return Clock(**clocks)

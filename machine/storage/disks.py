@@ -17,7 +17,8 @@ from machine.bus import pcie
 from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
 from machine.record import names
-from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
+from machine.storage.file_systems import Mounts, read_wear
+from machine.system.linux import device_path, entries, exists, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
 _SECTOR_BYTES = 512  # the unit of `size` for every disk
@@ -52,9 +53,14 @@ class _Place:
     path: str
 
 
-def read_storage(root: Path, pci: tuple[PciDevice, ...], notes: Notes) -> tuple[Disk, ...]:
+def read_storage(
+    root: Path, pci: tuple[PciDevice, ...], notes: Notes, *, is_live: bool = False
+) -> tuple[Disk, ...]:
     """Return the disks, ordered by name."""
     found = [_facts(root, place, pci) for place in _disks(root)]
+    mounts = Mounts(root, is_live=is_live)
+    for facts in found:
+        mounts.describe(facts, facts.values["name"])
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
     return notes.keep(
         "storage",
@@ -69,9 +75,11 @@ def read_storage(root: Path, pci: tuple[PciDevice, ...], notes: Notes) -> tuple[
 def _disks(root: Path) -> list[_Place]:
     found = []
     for name in entries(root / _FOLDER):
+        if _NO_DISK.fullmatch(name):
+            continue
         folder = root / _FOLDER / name
         path = device_path(root, folder)
-        if not path or _NO_DISK.fullmatch(name) or (folder / "partition").exists():
+        if not path or exists(folder / "partition"):
             continue
         if read_int(folder / "hidden"):
             continue
@@ -104,6 +112,7 @@ def _facts(root: Path, place: _Place, pci: tuple[PciDevice, ...]) -> Facts:
     facts.found("pci_address", addresses[-1] if addresses else None, f"where {source} leads", _PCI)
     _kind(facts, place, transport)
     _peak(facts, root, place, pci)
+    read_wear(facts, folder)
     return facts
 
 

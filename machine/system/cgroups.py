@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from machine.system.linux import fields, parse_list, read_int, read_list, read_text
+from machine.system.linux import fields, parse_list, read_int, read_list, read_text, to_int
 
 # Without a recorded /proc/mounts: the places that systemd uses.
 _USUAL_MOUNTS = (
@@ -66,9 +66,9 @@ def quota(root: Path) -> tuple[float, str] | None:
     """Return the limit of CPU time, in CPUs, and the deciding file."""
     limits = []
     for folder in _folders(root, "cpu"):
-        words = (read_text(folder / "cpu.max") or "").split()
-        if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
-            limits.append((int(words[0]) / int(words[1]), _shown(root, folder / "cpu.max")))
+        granted, _, period = (read_text(folder / "cpu.max") or "").partition(" ")  # or "max 100000"
+        if (time_us := to_int(granted)) is not None and (period_us := to_int(period)):
+            limits.append((time_us / period_us, _shown(root, folder / "cpu.max")))
         time_us = read_int(folder / "cpu.cfs_quota_us")
         period_us = read_int(folder / "cpu.cfs_period_us")
         if time_us is not None and time_us > 0 and period_us:
@@ -104,10 +104,27 @@ def memory_left_bytes(root: Path) -> int | None:
     return min(left, default=None)
 
 
+def oom_kills(root: Path) -> int | None:
+    """Return how many processes the system has killed for want of memory; None if unknown.
+
+    In this process's control group; without one, on the whole machine.
+    """
+    for folder in _folders(root, "memory"):
+        for name in ("memory.events", "memory.oom_control"):
+            if (count := _oom_kill(folder / name)) is not None:
+                return count
+    return _oom_kill(root / "proc/vmstat")
+
+
+def _oom_kill(path: Path) -> int | None:
+    count = fields((read_text(path) or "").replace(" ", ":")).get("oom_kill", "")
+    return int(count) if count.isdecimal() else None
+
+
 def _droppable_bytes(folder: Path) -> int:
     stat = fields((read_text(folder / "memory.stat") or "").replace(" ", ":"))
     value = stat.get("total_inactive_file") or stat.get("inactive_file") or ""
-    return int(value) if value.isdecimal() else 0
+    return to_int(value) or 0
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:

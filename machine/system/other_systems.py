@@ -30,7 +30,7 @@ _HOW_MODULES = {
 def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
     """Yield the same parts of the running machine as on Linux."""
     yield "os", _read_system(notes)
-    for name in ("virtualization", "container", "numa", "pci", "storage", "network"):
+    for name in ("system", "virtualization", "container", "numa", "pci", "storage", "network"):
         notes.lack(name, why=_WHY, how=_HOW)
     yield "cpu", _read_cpu(notes)
     yield "memory", _read_memory(notes)
@@ -52,7 +52,10 @@ def _read_cpu(notes: Notes) -> Cpu:
     notes.sources["cpu.threads_list"] = "psutil.cpu_count()"
     for name in ("package", "die", "cluster", "core", "core_id", "numa_node", "kind"):
         notes.lack(f"cpu.threads_list[*].{name}", why=_WHY, how=_HOW)
-    for name in ("packages", "caches", "features", "clock", "counts.cpuset", "counts.quota"):
+    for name in (
+        *("packages", "caches", "features", "clock", "counts.cpuset", "counts.quota"),
+        *("temperatures", "throttling", "power_limits", "vulnerabilities", "microcode"),
+    ):
         notes.lack(f"cpu.{name}", why=_WHY, how=_HOW)
     for name in ("threads", "usable_threads", "counts"):
         notes.keep(f"cpu.{name}", count, "psutil.cpu_count()", why=_WHY, how=_HOW)

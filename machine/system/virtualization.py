@@ -12,7 +12,7 @@ from pathlib import Path
 
 from machine.facts import Notes
 from machine.model import OperatingSystem
-from machine.system.linux import fields, read_text
+from machine.system.linux import exists, fields, read_text
 
 _DMI = "sys/class/dmi/id"
 _CLOCK_SOURCES = "sys/devices/system/clocksource/clocksource0/available_clocksource"
@@ -139,7 +139,7 @@ def _container(root: Path) -> tuple[str | None, str]:
     if manager:
         return manager, "/run/systemd/container"
     for marker, name in _MARKERS.items():
-        if (root / marker).exists():
+        if exists(root / marker):
             return name, f"/{marker}"
     # Hosts run it too, at /var/lib/lxcfs; only in a container it lies over /proc.
     if re.search(r"^lxcfs /proc/", read_text(root / "proc/mounts") or "", re.MULTILINE):

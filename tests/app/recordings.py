@@ -14,6 +14,7 @@ from experiments.core.declare import Experiment, specs
 from experiments.core.parameters import to_json
 from experiments.engine import messages
 from experiments.engine.recording import sent
+from experiments.engine.seal import Seal
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
 from tests.experiments.machines import KIB, MIB, machine
@@ -25,14 +26,15 @@ CATALOGUE = Catalogue()
 
 @dataclasses.dataclass(frozen=True)
 class Made:
-    """A run as bytes, and what it says."""
+    """A run as the lines that come from a worker, and as the bytes of its file."""
 
     run: str
     lines: tuple[bytes, ...]
 
     @property
     def data(self) -> bytes:
-        return b"".join(self.lines)
+        seal = Seal()
+        return b"".join(seal.sealed(event, line) for event, line in self.events())
 
     def write(self, path: Path) -> Path:
         """Write the run to a file, packed where its name says so."""

@@ -47,6 +47,15 @@ def verdicts(compared):
     return {value.name: value.verdict for value in compared.values}
 
 
+def test_a_run_whose_file_was_changed_is_cautioned(tmp_path, recorded):
+    whole, path = burst(), tmp_path / "changed.coreopsis.jsonl"
+    path.write_bytes(burst().data.replace(b'"repeat":3', b'"repeat":4'))
+
+    (told,) = said(compare(BURST, recorded(whole), read(path)))
+
+    assert told.startswith("The file of B was changed")
+
+
 def test_a_run_does_not_differ_from_itself(recorded):
     run = recorded(burst())
     compared = compare(BURST, run, run)

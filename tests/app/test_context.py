@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 
 import pytest
 
@@ -52,6 +54,17 @@ def test_a_problem_is_said_on_standard_error(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "The setting rounds is given twice; give it once.\n"
+
+
+def test_an_index_that_is_locked_is_said_on_standard_error(tmp_path, capsys):
+    library = Context(data=tmp_path).library
+    library.check_writable()
+    library.runs()
+    with contextlib.closing(sqlite3.connect(tmp_path / "index.sqlite3")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        library.runs()
+
+    assert "keeps the index of the runs locked" in capsys.readouterr().err
 
 
 def test_brackets_and_colons_in_what_is_printed_are_no_markup(capsys):

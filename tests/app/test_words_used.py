@@ -27,6 +27,7 @@ EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 GIVEN = {
     "problems.machine_busy": {"experiment", "since"},  # what the holder of the lock says
     "notes.waiting_for_machine": {"experiment", "since"},
+    "notes.waiting_for_stopped": {"experiment", "since", "stopped"},
 }
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
 from types import SimpleNamespace
 
+from experiments.core.bench import Bench
 from experiments.core.problems import UserError
+from experiments.tools import group
 from experiments.tools import member as real
+from tests.experiments.machines import machine
 
 ECHO_S = 0.05
 
@@ -19,9 +23,7 @@ class Bare:
     def __init__(self, bench, *, rank, size, device, threads, local_rank) -> None:
         self.rank, self.size, self.bench, self.device = rank, size, bench, device
         self.threads = threads
-
-    def store(self, host, port):
-        return SimpleNamespace(port=port or 1)
+        self.dist = SimpleNamespace(FileStore=lambda path, size: None)
 
     def join(self, store) -> None: ...
 
@@ -66,6 +68,11 @@ def tells_and_stays(member):
         time.sleep(0.01)
 
 
+def stays_deaf(member):
+    yield member.rank
+    ctypes.PyDLL(None).sleep(60)  # with the GIL, so that no thread hears anything
+
+
 def troubled(member):
     raise UserError("port_taken", port=5)
     yield
@@ -83,6 +90,14 @@ def added(member, kill):
     ones = member.torch.ones(3) * (member.rank + 1)
     member.dist.all_reduce(ones)
     yield ones.tolist()
+
+
+def be_killed() -> None:
+    """Start a group whose members are deaf, say when all are there, and wait to be killed."""
+    group.PROGRAM = __spec__.name
+    running = group.together(Bench(machine()), stays_deaf, size=2)
+    print(sorted(next(running) for _ in range(2)), flush=True)  # noqa: T201
+    time.sleep(60)
 
 
 if __name__ == "__main__":

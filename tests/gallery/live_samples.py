@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from machine.model import Clock, Cpu, Machine, Thread
+from machine.condition import Clock
+from machine.model import Cpu, Machine, Thread
 from tests.gallery import made_gpus
 from widgets.live.history import History, Moment
 

@@ -16,6 +16,8 @@ from machine.inspect import BadRoot, assemble, inspect, parts, portable
 from machine.model import from_json, to_json
 from machine.system import other_systems
 from tests import ROOT
+from tests.machine.conditioned import mounted, named
+from tests.machine.storage.test_disks import disk
 from tests.machine.unexplained import unexplained
 
 
@@ -127,6 +129,18 @@ def test_a_portable_machine_names_nobody(machine_root):
         machine.fingerprint,
         "eth0",
     )
+
+
+def test_a_portable_machine_has_neither_serial_numbers_nor_paths_of_its_owner(tree):
+    named(tree, product_name="A box", product_uuid="03000200-0400", chassis_asset_tag="maria-7")
+    disk(tree, "sda", "pci0000:00/0000:00:17.0/ata2/host1/target1:0:0/1:0:0:0")
+    tree.write("/sys/class/block/sda/device/wwid", "naa.5002538e4000")
+    mounted(tree, ("0:26", "/dev/sda", "/home/maria/disk", "btrfs"))
+    kept = portable(inspect(tree.root))
+    assert kept.storage[0].file_systems[0].place == "home", "else this proves nothing"
+    text = json.dumps(to_json(kept))
+    for private in ("4711", "03000200", "maria", "5002538e4000", str(tree.root)):
+        assert private not in text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the running Linux")

@@ -25,6 +25,8 @@ from machine.model import (
     to_json,
     usable_threads,
 )
+from machine.tidy import tidy
+from tests.tools.made_machines import server
 
 # Two cores with two threads each, numbered like many BIOSes do; the last thread is not ours.
 THREADS = tuple(Thread(id=n, core=n % 2, online=True, usable=n != 3) for n in range(4))
@@ -54,20 +56,22 @@ machines = st.builds(
 
 @given(machines)
 def test_a_machine_survives_its_json(machine):
-    plain = to_json(machine)
-    assert from_json(plain) == machine
+    plain = to_json(tidy(machine))
+    assert from_json(plain) == tidy(machine)
     assert json.loads(json.dumps(plain)) == plain
 
 
 def test_all_fields_of_the_contract_are_there():
     assert to_json(Machine()).keys() == {
-        *("format", "version", "fingerprint", "os", "virtualization", "container", "cpu", "numa"),
+        *("format", "version", "fingerprint", "os", "system", "virtualization", "container"),
+        *("cpu", "numa"),
         *("memory", "pci", "gpus", "gpu_links", "nvswitch", "storage", "network", "peaks"),
         *("sources", "missing"),
     }
     assert to_json(Machine())["cpu"].keys() == {
         *("model", "packages", "cores", "threads", "usable_threads", "counts", "threads_list"),
-        *("caches", "features", "clock"),
+        *("caches", "features", "clock", "temperatures", "throttling", "power_limits"),
+        *("vulnerabilities", "microcode"),
     }
 
 
@@ -93,6 +97,34 @@ def test_a_bad_machine_is_told_in_one_sentence(data, said):
     with pytest.raises(BadMachine, match=said) as caught:
         from_json(data)
     assert "\n" not in str(caught.value)
+
+
+def test_a_field_of_a_wrong_type_is_named_whichever_it_is():
+    whole = to_json(server.make())
+    kinds = {
+        tuple(name if str(name).isidentifier() else "*" for name in way): (inside, way)
+        for inside, way in places(whole)
+    }
+    assert ("peaks", "gpus", "*", "fp16", "bytes_per_s") not in kinds
+    assert ("peaks", "gpus", "*", "fp16", "flop_per_s") in kinds
+    for kind, (inside, way) in kinds.items():
+        before = inside[way[-1]]
+        inside[way[-1]] = [[]] if before is None or isinstance(before, dict) else {"wrong": []}
+        with pytest.raises(BadMachine) as caught:
+            from_json(whole)
+        inside[way[-1]] = before
+        assert way[0] in str(caught.value), kind
+        # What stands in a dict is told as [...].
+        assert kind[-1] in str(caught.value) or "[...]" in str(caught.value) or "*" in kind, kind
+    assert from_json(whole) == server.make()
+
+
+def places(value, way=()):
+    """Yield what holds each field of a machine's JSON, and the way there."""
+    for name in value if isinstance(value, dict) else range(len(value)):
+        yield value, (*way, name)
+        if isinstance(value[name], dict | list):
+            yield from places(value[name], (*way, name))
 
 
 @given(

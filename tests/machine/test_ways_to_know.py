@@ -12,7 +12,7 @@ from tests import ROOT
 # Commands that configure, load, reset or write.
 CHANGING = re.compile(
     r"echo .*>|--gpu-reset|--multi-instance|-mig \d|-pm \d|-pl \d|-e \d|modprobe|rmmod|sysctl -w"
-    r"|setpci .*=|systemctl (re)?start|apt |dnf |chmod|swapo|tee /|cpupower .*-set"
+    r"|setpci .*=|systemctl (re)?start|apt |dnf |chmod|swapo(ff|n (?!--show))|tee /|cpupower .*-set"
 )
 # The doctor mends, and its commands are meant to.
 ROOMS = sorted(p for p in (ROOT / "machine").rglob("*.py") if "doctor" not in p.parts)

@@ -237,7 +237,8 @@ class MapPage(QWidget):
             for some, most in [counts.get(part, (0, 0))]
             if most
         ]
-        tip = say("map.earned_help", {"parts": "\n".join(parts)}) if possible else ""
+        whole = (say("map.earned_help"), *parts, say("map.earned_no_more"))
+        tip = "\n".join(whole) if possible else ""
         self._soft.setToolTip(tip)
         self._soft.setAccessibleDescription(tip)
         return say("map.earned", {"count": known, "possible": possible}) if possible else ""

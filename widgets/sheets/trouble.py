@@ -22,7 +22,7 @@ from widgets.style.theme import STEP
 Action = tuple[str, Callable[[], object]]  # the words of a button, and what it does
 NAMES = {"attention": "trouble.attention", "fault": "trouble.fault"}
 CRASH_SIZE_PX = (760, 520)
-KEPT = 10  # reports that are copied; more would only repeat
+KEPT = 10  # reports that are shown; more would only repeat
 
 
 class TroubleBox(QFrame):
@@ -96,7 +96,7 @@ class CrashDialog(QDialog):
 
     def __init__(self, report: str, words: Words, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._words, self._reports, self._more = words, [report], 0
+        self._words, self._more = words, 0
         self.setWindowTitle(words.say("crash.window_title"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.count = label("", "attention")
@@ -128,13 +128,13 @@ class CrashDialog(QDialog):
         """Add a further report to the open dialog."""
         self._more += 1
         if self._more < KEPT:
-            self._reports.append(report)
+            self.report.appendPlainText(f"\n{report}")
         key = "crash.one_more" if self._more == 1 else "crash.more"
         self.count.setText(self._words.say(key, {"count": self._more}))
         self.count.show()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n\n".join(self._reports))
+        QGuiApplication.clipboard().setText(self.report.toPlainText())  # what is seen
         self.copy.setText(self._words.say("trouble.copied"))
 
     def _quit(self) -> None:

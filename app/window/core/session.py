@@ -46,6 +46,7 @@ class Session(QObject):
     settings_changed = Signal()
     catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
+    _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
 
     def __init__(self, context: Context, look: Look, settings: Settings) -> None:
@@ -99,12 +100,16 @@ class Session(QObject):
 
     def wake(self) -> None:
         """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
+        from PySide6.QtCore import Qt  # 20 ms: after the first paint
+
         from app.window.core.background import Background
         from app.window.core.own_shelf import OwnShelf
         from app.window.core.runner import Runner
         from app.window.core.watcher import Watcher
         from experiments.engine.jobs import Engine
 
+        self._library_told.connect(self.troubled, Qt.ConnectionType.QueuedConnection)
+        self.library.tell = self._library_told.emit
         self.runner, self.watcher = Runner(self.library, Engine()), Watcher()
         self.background = Background()
         self.background.troubled.connect(self.troubled)

@@ -76,7 +76,7 @@ def _of_run(run_state: RunState) -> State:
     if run_state.started is not None:
         return State.RUNNING
     notes = run_state.notes
-    is_waiting = notes and notes[-1].key == "waiting_for_machine"
+    is_waiting = notes and notes[-1].key in messages.WAITING
     return State.WAITING if is_waiting else State.BEGINNING
 
 
@@ -103,7 +103,8 @@ def during(words: Words, state: State, run_state: RunState, doing: str) -> Statu
     if state is State.WAITING:
         note = run_state.notes[-1].values
         question = words.say(f"{note.get('experiment')}.question")
-        detail = words.say("page.waits_for", {"question": question, "since": note.get("since", "")})
+        key = "page.waits_for_stopped" if "stopped" in note else "page.waits_for"
+        detail = words.say(key, {"since": "", **note, "question": question})
         return StatusText(title=words.say("page.waiting"), detail=detail, busy=True)
     if state is not State.RUNNING:
         if state is State.STOPPING:
@@ -175,7 +176,7 @@ def playing(
 
 def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
     """Return the notes that stand below the result of a run."""
-    told_elsewhere = ("waiting_for_machine", LOADING, *DISTURBANCES)
+    told_elsewhere = (*messages.WAITING, LOADING, *DISTURBANCES)
     notes = [note for note in loaded.run_state.notes if note.key not in told_elsewhere]
     if loaded.note is not None:
         notes.append(loaded.note)

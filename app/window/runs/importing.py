@@ -15,7 +15,7 @@ from app.window.runs.listing import Listing
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show
 from experiments.core.words import Words
-from experiments.engine.recording import SUFFIXES, Recording, read
+from experiments.engine.recording import SUFFIXES, Recording, is_beginning, read
 from machine.live import recorded_watch
 from widgets.runs.import_look import Inside
 
@@ -91,6 +91,7 @@ def _inside(
     path: Path, recording: Recording, kept: Kept | None, words: Words, listing: Listing
 ) -> Inside:
     started, finished = recording.started, recording.finished
+    is_longer = kept is not None and is_beginning(kept.path, path)
     say = words.say
     key = f"{started.experiment}.question"
     rows = sum(map(len, recording.rows.values()))
@@ -112,7 +113,8 @@ def _inside(
     remarks = [note_text(words, note, {}, started.experiment) for note in recording.notes]
     if kept is not None:
         name = kept.run_notes.name or listing.when(kept.at)[0]
-        remarks.append(say("import.here_already", {"name": name}))
+        key_here = "import.longer" if is_longer else "import.here_already"
+        remarks.append(say(key_here, {"name": name}))
     return Inside(
         key=str(path),
         file=path.name,
@@ -120,7 +122,7 @@ def _inside(
         facts=facts,
         brief=" · ".join(brief),
         remark="\n".join(remarks),
-        is_here=kept is not None,
+        is_here=kept is not None and not is_longer,
     )
 
 

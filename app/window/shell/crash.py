@@ -1,22 +1,18 @@
 """Catches unexpected errors, shows a report, and lets the window go on.
 
 It catches exceptions that leave a slot, an event or a thread, and logs the warnings of Qt. A report
-holds versions, the place and the trace, without the home folder, the user and the host.
+holds versions, the place and the trace, without what names anybody (anonymous.py).
 """
 
 from __future__ import annotations
 
-import contextlib
-import getpass
 import logging
 import platform
-import re
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +27,9 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.window.shell.anonymous import anonymous
 from experiments.core.words import Words
+from machine.text import escaped
 
 if TYPE_CHECKING:
     from app.context import Context
@@ -50,7 +48,6 @@ QT_LEVELS = {
     QtMsgType.QtFatalMsg: logging.CRITICAL,
 }
 QT_NOISE = ("This plugin does not support ",)  # of the offscreen platform
-NOT_PERSONAL = ("", "root", "localhost")
 
 
 class Crashes(QObject):
@@ -148,24 +145,7 @@ def report(trace: str, situation: Callable[[], Mapping[str, str]]) -> str:
         lines += [f"{name}: {value}" for name, value in situation().items()]
     except Exception as error:  # noqa: BLE001  the failing part may be asked here
         lines.append(f"situation: {type(error).__name__}")
-    return anonymous("\n".join((*lines, "", trace)))
-
-
-def anonymous(text: str) -> str:
-    """Return the text without the home folder, the user and the host."""
-    with contextlib.suppress(RuntimeError):
-        home = Path.home()
-        for folder in {str(home), str(home.resolve())} - {home.anchor}:
-            text = re.sub(rf"{re.escape(folder)}(?![\w-])", "~", text)
-    with contextlib.suppress(Exception):  # the user may have no name
-        text = _without(text, getpass.getuser(), "<user>")
-    return _without(text, platform.node().partition(".")[0], "<host>")
-
-
-def _without(text: str, name: str, instead: str) -> str:
-    if name in NOT_PERSONAL:
-        return text
-    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", instead, text)
+    return escaped(anonymous("\n".join((*lines, "", trace))))  # it is copied, and logged
 
 
 def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str | None) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import api as x
+from experiments.core.die_with_parent import tied
 from experiments.tools.interpreters import OWN_COMMAND
 
 JOBS = Path(__file__).with_name("jobs.py")
@@ -42,7 +43,7 @@ class Team:
 
     def _start(self, arguments: list[str]) -> None:
         process = subprocess.Popen(
-            [*OWN_COMMAND, str(JOBS), *arguments],
+            tied([*OWN_COMMAND, str(JOBS), *arguments]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # Python may be set to print a trace of a crash

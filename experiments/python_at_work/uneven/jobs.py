@@ -6,9 +6,13 @@ One process hands the rows out. The workers are its children, started and warm b
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from multiprocessing.connection import Connection, wait
 from typing import Any, cast
+
+from experiments.core.die_with_parent import call_tied
+from experiments.tools.serving import end_with_any, serve
 
 LEFT, RIGHT, TOP, BOTTOM = -2.0, 0.6, 1.25, 0.05  # not symmetric: the costly rows come last
 
@@ -47,9 +51,12 @@ class Workers:
         forks = "fork" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._connections: list[Connection] = []
+        self.processes: list[Any] = []
         for _ in range(count):
             here, there = context.Pipe()
-            context.Process(target=work, args=(there, *size), daemon=True).start()
+            tied = (os.getpid(), work, there, *size)
+            self.processes.append(context.Process(target=call_tied, args=tied, daemon=True))
+            self.processes[-1].start()
             there.close()
             self._connections.append(here)
         for connection in self._connections:  # all are up
@@ -86,6 +93,7 @@ def start(request: dict[str, Any]) -> dict[str, Any]:
     """Start the workers, then compute each row once here; return the picture and its cost."""
     size = request["rows"], request["columns"], request["iterations"]
     _workers.append(Workers(request["workers"], size))
+    end_with_any(_workers[-1].processes)
     rows = [row(number, *size) for number in range(request["rows"])]
     shades = [[255 * turns // request["iterations"] for turns in each] for each in rows]
     return {"picture": shades, "turns": [sum(each) for each in rows]}
@@ -97,6 +105,4 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from experiments.tools.serving import serve
-
     serve({"start": start, "run": run})

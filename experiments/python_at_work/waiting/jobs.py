@@ -11,6 +11,7 @@ import collections
 import contextlib
 import functools
 import multiprocessing
+import os
 import selectors
 import socket
 import threading
@@ -18,6 +19,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from experiments.core.die_with_parent import call_tied
 
 HOST = "127.0.0.1"
 STACK_BYTES = 256 * 2**10  # reserved for a thread, which touches little of it
@@ -111,7 +114,10 @@ def processes(request: dict[str, Any]) -> int:
     forks = "fork" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     waiters = [
-        context.Process(target=_wait_or_fail, args=(request["port"], request["work_s"]))
+        context.Process(
+            target=call_tied,
+            args=(os.getpid(), _wait_or_fail, request["port"], request["work_s"]),
+        )
         for _ in range(request["count"])
     ]
     for waiter in waiters:

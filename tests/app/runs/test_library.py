@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,10 +13,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.runs import index
 from app.runs import library as library_module
 from app.runs.library import Library
 from app.runs.run_notes import NOTES_SUFFIX, RunNotes, read_notes
 from app.runs.run_writer import RunWriter
+from app.runs.selection import completed
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.recording import SUFFIXES, read
@@ -67,7 +71,7 @@ def test_every_line_is_in_the_file_before_the_next_one_comes(library):
     writer, made, written = RunWriter(library), burst(), b""
     for event, line in made.events():
         writer.keep(event, line)
-        written += line
+        written += line if line != made.lines[-1] else made.data[len(written) :]
         assert writer.recorder.path.read_bytes() == written
     writer.close()
 
@@ -405,6 +409,46 @@ def test_a_run_that_is_here_already_is_not_copied_again_when_it_comes_packed(lib
     assert len(library.runs()) == 1
 
 
+def cut(made, library, *, end=-60, lines=None):
+    """Keep the beginning of a run, as a full disk leaves it; return its file."""
+    path = library.adopt(made.write(library.folder.parent / "whole.coreopsis.jsonl"))
+    path.write_bytes(b"".join(made.lines[:lines]) if lines else made.data[:end])
+    return path
+
+
+@pytest.mark.parametrize("ending", SUFFIXES)
+@pytest.mark.parametrize("left", [{"lines": 10}, {"end": -60}], ids=["whole lines", "a torn line"])
+def test_a_rescued_run_takes_the_place_of_its_beginning(library, tmp_path, ending, left):
+    made = burst()
+    path = cut(made, library, **left)
+    library.describe(library.runs()[0], RunNotes(name="mine"))
+
+    assert library.adopt(made.write(tmp_path / f"rescued{ending}")) == path
+
+    assert path.read_bytes() == made.data
+    (kept,) = library.runs()
+    assert (kept.outcome, kept.run_notes.name) == ("completed", "mine")
+
+
+def test_the_beginning_of_a_run_takes_nothing_away_from_it(library, tmp_path):
+    made = burst()
+    path = library.adopt(made.write(tmp_path / "whole.coreopsis.jsonl"))
+    (tmp_path / "cut.coreopsis.jsonl").write_bytes(b"".join(made.lines[:10]))
+
+    assert library.adopt(tmp_path / "cut.coreopsis.jsonl") == path
+    assert path.read_bytes() == made.data
+
+
+def test_another_run_of_the_same_id_takes_no_place(library, tmp_path):
+    made = burst()
+    path = cut(made, library, lines=10)
+    path.write_bytes(path.read_bytes().replace(b'"t_s":0.02', b'"t_s":0.03'))
+    before = path.read_bytes()
+
+    assert library.adopt(made.write(tmp_path / "other.coreopsis.jsonl")) == path
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("damage", "key"),
     [
@@ -456,6 +500,17 @@ def test_a_damaged_file_is_listed_with_its_problem_and_the_others_as_ever(librar
     assert damaged.exists()
     library.delete(kept[damaged])
     assert [each.path for each in library.runs()] == [whole]
+
+
+def test_a_file_that_was_changed_is_listed_as_such_and_counts_no_more(library):
+    whole, changed = keep(library, burst()), keep(library, burst())
+    changed.write_bytes(changed.read_bytes().replace(b'"repeat":3', b'"repeat":4'))
+
+    kept = {each.path: each for each in library.runs()}
+
+    assert kept[changed].notes == (("recording_altered", {}),)
+    assert kept[changed].problem is None
+    assert [each.path for each in completed(kept.values(), "burst-random")] == [whole]
 
 
 def test_a_file_that_is_mended_is_listed_anew(library):
@@ -564,6 +619,20 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
     monkeypatch.setattr("app.runs.library.read", lambda path: pytest.fail(f"read {path} again"))
 
     assert len(library.runs()) == 1
+
+
+def test_an_index_that_another_program_has_locked_is_told_once_and_the_files_are_read(library):
+    told_of = []
+    library.tell = told_of.append
+    path = keep(library, burst())
+    library.runs()
+    with contextlib.closing(sqlite3.connect(index_of(library))) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for _ in range(2):
+            assert [run.path for run in library.runs()] == [path]
+
+    assert [problem.key for problem in told_of] == ["index_locked"]
+    assert index.BUSY_S == 0.5
 
 
 WRITE = """
@@ -781,6 +850,18 @@ def test_a_run_that_fills_the_disk_is_written_whole_where_there_is_room(
     assert Path(problem.values["path"]).read_bytes() == made.data
 
 
+def test_a_run_that_is_measured_in_the_folder_of_the_runs_is_not_written_over_itself(
+    fills_up, library, tmp_path, monkeypatch, caplog
+):
+    library.check_writable()
+    monkeypatch.chdir(library.folder / "runs")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+
+    problem = fills_up(burst())
+
+    assert Path(problem.values["path"]).parent == tmp_path
+
+
 def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_whole(
     fills_up, tmp_path, monkeypatch, caplog
 ):
@@ -790,6 +871,39 @@ def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_w
     problem = fills_up(burst())
 
     assert problem.key == "run_not_kept"
+
+
+@pytest.fixture
+def folder_goes(library):
+    """Return a function that keeps a run while somebody deletes the data folder."""
+
+    def keep_it(made):
+        writer = RunWriter(library)
+        for number, (event, line) in enumerate(made.events()):
+            if number == 10:
+                shutil.rmtree(library.folder)
+            writer.keep(event, line)
+        writer.close()
+        return writer.problem.problem
+
+    return keep_it
+
+
+def test_a_run_whose_folder_is_deleted_is_written_elsewhere(folder_goes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = burst()
+
+    problem = folder_goes(made)
+
+    assert problem.key == "run_file_gone"
+    assert Path(problem.values["path"]).read_bytes() == made.data
+
+
+def test_a_deleted_run_for_which_there_is_room_nowhere_is_told(folder_goes, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
+    monkeypatch.setattr("app.runs.run_writer.Path.cwd", lambda: tmp_path / "missing")
+
+    assert folder_goes(burst()).key == "run_lost"
 
 
 def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):

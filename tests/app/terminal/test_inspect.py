@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
-from machine.devices import Gpu
-from machine.model import Clock, CpuCounts, Machine, Memory, Missing, NumaNode, SideCache
+from machine.condition import Clock, HugePages
+from machine.devices import Disk, Gpu
+from machine.model import CpuCounts, Machine, Memory, Missing, NumaNode, SideCache
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
 from tests.experiments.machines import GIB, machine
@@ -100,6 +101,13 @@ def test_ceilings_of_another_program_may_lack_formula_and_source():
     lines = [" ".join(line.split()) for line in page(here)]
     assert "gpu 0 and 2 memory 3.35 TB/s" in lines
     assert "nvlink gpu 0 and 2, each way 450 GB/s" in lines
+
+
+def test_a_ceiling_in_a_unit_of_a_later_version_is_left_out():
+    later = {"photons_per_s": 1.0}
+    peaks = {"memory": later, "pcie": {"0": later}, "nvlink": {"0-1": later}}
+    here = dataclasses.replace(machine(), peaks={**peaks, "gpus": {"0": {"memory": later}}})
+    assert "At best" not in page(here)
 
 
 def test_clock_memory_and_nodes_are_shown_where_they_are_known():
@@ -218,3 +226,55 @@ def test_nodes_that_the_firmware_invented_are_remarked_on():
     lines = page(dataclasses.replace(machine(), numa=same), 160)
     assert any("The firmware invented these memory nodes: several have" in line for line in lines)
     assert not any("firmware invented" in line for line in page(server.make(), 160))
+
+
+def test_the_condition_of_the_machine_stands_on_the_page():
+    lines = page(laptop.make(), 160)
+    for line in (
+        "machine    Dell Inc. XPS 16 9640",
+        "firmware   Dell Inc. 1.12.1, 2025-02-19",
+        "clock      400 MHz to 4.80 GHz, boost on, governor powersave, energy preference "
+        "balance_power, driver intel_pstate",
+        "heat       Package id 0 64 °C now, limit 110 °C",
+        "throttled  by heat since the start: 214 times a core, 380 times a package",
+        "power      package 0: 45 W long over 28 s, 90 W short over 2 ms, 215 W peak",
+        "security   4 mitigated; 13 do not concern it",
+        "microcode  0x24",
+        "pages      transparent huge pages: madvise",
+        "swap       1.20 GiB of 8 GiB used",
+    ):
+        assert line in lines, line
+    assert any("btrfs (system) 402 GB free of 997 GB, vfat (boot)" in line for line in lines)
+    assert not any(line.startswith("remark") for line in lines)
+
+
+def test_modules_that_run_slower_than_they_can_are_remarked():
+    (line,) = (line for line in page(workstation.make(), 160) if line.startswith("remark"))
+    assert "6000 of 6400 MT/s" in line
+    assert "EXPO" in line
+
+
+def test_what_is_vulnerable_is_named_and_what_is_mixed_is_said():
+    here = with_cpu(
+        machine(),
+        vulnerabilities={"mds": "Vulnerable", "srbds": "Unknown: no idea", "l1tf": "Not affected"},
+        clock=Clock(boost="mixed"),
+    )
+    lines = page(here, 120)
+    assert "security   vulnerable: mds; unknown: srbds; 1 do not concern it" in lines
+    assert "clock      boost on for some cores" in lines
+
+
+def test_swap_in_memory_huge_pages_and_wear_are_told():
+    memory = dataclasses.replace(
+        machine().memory,
+        huge_pages=(HugePages(size_bytes=2 * 2**20, total=512, free=100),),
+        swap_total_bytes=GIB,
+        swap_used_bytes=0,
+        swap_in_memory_bytes=GIB,
+    )
+    disk = Disk(name="mmcblk0", kind="card", wear_fraction=0.3)
+    lines = page(dataclasses.replace(machine(), memory=memory, storage=(disk,)), 120)
+    assert "pages      512 of 2 MiB set aside, 100 free" in lines
+    assert "swap       0 B of 1 GiB used; 1 GiB of it compressed in memory (zram)" in lines
+    assert "disk       mmcblk0: card, 30% worn at most" in lines

@@ -6,14 +6,18 @@ import gzip
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from app.cli import main
 from experiments.engine import messages
 from experiments.engine.lock import Lock
+from experiments.engine.recorder import Recorder
 from experiments.engine.recording import Order, read
 from machine.system.pythons import find
 from tests.app.program import Program
@@ -50,9 +54,13 @@ def test_a_run_is_told_kept_written_and_replayed_with_the_same_finding(
 
     assert said.code == 0
     assert "A quick run" in said.out
-    assert max(len(line) for line in said.lines) <= 80
+    assert max(len(line) for line in said.lines if not line.startswith("Kept as")) <= 80
     (path,) = coreopsis.runs
-    kept = re.search(r"^Kept as (\w{8}) · coreopsis replay \1 *$", said.out, re.MULTILINE)
+    kept = re.search(
+        rf"^Kept as (\w{{8}}) · coreopsis --data {coreopsis.data} replay \1 *$",
+        said.out,
+        re.MULTILINE,
+    )
     assert kept
     for reference in (kept[1], path, name):
         replayed = inside("replay", reference)
@@ -178,6 +186,59 @@ def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, inside, c
 
 
 @posix
+def test_a_run_whose_data_folder_is_deleted_is_rescued_and_said_so(coreopsis):
+    process = coreopsis.start(*LONG)
+    assert until(lambda: rows_kept(coreopsis) > 3)
+
+    shutil.rmtree(coreopsis.data)
+    os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert "Kept as" not in said.out
+    assert "was deleted or moved during the run" in said.err
+    (rescued,) = coreopsis.folder.glob("*.coreopsis.jsonl")
+    assert str(rescued) in said.err
+    assert read(rescued).finished.outcome is messages.Outcome.STOPPED
+
+
+@posix
+@pytest.mark.parametrize(("more", "code"), [([], 1), (["--out", "x.jsonl"], 0)])
+def test_a_run_that_nothing_has_kept_has_not_gone_well(inside, coreopsis, monkeypatch, more, code):
+    def refuse(self, path):
+        raise OSError(28, os.strerror(28))
+
+    def keep(self, event, line):
+        if isinstance(event, messages.Row):
+            shutil.rmtree(coreopsis.data, ignore_errors=True)
+        real(self, event, line)
+
+    real = Recorder.keep
+    monkeypatch.setattr(Recorder, "keep", keep)
+    monkeypatch.setattr(Recorder, "rescue", refuse)
+
+    said = inside(*THREADS, *more)
+
+    assert said.code == code
+    assert "no other place took it" in said.err
+
+
+def test_the_line_to_replay_a_run_works_with_the_folders_that_were_given(
+    inside, capfd, tmp_path, monkeypatch
+):
+    folders = ("--data", str(tmp_path / "it's my data"), "--experiments", str(tmp_path / "of own"))
+    (tmp_path / "of own").mkdir()
+    capfd.readouterr()
+    assert main([*folders, *THREADS]) == 0
+    said = capfd.readouterr().out
+
+    (line,) = re.findall(r"Kept as \w{8} · (.*)", said)
+    program, *words = shlex.split(line)
+    assert (program, *words[:4]) == ("coreopsis", *folders)
+    assert main(words) == 0
+    assert main(words[4:]) == 2  # it lies in no other folder
+
+
+@posix
 def test_a_second_ctrl_c_does_no_harm(coreopsis):
     process = coreopsis.start(*LONG)
     assert until(lambda: rows_kept(coreopsis) > 3)
@@ -251,7 +312,7 @@ def test_a_measuring_process_that_is_killed_is_told_and_its_rows_are_kept(coreop
     said = coreopsis.end(process)
     assert said.code == 1
     assert "Cut short: its process vanished." in said.out
-    assert "killed from outside" in " ".join(said.out.split())
+    assert "ended from outside" in " ".join(said.out.split())
     assert read(coreopsis.runs[0]).finished.outcome is messages.Outcome.LOST
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from experiments.engine import messages
+from experiments.engine.seal import Seal
 
 STARTED = messages.Started(
     format=messages.RUN_FORMAT,
@@ -42,6 +43,12 @@ def whole_run(count: int = 3) -> list[messages.Event]:
 def encoded(events: Iterable[Any]) -> bytes:
     """Return events as the bytes of a file."""
     return b"".join(messages.encode(event) for event in events)
+
+
+def sealed(events: Iterable[Any]) -> bytes:
+    """Return events as the bytes of a file that was recorded."""
+    seal = Seal()
+    return b"".join(seal.sealed(event, messages.encode(event)) for event in events)
 
 
 def kept(events: Iterable[messages.Event]) -> Iterator[tuple[messages.Event, bytes]]:

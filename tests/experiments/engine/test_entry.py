@@ -15,6 +15,7 @@ import pytest
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import to_json
+from experiments.engine.entry import FIRST_LINE_BYTES
 from experiments.engine.messages import LINE_LIMIT_BYTES
 from machine.inspect import inspect
 from machine.model import from_json
@@ -185,6 +186,26 @@ def test_what_is_no_command_is_answered_in_words_and_the_next_is_obeyed(line):
         assert finished["problem"]["values"]["reason"]
     line.say({"type": "inspect"})
     assert line.hear_until("machine")
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        (b"x" * (LINE_LIMIT_BYTES + 1), "more than 1048576 bytes"),  # and no end of the line
+        (b"[" * (LINE_LIMIT_BYTES - 1) + b"\n", "got `array`"),
+        (b'{"type":"measure","params":{"a":' + b"[" * 10_000 + b"\n", "recursion"),
+    ],
+    ids=["endless", "brackets", "brackets in a measurement"],
+)
+def test_a_first_line_that_is_too_long_or_too_deep_is_answered_in_words(line, first, reason):
+    line.say(first)
+    finished = line.hear_until("finished")[-1]
+    assert finished["problem"]["key"] == "command_unreadable"
+    assert reason in finished["problem"]["values"]["reason"]
+
+
+def test_the_first_line_may_be_as_long_as_any_other():
+    assert FIRST_LINE_BYTES == LINE_LIMIT_BYTES
 
 
 @pytest.mark.parametrize(

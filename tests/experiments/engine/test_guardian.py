@@ -135,6 +135,26 @@ def test_runs_in_a_container_of_their_own_are_not_swept(application):
     assert run.hear("finished")["outcome"] == "completed"
 
 
+def test_only_a_python_of_a_dead_run_is_an_orphan_whatever_else_has_its_mark(token):
+    """A person's shell, started out of a run, hands the mark on; so may a much older program."""
+    me = os.getpid()
+    with subprocess.Popen(["/bin/true"]) as gone:
+        pass
+    dead = {guardian.MARK: f"{gone.pid}:{guardian.start_of(me)}"}
+    later = {guardian.MARK: f"{gone.pid}:{10 * int(guardian.start_of(me))}"}
+    python = [sys.executable, "-c", "input()"]
+    started = [
+        subprocess.Popen(command, env=os.environ | mark, stdin=subprocess.PIPE)
+        for command, mark in ((["/bin/cat"], dead), (python, later), (python, dead))
+    ]
+    assert until(lambda: sweep() == 1)
+    assert started[2].wait(PATIENCE_S) == -signal.SIGKILL
+    assert [process.poll() for process in started[:2]] == [None, None]
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
 def test_a_mark_that_makes_no_sense_is_no_orphan(token):
     environment = os.environ | {guardian.MARK: "9" * 5000 + ":²"}
     with subprocess.Popen(["/bin/sleep", "60"], env=environment) as process:
@@ -163,7 +183,7 @@ def guard(tmp_path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
     def start(*program: str, **more: Any) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian.__file__, *program],
+            guardian.command(list(program)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             process_group=0,

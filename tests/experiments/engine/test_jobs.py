@@ -15,10 +15,11 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from experiments.engine import jobs, messages, sweep
+from experiments.engine import jobs, messages, recording, sweep
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
+from experiments.engine.recorder import Recorder
 from tests.experiments.engine.runs import (
     SHELVES,
     called,
@@ -63,7 +64,7 @@ ENDINGS = {
     "exits_before_children_that_keep_the_wire": (LOST, "vanished"),
     "tears_a_line": (LOST, "vanished"),
     "closes_the_wire": (LOST, "vanished"),
-    "is_killed": (LOST, "killed_by_system"),
+    "is_killed": (LOST, "ended_from_outside"),
 }
 SOON_S = 20.0  # patient with a busy machine; whatever hangs would go by itself after 60 s
 HANGS = (
@@ -217,6 +218,16 @@ def test_a_flood_beyond_all_measure_is_cut_off(engine, monkeypatch):
     assert ending(events) == (FAILED, "too_much_output")
 
 
+def test_more_lines_than_a_file_may_have_are_cut_off(engine, monkeypatch, tmp_path):
+    monkeypatch.setattr(jobs, "RUN_LIMIT_LINES", 100)
+    monkeypatch.setattr(recording, "RUN_LIMIT_LINES", 100)
+    recorder = Recorder(tmp_path / "run.coreopsis.jsonl")
+    events = hear(start(engine, "floods", rows=10**9, keep=recorder.keep))
+    recorder.close()
+    assert ending(events) == (FAILED, "too_many_lines")
+    assert recording.read(recorder.path).finished.outcome is FAILED
+
+
 def test_every_line_is_kept_before_it_is_heard_and_none_before_the_start(engine):
     kept: list[bytes] = []
     run = start(engine, "says_all_kinds", keep=lambda event, line: kept.append(line))
@@ -367,7 +378,7 @@ def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
         if isinstance(event, messages.Row):
             hidden = int(event.row["value"])
             os.kill(guardian_of(run), signal.SIGKILL)
-    assert ending([event]) == (LOST, "killed_by_system")
+    assert ending([event]) == (LOST, "ended_from_outside")
     os.kill(hidden, signal.SIGKILL)
 
 
@@ -375,8 +386,20 @@ def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
 def test_a_killed_worker_is_lost(how, engine, token):
     run = start(engine, how, free_children=2)
     events = hear(run, {messages.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})  # noqa: SLF001  (what it started is the subject)
-    assert ending(events) == (LOST, "killed_by_system")
+    assert ending(events) == (LOST, "ended_from_outside")
     assert until(lambda: not living(token))
+
+
+def test_memory_ran_out_only_where_the_system_has_counted_it(engine, monkeypatch):
+    counts = iter([3, 4])
+    monkeypatch.setattr(jobs, "oom_kills", lambda root: next(counts))
+    assert ending(hear(start(engine, "is_killed"))) == (LOST, "killed_by_system")
+
+
+def test_a_guardian_that_is_asked_to_go_was_ended_from_outside(engine):
+    run = start(engine, "sleeps")
+    events = hear(run, {messages.Row: lambda: os.kill(guardian_of(run), signal.SIGTERM)})
+    assert ending(events) == (LOST, "ended_from_outside")
 
 
 # --- warm workers

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -176,6 +178,57 @@ def test_another_user_shares_the_lock():
         assert as_nobody(lambda: Lock(path).take(OTHER))
         path.chmod(0o600)
         assert as_nobody(refused)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there are no names without a file here")
+@pytest.mark.parametrize("again", [False, True], ids=["removed", "made anew"])
+def test_a_file_that_is_removed_during_a_run_lets_no_second_one_measure(again, tmp_path):
+    path = tmp_path / "lock"
+    holder = Lock(path)
+    assert holder.take(ME)
+    waiting = Lock(path)  # it has opened the file that is then removed
+    path.unlink()
+    if again:
+        path.touch()
+    late = Lock(path)
+    assert not waiting.take(OTHER)
+    assert not late.take(OTHER)
+    holder.close()
+    assert waiting.take(OTHER)
+    assert not late.take(ME)
+    waiting.close()
+    assert late.take(ME)
+    late.close()
+
+
+def test_the_lock_is_that_of_the_file_in_its_place(tmp_path):
+    path = tmp_path / "lock"
+    first = Lock(path)
+    path.unlink()
+    assert first.take(ME)
+    assert json.loads(path.read_bytes()) == ME
+    first.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody tells that a process is stopped here")
+def test_a_run_that_waits_for_a_stopped_one_says_so(engine):
+    first = start(engine, "takes_its_time", rows=10**6)
+    events = first.events()
+    while not isinstance(next(events), messages.Started):
+        pass
+    second, told = start(engine), []
+    worker = first._worker.pid  # noqa: SLF001  (what it started is the subject)
+    os.kill(worker, signal.SIGSTOP)
+    for event in second.events():
+        told += [event.key] if isinstance(event, messages.Note) else []
+        if told[-1:] == ["waiting_for_stopped"]:
+            assert event.values["stopped"] == str(worker)
+            os.kill(worker, signal.SIGCONT)
+        if told[-1:] == ["waiting_for_machine"]:  # it goes on, so it is no longer told as stopped
+            first.stop()
+    assert "waiting_for_stopped" in told
+    assert ending([event]) == (Outcome.COMPLETED, None)
+    assert ending(list(events)) == (Outcome.STOPPED, None)
 
 
 def test_a_link_is_not_followed(tmp_path):

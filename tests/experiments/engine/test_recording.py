@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import dataclasses
 import gzip
 import itertools
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +24,21 @@ from experiments.core.declare import Finding
 from experiments.core.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
 from experiments.engine import messages, recording
+from experiments.engine import recorder as recorder_module
 from experiments.engine.messages import Outcome
-from experiments.engine.recording import Recorder, Recording, analysed, read
+from experiments.engine.recorder import Recorder
+from experiments.engine.recording import Recording, analysed, read
 from machine.model import Machine
-from tests.experiments.engine.lines import FINISHED, STARTED, encoded, frame, kept, row, whole_run
+from tests.experiments.engine.lines import (
+    FINISHED,
+    STARTED,
+    encoded,
+    frame,
+    kept,
+    row,
+    sealed,
+    whole_run,
+)
 from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Row
 from tests.experiments.engine.runs import as_nobody
 
@@ -51,12 +66,12 @@ def write(file: Path, events: list[messages.Event]) -> Recorder:
 
 def test_what_was_recorded_is_read_again(file):
     assert write(file, EVENTS).problem is None
-    assert file.read_bytes() == encoded(EVENTS)
+    assert file.read_bytes() == sealed(EVENTS)
     run = read(file)
     assert run == Recording(
         started=STARTED,
         events=tuple(EVENTS[1:-1]),
-        finished=FINISHED,
+        finished=messages.decode_event(sealed(EVENTS).splitlines(keepends=True)[-1]),
         notes=(),
         rows={"rows": [row(n) for n in range(3)], "pictures": []},
     )
@@ -65,10 +80,12 @@ def test_what_was_recorded_is_read_again(file):
 
 def test_each_line_is_in_the_file_when_it_is_handed_on(file):
     recorder, so_far = Recorder(file), b""
-    for event, line in kept(EVENTS):
+    for event, line in kept(EVENTS[:-1]):
         recorder.keep(event, line)
         so_far += line
         assert file.read_bytes() == so_far
+    recorder.keep(*list(kept(EVENTS))[-1])
+    assert file.read_bytes() == sealed(EVENTS)
     recorder.close()
 
 
@@ -185,7 +202,7 @@ def test_a_run_on_a_full_disk_is_whole_lines_and_complete_once_there_is_room(sma
     filler.unlink()
     recorder.close()
     assert recorder.problem is None
-    assert file.read_bytes() == encoded(events)
+    assert file.read_bytes() == sealed(events)
 
 
 def test_a_run_that_never_finds_room_says_so_and_can_be_rescued(small_disk, tmp_path, caplog):
@@ -196,7 +213,7 @@ def test_a_run_that_never_finds_room_says_so_and_can_be_rescued(small_disk, tmp_
     assert read(recorder.path).notes == ("recording_without_end",)
     rescued = tmp_path / "rescued.coreopsis.jsonl"
     recorder.rescue(rescued)
-    assert rescued.read_bytes() == encoded(events)
+    assert rescued.read_bytes() == sealed(events)
     with pytest.raises(OSError, match="No such"):
         recorder.rescue(tmp_path / "missing" / "rescued.coreopsis.jsonl")
 
@@ -214,9 +231,9 @@ def test_a_line_that_was_only_half_written_is_written_anew(
     def fail(*_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(recording.os, "write", write_some)
+    monkeypatch.setattr(recorder_module.os, "write", write_some)
     if not can_cut:
-        monkeypatch.setattr(recording.os, "ftruncate", fail)
+        monkeypatch.setattr(recorder_module.os, "ftruncate", fail)
     recorder = Recorder(file)
     for event, line in kept(EVENTS):
         full = isinstance(event, messages.Row)
@@ -226,7 +243,7 @@ def test_a_line_that_was_only_half_written_is_written_anew(
     full = False
     recorder.close()
     assert recorder.problem is None
-    assert file.read_bytes() == encoded(EVENTS)
+    assert file.read_bytes() == sealed(EVENTS)
 
 
 def test_a_limit_on_file_sizes_is_like_a_full_disk(file, caplog):
@@ -241,15 +258,53 @@ def test_a_limit_on_file_sizes_is_like_a_full_disk(file, caplog):
     assert recorder.problem is not None
     assert file.read_bytes().endswith(b"\n")
     recorder.close()
-    assert file.read_bytes() == encoded(EVENTS)
+    assert file.read_bytes() == sealed(EVENTS)
 
 
 def test_a_disk_that_fails_at_the_last_moment_is_a_problem_and_no_more(file, monkeypatch):
     def fail(_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(recording.os, "fsync", fail)
+    monkeypatch.setattr(recorder_module.os, "fsync", fail)
     assert write(file, EVENTS).problem.strerror == "Input/output error"
+
+
+def delete(file: Path) -> None:
+    file.unlink()
+
+
+def delete_the_folder(file: Path) -> None:
+    shutil.rmtree(file.parent)
+
+
+def move_the_folder(file: Path) -> None:
+    file.parent.rename(file.parent.with_name("moved"))
+
+
+def put_another_file_there(file: Path) -> None:
+    file.unlink()
+    file.write_bytes(b"precious")
+
+
+@pytest.mark.parametrize(
+    "harm", [delete, delete_the_folder, move_the_folder, put_another_file_there]
+)
+@pytest.mark.parametrize("when", [1, 3, len(EVENTS)])
+def test_a_run_whose_file_is_gone_says_so_and_can_be_rescued(harm, when, tmp_path):
+    file = tmp_path / "runs" / "run.coreopsis.jsonl"
+    file.parent.mkdir()
+    recorder = Recorder(file)
+    for number, (event, line) in enumerate(kept(EVENTS), start=1):
+        recorder.keep(event, line)
+        if number == when:
+            harm(file)
+    recorder.close()
+    assert recorder.is_gone
+    assert recorder.problem is not None
+    rescued = tmp_path / "rescued.coreopsis.jsonl"
+    recorder.rescue(rescued)
+    assert rescued.read_bytes() == sealed(EVENTS)
+    assert not file.exists() or file.read_bytes() == b"precious"
 
 
 # --- read
@@ -271,6 +326,40 @@ def test_a_packed_run_is_read_like_any_other(tmp_path):
     packed = tmp_path / "run.coreopsis.jsonl.gz"
     packed.write_bytes(gzip.compress(encoded(EVENTS)))
     assert len(read(packed).rows["rows"]) == 3
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_each_flipped_bit_of_a_file_is_told(pack, file):
+    data = sealed(EVENTS)
+    file.write_bytes(pack(data))
+    assert read(file).notes == ()
+    for place in range(0, len(data), 5):
+        flipped = bytearray(data)
+        flipped[place] ^= 1
+        file.write_bytes(pack(bytes(flipped)))
+        with contextlib.suppress(UserError):
+            assert read(file).notes
+
+
+def test_an_edited_file_opens_with_its_rows_and_says_that_it_was_changed(file):
+    file.write_bytes(sealed(EVENTS).replace(b'"value":1.0', b'"value":7.0'))
+    run = read(file)
+    assert run.notes == (recording.ALTERED,)
+    assert [row.row["value"] for row in run.rows["rows"]] == [0.0, 7.0, 2.0]
+
+
+def test_a_file_without_a_checksum_opens_as_ever(file):
+    file.write_bytes(encoded(EVENTS))
+    assert read(file).notes == ()
+    assert b"crc32" not in messages.encode(FINISHED)  # nor does the wire have one
+
+
+def test_an_end_that_leaves_no_room_for_a_checksum_is_written_without(file):
+    end = messages.Finished(outcome=Outcome.FAILED, problem=messages.ProblemSent(key="x"))
+    room = messages.LINE_LIMIT_BYTES - len(messages.encode(end))
+    problem = messages.ProblemSent(key="x", detail="x" * room)
+    write(file, [STARTED, messages.Finished(outcome=Outcome.FAILED, problem=problem)])
+    assert read(file).finished.problem == problem
 
 
 def line(text: str) -> bytes:
@@ -369,6 +458,44 @@ def test_a_file_larger_than_any_run_is_not_read_to_its_end(file, monkeypatch):
     with pytest.raises(UserError) as caught:
         read(file)
     assert caught.value.problem.key == "recording_too_large"
+
+
+def test_a_file_of_more_lines_than_any_run_is_not_read_to_its_end(file, monkeypatch):
+    write(file, whole_run(count=100))
+    monkeypatch.setattr(recording, "RUN_LIMIT_LINES", len(whole_run(count=100)))
+    assert read(file).notes == ()
+    monkeypatch.setattr(recording, "RUN_LIMIT_LINES", 50)
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == "recording_of_too_many_lines"
+    assert caught.value.problem.values["limit"] == 50
+
+
+def test_a_file_that_unpacks_to_far_more_is_not_read_to_its_end(file, monkeypatch):
+    monkeypatch.setattr(recording, "SMALL_BYTES", 2**17)
+    same = messages.encode(messages.Progress(fraction=0.5))
+    file.write_bytes(gzip.compress(HEAD + same * 20_000))
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == "recording_packed_too_well"
+    assert caught.value.problem.values["limit"] == recording.RATIO_LIMIT
+
+
+def test_a_long_run_of_one_picture_is_no_bomb(file, monkeypatch):
+    monkeypatch.setattr(recording, "SMALL_BYTES", 2**17)
+    smooth = bytes(x * y // 400 % 256 for x in range(320) for y in range(320))
+    data = base64.b64encode(zlib.compress(smooth, 1)).decode()
+    pictures = (
+        messages.Frame(n=n, t_s=n / 4 + n % 7 / 1000, table="pictures", shape=(320, 320), data=data)
+        for n in range(200)
+    )
+    file.write_bytes(gzip.compress(sealed([STARTED, *pictures, FINISHED])))
+    assert len(read(file).events) == 200
+
+
+def test_half_an_hour_of_the_densest_experiments_has_room():
+    rows_per_s, pictures_per_s = 500, 30
+    assert 30 * 60 * (rows_per_s + pictures_per_s) <= recording.RUN_LIMIT_LINES
 
 
 def test_a_bomb_of_zeros_does_not_fill_memory(file):

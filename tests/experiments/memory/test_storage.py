@@ -319,7 +319,7 @@ def test_a_tenth_of_the_disk_stays_free(on_disk, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100 * GIB, 88 * GIB, 12 * GIB))
 
     assert room_bytes(on_disk) == 2 * GIB
-    assert storage.defaults(Machine()).file_bytes == GIB
+    assert storage.defaults(Machine()).file_bytes == 512 * MIB
     with pytest.raises(UserError) as caught:
         file_of(on_disk, 3 * GIB)
     assert caught.value.problem.key == "disk_too_full"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import replace
@@ -15,7 +14,6 @@ from experiments.core.declare import Note
 from experiments.python_at_work.start_cost import experiment as start_cost
 from experiments.python_at_work.start_cost.experiment import (
     EXPERIMENT,
-    FOLDER,
     Params,
     Start,
     analyse,
@@ -175,18 +173,6 @@ def test_nothing_is_left_of_a_run(folder):
     stop_after_rows(EXPERIMENT, params, 2)
 
     assert list(folder.iterdir()) == []
-
-
-def test_the_folder_of_a_killed_run_is_removed_by_the_next(folder):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    (folder / f"{FOLDER}{ended.pid}-abc").mkdir()
-    living = folder / f"{FOLDER}{os.getpid()}-abc"
-    living.mkdir()
-
-    with own_folder.own_folder(FOLDER) as own:
-        assert set(folder.iterdir()) == {living, Path(own)}
-    assert list(folder.iterdir()) == [living]
 
 
 def test_a_process_is_held_against_a_thread_in_every_way_that_there_is():

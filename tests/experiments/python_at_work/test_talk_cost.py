@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from experiments.core.bench import Bench
+from experiments.core.problems import UserError
 from experiments.python_at_work.talk_cost import experiment as talk_cost
 from experiments.python_at_work.talk_cost.experiment import (
     COPY,
@@ -150,7 +153,9 @@ def ends():
     talks._between_threads[0].put(None)  # noqa: SLF001  (a run's process just ends)
     for child in set(multiprocessing.active_children()) - before:
         child.kill()
+    for child in talks.others:
         child.join()
+        child.close()
     for each in talks._queues:  # noqa: SLF001  (likewise)
         each.close()
         each.join_thread()
@@ -188,3 +193,25 @@ def test_a_larger_message_takes_longer_through_a_pipe():
 
 def test_nothing_is_left_of_a_run():
     stop_after_rows(EXPERIMENT, PARAMS, 3)
+
+
+@pytest.mark.parametrize("which", range(4), ids=["pipe", "raw", "signal", "queue"])
+def test_the_death_of_an_answering_process_is_noticed_and_not_waited_for(which):
+    end_s = time.monotonic() + 20  # far more than it takes, and less than for ever
+    before = set(psutil.Process().children(recursive=True))
+    bench = Bench(inspect(), stop=lambda: time.monotonic() > end_s)
+    running = EXPERIMENT.measure(replace(PARAMS, rounds=50), bench)
+    next(running)
+    new = set(psutil.Process().children(recursive=True)) - before
+    answering = sorted((each for each in new if each.ppid() != psutil.Process().pid), key=born)
+    assert len(answering) == 4
+
+    answering[which].kill()
+
+    with pytest.raises(UserError) as caught:
+        list(running)
+    assert caught.value.problem.key == "interpreter_died"
+
+
+def born(process):
+    return process.create_time(), process.pid

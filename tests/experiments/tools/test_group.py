@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import time
+import uuid
 
 import psutil
 import pytest
@@ -13,8 +17,10 @@ from experiments.core.problems import UserError
 from experiments.tools import group
 from experiments.tools import member as one
 from experiments.tools.group import together
+from tests import ROOT
 from tests.experiments import group_works as works
 from tests.experiments.machines import machine
+from tests.processes import TOKEN, living, until
 
 SOON_S = 30.0  # patient; they take tenths of a second, and what they end would take a minute
 
@@ -52,6 +58,27 @@ def test_a_killed_member_is_named_though_others_complain_of_its_end(bare, work):
 
     assert problem.key == "member_killed"
     assert problem.values == {"rank": 1}
+
+
+def test_memory_ran_out_only_where_the_system_has_counted_it(bare, monkeypatch):
+    counts = iter([3, 4])
+    monkeypatch.setattr(group, "oom_kills", lambda root: next(counts))
+
+    assert problem_of(works.killed, 1).key == "member_out_of_memory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="seen on Linux only")
+def test_members_of_a_killed_run_end_though_they_hear_nothing(tmp_path):
+    token = uuid.uuid4().hex
+    code = f"from {works.__name__} import be_killed; be_killed()"
+    environment = {
+        **os.environ, TOKEN: token, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path),
+    }  # fmt: skip
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=-1) as run:
+        assert run.stdout.readline() == b"[0, 1]\n"
+        assert len(living(token)) == 3
+        run.kill()
+    assert until(lambda: not living(token), 20.0)
 
 
 def test_a_member_that_raises_says_why(bare):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from machine.live import recorded_watch
 from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.live.memory import MemorySample
 from machine.live.recorded_watch import BadWatch, RecordedWatch, beside, read, write
@@ -42,6 +43,16 @@ def test_what_was_written_is_read(tmp_path, name):
 
     assert watch == RecordedWatch(samples=samples, at="2026-11-21T10:00:00+00:00", machine=MACHINE)
     assert watch.seconds == 0.5
+
+
+def test_a_file_of_more_lines_than_any_watch_is_refused_with_the_limit(tmp_path, monkeypatch):
+    path = written(tmp_path, *(sample(float(n)) for n in range(4)), name="a.watch.jsonl.gz")
+    monkeypatch.setattr(recorded_watch, "LIMIT_LINES", 5)  # with its head
+    assert len(read(path).samples) == 4
+
+    monkeypatch.setattr(recorded_watch, "LIMIT_LINES", 4)
+    with pytest.raises(BadWatch, match="more than 4 lines"):
+        read(path)
 
 
 def test_nothing_names_who_used_the_gpus(tmp_path):

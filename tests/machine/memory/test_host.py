@@ -8,7 +8,8 @@ import pytest
 from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import NO_LIMIT, available_bytes, read_memory
-from machine.model import missing_of
+from machine.model import Memory, missing_of
+from machine.record import names
 from machine.system import cgroups
 
 
@@ -21,10 +22,7 @@ def test_what_is_not_known_of_the_memory_is_explained(tree):
     notes = Notes()
     memory = read_memory(tree.root, notes)
     assert (memory.total_bytes, memory.channels, memory.modules) == (None, None, ())
-    assert {entry.what for entry in notes.missing} == {
-        f"memory.{name}"
-        for name in ("total_bytes", "limit_bytes", "modules", "channels", "peak_bytes_per_s")
-    }
+    assert {entry.what for entry in notes.missing} == {f"memory.{name}" for name in names(Memory)}
 
 
 def test_a_limit_of_the_control_group_is_kept_where_it_is_below_the_total(tree):

@@ -7,6 +7,7 @@ import pytest
 from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import read_memory
+from machine.memory.modules import is_slowed
 from machine.model import MemoryModule
 
 GIB = 2**30
@@ -76,7 +77,12 @@ def test_the_firmwares_table_has_slot_kind_size_and_the_speed_they_run_at(tree):
     memory, notes = read(tree)
     assert memory.modules[:2] == (
         MemoryModule(
-            slot="DIMM 0", kind="DDR5", size_bytes=16 * GIB, transfers_per_s=4.8e9, data_bits=64
+            slot="DIMM 0",
+            kind="DDR5",
+            size_bytes=16 * GIB,
+            transfers_per_s=4.8e9,
+            rated_transfers_per_s=5.6e9,
+            data_bits=64,
         ),
         MemoryModule(slot="DIMM 1", kind="DDR5", size_bytes=0, transfers_per_s=None, data_bits=64),
     )
@@ -102,6 +108,34 @@ def test_sizes_and_speeds_beyond_16_bits_stand_in_wider_fields(tree):
     assert (first.size_bytes, first.transfers_per_s) == (64 * GIB, 70e9)
     assert second.size_bytes == 2**20, "in KiB"
     assert third.size_bytes is None
+
+
+def test_modules_that_the_firmware_runs_slower_keep_both_speeds_and_the_peak_is_of_the_slower(tree):
+    udev(
+        tree,
+        **{
+            f"{n}_{name}": value
+            for n, channel in enumerate("AB")
+            for name, value in {
+                "LOCATOR": f"CHANNEL {channel}",
+                "SIZE": 16 * GIB,
+                "SPEED_MTS": 5600,
+                "CONFIGURED_SPEED_MTS": 4800,
+                "DATA_WIDTH": 64,
+            }.items()
+        },
+    )
+    memory = inspect(tree.root).memory
+    assert [(m.transfers_per_s, m.rated_transfers_per_s) for m in memory.modules] == [
+        (4.8e9, 5.6e9)
+    ] * 2
+    assert all(map(is_slowed, memory.modules))
+    assert memory.peak_bytes_per_s == 2 * 4.8e9 * 64 / 8
+
+
+def test_modules_that_run_as_they_can_are_not_slowed(tree):
+    table(tree, entry(rated=4800), entry(configured=0), entry(rated=0))
+    assert not any(map(is_slowed, read(tree)[0].modules))
 
 
 def test_without_a_configured_speed_the_rated_one_counts(tree):
@@ -203,6 +237,7 @@ def test_a_recorded_server_has_its_modules_from_the_firmware(recorded):
     filled = [module for module in memory.modules if module.size_bytes]
     assert (len(memory.modules), len(filled)) == (24, 8)
     assert filled[0] == MemoryModule(
-        slot="DIMM_A1", kind="DDR3", size_bytes=4 * GIB, transfers_per_s=1.6e9, data_bits=64
-    )
+        slot="DIMM_A1", kind="DDR3", size_bytes=4 * GIB, data_bits=64,
+        transfers_per_s=1.6e9, rated_transfers_per_s=1.6e9,
+    )  # fmt: skip
     assert memory.channels is None, "A is a processor here"

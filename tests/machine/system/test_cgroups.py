@@ -7,6 +7,7 @@ from machine.system.cgroups import (
     cpuset,
     memory_left_bytes,
     memory_limit,
+    oom_kills,
     quota,
 )
 
@@ -167,3 +168,17 @@ def test_memory_limits_of_version_1_are_read(v1):
     v1.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5000\n")
     v1.write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "6000\n")
     assert memory_left_bytes(v1.root) == 0
+
+
+def test_the_kills_for_want_of_memory_are_those_of_the_own_group(v2):
+    assert oom_kills(v2.root) is None
+    v2.write("/proc/vmstat", "nr_free_pages 1\noom_kill 9\n")
+    assert oom_kills(v2.root) == 9
+    v2.write("/sys/fs/cgroup/user.slice/memory.events", "oom 1\noom_kill 5\n")
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.events", "oom 1\noom_kill 3\noom_group_kill 0\n")
+    assert oom_kills(v2.root) == 3
+
+
+def test_version_1_counts_the_kills_elsewhere(v1):
+    v1.write("/sys/fs/cgroup/memory/job/memory.oom_control", "under_oom 0\noom_kill 2\n")
+    assert oom_kills(v1.root) == 2

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from machine.condition import Clock, PowerLimit, System, Temperature, Throttling
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,
@@ -30,10 +30,13 @@ from tests.tools.made_machines.parts import (
     cache,
     card,
     counts,
+    file_system,
     finished,
+    huge_pages,
     link,
     own_caches,
     thread,
+    vulnerabilities,
 )
 
 # Six performance cores of two threads, eight efficiency cores, two low-power ones.
@@ -70,6 +73,13 @@ def make() -> Machine:
             distribution="Ubuntu 25.04",
             architecture="x86_64",
         ),
+        system=System(
+            maker="Dell Inc.",
+            model="XPS 16 9640",
+            board="Dell Inc. 0VG6P3",
+            firmware="Dell Inc. 1.12.1",
+            firmware_date="2025-02-19",
+        ),
         virtualization="none",
         container="none",
         cpu=Cpu(
@@ -82,7 +92,29 @@ def make() -> Machine:
             threads_list=tuple(_threads()),
             caches=tuple(_caches()),
             features=("avx", "avx2", "avx_vnni", "f16c", "fma", "sse4_2"),
-            clock=Clock(min_hz=400_000_000, max_hz=4_800_000_000),
+            clock=Clock(
+                min_hz=400_000_000,
+                max_hz=4_800_000_000,
+                governor="powersave",
+                driver="intel_pstate",
+                energy_preference="balance_power",
+                boost="on",
+            ),
+            temperatures=(
+                Temperature(name="Package id 0", now_celsius=64.0, critical_celsius=110.0),
+            ),
+            throttling=Throttling(cores=214, packages=380),
+            power_limits=(
+                PowerLimit(package=0, name="long_term", watts=45.0, max_watts=65.0, window_s=28.0),
+                PowerLimit(
+                    package=0, name="short_term", watts=90.0, max_watts=115.0, window_s=0.002
+                ),
+                PowerLimit(package=0, name="peak_power", watts=215.0, max_watts=215.0),
+            ),
+            vulnerabilities=vulnerabilities(
+                reg_file_data_sampling="Mitigation: Clear Register File"
+            ),
+            microcode="0x24",
         ),
         numa=(
             NumaNode(
@@ -102,12 +134,18 @@ def make() -> Machine:
                     kind="LPDDR5",
                     size_bytes=4 * GIB,
                     transfers_per_s=7467e6,
+                    rated_transfers_per_s=7467e6,
                     data_bits=16,
                 )
                 for n in range(8)
             ),
             channels=8,
             peak_bytes_per_s=8 * 7467e6 * 16 / 8,
+            transparent_huge_pages="madvise",
+            huge_pages=huge_pages(),
+            swap_total_bytes=8 * GIB,
+            swap_used_bytes=1_288_490_188,
+            swap_in_memory_bytes=0,
         ),
         pci=tuple(_pci()),
         gpus=(
@@ -145,6 +183,10 @@ def make() -> Machine:
                 size_bytes=1_000_204_886_016,
                 pci_address="0000:04:00.0",
                 peak_bytes_per_s=link(4, 4).peak_bytes_per_s,
+                file_systems=(
+                    file_system("btrfs", "system", 997.0, 402.0),
+                    file_system("vfat", "boot", 1.1, 0.9),
+                ),
             ),
         ),
         network=(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from machine.bus import pcie
+from machine.condition import FileSystem, HugePages
 from machine.devices import ClockReason, Link, PciDevice
 from machine.facts import Notes
 from machine.inspect import assemble
@@ -34,6 +35,16 @@ _REASONS = {
     "cpu.threads_list[*].kind": ONE_KIND,
     "cpu.clock.base_hz": "The kernel has no base_frequency here: only some drivers know it.",
     "pci[*].link": "A part of the processor or of a bridge has no link of its own.",
+    "cpu.temperatures[*].critical_celsius": "The driver of this sensor does not tell the limit.",
+    "cpu.throttling.cores": "Only Intel's processors count it.",
+    "cpu.throttling.packages": "Only Intel's processors count it.",
+    "cpu.clock.energy_preference": "This driver takes no energy preference.",
+    "cpu.clock.boost": "The driver does not say whether the processor may boost.",
+    "cpu.microcode": "Only processors of Intel and AMD have one to tell.",
+    "cpu.temperatures": "No sensor of the processor is in sight.",
+    "cpu.power_limits": "The kernel shows no power limits (RAPL): AMD's drivers do not tell them.",
+    "cpu.power_limits[*].window_s": "The processor does not tell it of this limit.",
+    "storage[*].wear_fraction": "Only root may ask an NVMe disk for its wear.",
     "gpus[*].uuid": "It is the number of one very GPU, and stays out of files that are passed on.",
     "gpus[*].architecture": "The driver of this GPU does not name it.",
     "gpus[*].fabric": "The GPU is not part of a fabric of switches.",
@@ -44,6 +55,41 @@ _REASONS = {
     "gpus[*].memory_numa_node": "The memory of the GPU is no memory node of the machine.",
     "gpu_links[*].nvlink_version": "No NVLink joins the two GPUs.",
 }
+
+
+# The kernel's words, of processors that were new in 2025.
+_NOT_AFFECTED = (
+    *("gather_data_sampling", "ghostwrite", "indirect_target_selection", "itlb_multihit", "l1tf"),
+    *("mds", "meltdown", "mmio_stale_data", "reg_file_data_sampling", "retbleed"),
+    *("spec_rstack_overflow", "srbds", "tsa", "tsx_async_abort"),
+)
+_MITIGATED = {
+    "spec_store_bypass": "Mitigation: Speculative Store Bypass disabled via prctl",
+    "spectre_v1": "Mitigation: usercopy/swapgs barriers and __user pointer sanitization",
+    "spectre_v2": "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; RSB filling",
+}
+
+
+def vulnerabilities(**others: str) -> dict[str, str]:
+    """Return what the kernel says of a new processor, and of `others`."""
+    return dict(
+        sorted({**dict.fromkeys(_NOT_AFFECTED, "Not affected"), **_MITIGATED, **others}.items())
+    )
+
+
+def huge_pages(*, total: int = 0) -> tuple[HugePages, ...]:
+    """Return the two sizes of most processors; `total` of the smaller one are set aside."""
+    return (
+        HugePages(size_bytes=2 * MIB, total=total, free=total),
+        HugePages(size_bytes=GIB, total=0, free=0),
+    )
+
+
+def file_system(kind: str, place: str, total_gb: float, free_gb: float) -> FileSystem:
+    """Return a mounted file system."""
+    return FileSystem(
+        kind=kind, place=place, total_bytes=round(total_gb * 1e9), free_bytes=round(free_gb * 1e9)
+    )
 
 
 def link(

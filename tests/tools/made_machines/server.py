@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from machine.condition import Clock, System, Temperature
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, NvLink, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,
@@ -33,10 +33,13 @@ from tests.tools.made_machines.parts import (
     cache,
     card,
     counts,
+    file_system,
     finished,
+    huge_pages,
     link,
     own_caches,
     thread,
+    vulnerabilities,
 )
 
 _CORES, _CORES_A_DIE = 256, 8
@@ -61,6 +64,13 @@ def make() -> Machine:
                 release="6.8.0-generic",
                 distribution="Ubuntu 24.04.3 LTS",
                 architecture="x86_64",
+            ),
+            system=System(
+                maker="Supermicro",
+                model="AS-8126GS-TNMR",
+                board="Supermicro H14DSG-O-CPU",
+                firmware="American Megatrends International, LLC. 1.3",
+                firmware_date="2025-05-12",
             ),
             virtualization="none",
             container="none",
@@ -87,7 +97,20 @@ def make() -> Machine:
                     *("avx", "avx2", "avx512_bf16", "avx512_vnni", "avx512f", "avx_vnni"),
                     *("f16c", "fma", "sse4_2"),
                 ),
-                clock=Clock(min_hz=1_500_000_000, max_hz=4_100_000_000),
+                clock=Clock(
+                    min_hz=1_500_000_000,
+                    max_hz=4_100_000_000,
+                    governor="performance",
+                    driver="amd-pstate-epp",
+                    energy_preference="performance",
+                    boost="on",
+                ),
+                temperatures=(
+                    Temperature(name="Tctl", now_celsius=51.9),
+                    Temperature(name="Tctl", now_celsius=54.3),
+                ),
+                vulnerabilities=vulnerabilities(),
+                microcode="0xb002147",
             ),
             numa=tuple(
                 NumaNode(
@@ -108,6 +131,7 @@ def make() -> Machine:
                         kind="DDR5",
                         size_bytes=64 * GIB,
                         transfers_per_s=6000e6,
+                        rated_transfers_per_s=6000e6,
                         data_bits=64,
                     )
                     for package in range(2)
@@ -115,6 +139,11 @@ def make() -> Machine:
                 ),
                 channels=24,
                 peak_bytes_per_s=24 * 6000e6 * 64 / 8,
+                transparent_huge_pages="madvise",
+                huge_pages=huge_pages(total=4096),
+                swap_total_bytes=0,
+                swap_used_bytes=0,
+                swap_in_memory_bytes=0,
             ),
             pci=tuple(_pci()),
             gpus=gpus,
@@ -140,6 +169,12 @@ def make() -> Machine:
                     size_bytes=3_840_755_982_336,
                     pci_address=f"0000:{bus:02x}:00.0",
                     peak_bytes_per_s=link(5, 4).peak_bytes_per_s,
+                    file_systems=(
+                        file_system("ext4", "system", 3778.0, 2904.0),
+                        file_system("vfat", "boot", 1.1, 1.1),
+                    )
+                    if n == 0
+                    else (file_system("xfs", "other", 3839.0, 1520.0 + 210 * n),),
                 )
                 for n, bus in enumerate(_below_switches(4))
             ),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from machine.condition import Clock, HugePages, System
 from machine.devices import Disk, Gpu, NetworkInterface, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,
@@ -33,10 +33,12 @@ from tests.tools.made_machines.parts import (
     cache,
     card,
     counts,
+    file_system,
     finished,
     link,
     own_caches,
     thread,
+    vulnerabilities,
 )
 
 _CORES = range(20)
@@ -61,6 +63,13 @@ def make() -> Machine:
             distribution="Ubuntu 24.04.3 LTS",
             architecture="aarch64",
         ),
+        system=System(
+            maker="NVIDIA",
+            model="NVIDIA_DGX_Spark",
+            board="NVIDIA P4242",
+            firmware="AMI 5.36",
+            firmware_date="2025-09-18",
+        ),
         virtualization="none",
         container="none",
         cpu=Cpu(
@@ -73,7 +82,13 @@ def make() -> Machine:
             threads_list=tuple(_threads()),
             caches=tuple(_caches()),
             features=("asimd", "asimddp", "asimdhp", "bf16", "i8mm", "sve", "sve2"),
-            clock=Clock(min_hz=338_000_000, max_hz=3_900_000_000),
+            clock=Clock(
+                min_hz=338_000_000,
+                max_hz=3_900_000_000,
+                governor="performance",
+                driver="cppc_cpufreq",
+            ),
+            vulnerabilities=vulnerabilities(),
         ),
         numa=(
             NumaNode(
@@ -93,12 +108,18 @@ def make() -> Machine:
                     kind="LPDDR5",
                     size_bytes=16 * GIB,
                     transfers_per_s=8533e6,
+                    rated_transfers_per_s=8533e6,
                     data_bits=32,
                 )
                 for n in range(8)
             ),
             channels=8,
             peak_bytes_per_s=8 * 8533e6 * 32 / 8,
+            transparent_huge_pages="madvise",
+            huge_pages=(HugePages(size_bytes=2 * MIB, total=0, free=0),),
+            swap_total_bytes=16 * GIB,
+            swap_used_bytes=0,
+            swap_in_memory_bytes=0,
         ),
         pci=tuple(_pci()),
         gpus=(
@@ -139,6 +160,7 @@ def make() -> Machine:
                 size_bytes=4_000_787_030_016,
                 pci_address="0004:01:00.0",
                 peak_bytes_per_s=link(5, 4).peak_bytes_per_s,
+                file_systems=(file_system("ext4", "system", 3936.0, 3102.0),),
             ),
         ),
         network=(

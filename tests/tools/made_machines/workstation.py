@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from machine.condition import Clock, System, Temperature
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,
@@ -33,10 +33,13 @@ from tests.tools.made_machines.parts import (
     cache,
     card,
     counts,
+    file_system,
     finished,
+    huge_pages,
     link,
     own_caches,
     thread,
+    vulnerabilities,
 )
 
 _CORES = range(16)
@@ -57,6 +60,12 @@ def make() -> Machine:
                 distribution="Ubuntu 26.04",
                 architecture="x86_64",
             ),
+            system=System(
+                maker="ASUS",
+                board="ASUSTeK COMPUTER INC. ProArt X870E-CREATOR WIFI",
+                firmware="American Megatrends Inc. 1605",
+                firmware_date="2025-07-18",
+            ),
             virtualization="none",
             container="none",
             cpu=Cpu(
@@ -75,7 +84,17 @@ def make() -> Machine:
                     *("avx", "avx2", "avx512_bf16", "avx512_vnni", "avx512f", "avx_vnni"),
                     *("f16c", "fma", "sse4_2"),
                 ),
-                clock=Clock(min_hz=600_000_000, max_hz=5_700_000_000),
+                clock=Clock(
+                    min_hz=600_000_000,
+                    max_hz=5_700_000_000,
+                    governor="powersave",
+                    driver="amd-pstate-epp",
+                    energy_preference="balance_performance",
+                    boost="on",
+                ),
+                temperatures=(Temperature(name="Tctl", now_celsius=58.6),),
+                vulnerabilities=vulnerabilities(),
+                microcode="0xb404023",
             ),
             numa=(
                 NumaNode(
@@ -95,6 +114,7 @@ def make() -> Machine:
                         kind="DDR5",
                         size_bytes=32 * GIB,
                         transfers_per_s=6000e6,
+                        rated_transfers_per_s=6400e6,
                         data_bits=64,
                     )
                     if slot.endswith("2")
@@ -103,6 +123,11 @@ def make() -> Machine:
                 ),
                 channels=2,
                 peak_bytes_per_s=2 * 6000e6 * 64 / 8,
+                transparent_huge_pages="madvise",
+                huge_pages=huge_pages(),
+                swap_total_bytes=8 * GIB,
+                swap_used_bytes=0,
+                swap_in_memory_bytes=0,
             ),
             pci=tuple(_pci()),
             gpus=tuple(_gpu(n) for n in range(2)),
@@ -126,6 +151,10 @@ def make() -> Machine:
                     size_bytes=2_000_398_934_016,
                     pci_address="0000:03:00.0",
                     peak_bytes_per_s=link(4, 4).peak_bytes_per_s,
+                    file_systems=(
+                        file_system("ext4", "system", 1967.0, 1211.0),
+                        file_system("vfat", "boot", 1.1, 1.0),
+                    ),
                 ),
             ),
             network=(
@@ -144,7 +173,12 @@ def make() -> Machine:
                 why="The slot is empty.",
                 how="There is nothing to look at.",
             )
-            for name in ("kind", "transfers_per_s", "data_bits")
+            for name in ("kind", "transfers_per_s", "rated_transfers_per_s", "data_bits")
+        ),
+        Missing(
+            what="system.model",
+            why="The firmware does not name it, or this system does not pass the name on.",
+            how="The label on the machine, its maker's manual, or sudo dmidecode.",
         ),
     )
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from functools import partial
 
+from machine.condition import Clock
 from machine.devices import Disk, Gpu, GpuLink, Link, NetworkInterface, PciDevice
 from machine.model import (
     Cache,
-    Clock,
     Cpu,
     Machine,
     Memory,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 
 from experiments.core import words
 from experiments.core.declare import Part
+from machine.inspect import inspect
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
 from widgets.controls.wrapped import WrappedLink
@@ -238,10 +239,49 @@ def test_what_is_not_there_is_not_counted(page):
     page.show_machine(small())
     page.table.click()
 
-    names = [part.name for part in rows(page)]
-    missing = [part for part in rows(page) if part.box.kind is Kind.UNREAD]
+    boxes = [part.box for part in rows(page) if part.box]
+    names = [box.id for box in boxes]
+    missing = [box for box in boxes if box.kind is Kind.UNREAD]
     assert len(missing) == 3
     assert f"{len(names) - 3} parts" in said(page)
+
+
+def test_the_condition_of_the_machine_stands_in_groups_beside_the_map(page):
+    page.show_machine(MACHINES["hybrid-laptop"]())
+    text = said(page.panel)
+    headings = ("Maker", "Clock and power", "Memory", "Protection", "Disks")
+    places = [text.index(heading, text.index("Maker")) for heading in headings]
+    assert places == sorted(places)
+    for value in ("Dell Inc.", "balance_power", "Package id 0 64\N{NO-BREAK SPACE}°C", "0x24"):
+        assert any(value in line for line in text), value
+    assert not any("vfat" in line for line in text), "a boot partition is no room to work in"
+
+
+def test_the_table_begins_with_the_whole_machine_and_its_groups(qtbot, page):
+    page.show_machine(MACHINES["hybrid-laptop"]())
+    page.table.click()
+    first = rows(page)[:6]
+    assert [(part.name, part.depth) for part in first] == [
+        ("This machine", 0),
+        *((name, 1) for name in ("Maker", "Clock and power", "Memory", "Protection", "Disks")),
+    ]
+    assert "Governor: powersave" in first[2].facts
+    click_row(qtbot, page, "L3 cache")
+    click_row(qtbot, page, "Protection")
+    assert (row_of(page), "This machine" in page.panel.accessibleName()) == ("Protection", True)
+    QTest.keyClick(page.findChild(PartsTable).view, Qt.Key.Key_Down)
+    assert row_of(page) == "Disks"
+
+
+@pytest.mark.parametrize("make", [*MACHINES.values(), inspect])
+def test_nothing_that_the_panel_tells_is_cut_off_at_its_side(page, make):
+    page.show_machine(make())
+    QApplication.processEvents()
+    for part in (None, Part.CORES, Part.MEMORY, Part.GPU, Part.STORAGE):
+        if part is not None:
+            choose(page, part)
+        area = page.panel.findChild(QScrollArea)
+        assert area.widget().minimumSizeHint().width() <= area.viewport().width()
 
 
 def test_long_names_of_parts_leave_room_for_their_facts(page):

@@ -224,11 +224,9 @@ class DeviceLabels:
     def nvlink_bytes_per_s(self, gpu: Gpu) -> float | None:
         """Return the one-way bandwidth of all NVLinks of a GPU, None if unknown."""
         peaks = self.machine.peaks.get("nvlink", {})
-        rates = [
-            peaks[f"{link.a}-{link.b}"]["bytes_per_s"]
-            for link in self.machine.gpu_links
-            if gpu.index in (link.a, link.b) and f"{link.a}-{link.b}" in peaks
-        ]
+        links = [link for link in self.machine.gpu_links if gpu.index in (link.a, link.b)]
+        pairs = [peaks.get(f"{link.a}-{link.b}", {}) for link in links]
+        rates = [peak["bytes_per_s"] for peak in pairs if "bytes_per_s" in peak]
         if rates:
             return float(max(rates) if self.machine.nvswitch else sum(rates))
         known = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]

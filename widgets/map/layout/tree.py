@@ -13,6 +13,7 @@ from typing import Any
 from machine.model import Machine, Thread
 from widgets.map.layout.boxes import Kind
 
+MOST_GROUPS = 384  # LIMIT: more, as only a damaged machine has, would take seconds to lay out
 Places = Mapping[int, Mapping[int, Sequence[int]]]  # thread to level to indices in cpu.caches
 
 
@@ -50,14 +51,17 @@ class Node:
 def packages(machine: Machine) -> list[Node]:
     """Return the packages, each with its cores in groups."""
     places = _places(machine)
-    grouping = _Grouping(machine, places)
-    return [
+    grouping, cores = _Grouping(machine, places), _cores(machine, places)
+    found = [
         grouping.package(number, members)
         for number, members in sorted(
-            _parted(_cores(machine, places), lambda core: _first(core, "package")),
+            _parted(cores, lambda core: _first(core, "package")),
             key=lambda package: (package[0] is None, package[0] or 0),
         )
     ]
+    if sum(map(_count, found)) > MOST_GROUPS:
+        return [_framed(Kind.PACKAGE, None, Node(cores=tuple(cores)))]
+    return found
 
 
 def switched_off(machine: Machine) -> list[Thread]:
@@ -170,6 +174,10 @@ class _Grouping:
                 return True
             seen |= here
         return False
+
+
+def _count(node: Node) -> int:
+    return 1 + sum(map(_count, node.children))
 
 
 def _framed(kind: Kind, number: int | None, inside: Node, core_kind: str | None = None) -> Node:

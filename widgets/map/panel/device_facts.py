@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.core.units import show
@@ -10,13 +10,14 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes
-from widgets.map.panel.fact import Fact, FactMaker, shown
+from widgets.map.panel.fact import Fact, shown
+from widgets.map.panel.gpu_facts import GpuFacts
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(FactMaker):
+class DeviceFacts(GpuFacts):
     """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
@@ -60,9 +61,7 @@ class DeviceFacts(FactMaker):
             yield self._fact("map.c2c", f"{path}.c2c_bytes_per_s", rate)
         if gpu.mig:
             yield self._fact("map.fact_slices", f"{path}.mig_instances", len(gpu.mig_instances))
-        if gpu.power_limit_watts is not None:
-            limit = shown(gpu.power_limit_watts, "watts")
-            yield self._fact("map.fact_power", f"{path}.power_limit_watts", limit)
+        yield from self.of_health(gpu, path)
         backend = gpu.torch_backend
         yield self._fact("map.fact_backend", f"{path}.torch_backend", backend)
         for known, key, yes, no in (
@@ -85,10 +84,13 @@ class DeviceFacts(FactMaker):
             return self._fact(label, "peaks.gpus", None)
         return self._peak_fact(self._words.say(label), known)
 
-    def _peak_fact(self, label: str, peak: dict[str, Any]) -> Fact:
+    def _peak_fact(self, label: str, peak: Mapping[str, Any]) -> Fact:
         """Return a peak value; its source is the computation."""
-        unit = next(unit for unit in UNITS if unit in peak)
-        return Fact(label=label, value=show(peak[unit], UNITS[unit]), source=peak["formula"])
+        unit = next((unit for unit in UNITS if unit in peak), None)  # a later version may have more
+        if unit is None:
+            return self._fact(label, "peaks.gpus", None)
+        value = show(peak[unit], UNITS[unit])
+        return Fact(label=label, value=value, source=peak.get("formula", ""))
 
     def _of_slice(self, place: int, number: int) -> Iterator[Fact]:
         instance = self._machine.gpus[place].mig_instances[number]
@@ -184,6 +186,7 @@ class DeviceFacts(FactMaker):
         yield self._fact("map.fact_model", f"{path}.model", disk.model)
         yield self._fact("map.fact_kind", f"{path}.kind", disk.kind)
         yield self._fact("map.fact_size", f"{path}.size_bytes", size)
+        yield from self.of_space(place)
         peak = shown(self._labels.disk_ceiling(disk), "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
         yield from self._way(disk.pci_address, path)

@@ -96,6 +96,7 @@ class Facts(DeviceFacts):
         if box.kind is Kind.PACKAGE:
             hz = shown(cpu.clock.max_hz, "hz")
             yield self._fact("map.fact_clock", "cpu.clock.max_hz", hz)
+            yield from self.of_clock()
 
     def _of_threads(self, box: Box) -> Iterator[Fact]:
         threads = [self._threads[number] for number in box.threads]
@@ -164,6 +165,7 @@ class Facts(DeviceFacts):
         yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
         yield self._fact("map.fact_nodes", "numa", len(host_nodes(self._machine.numa)) or None)
         yield from self._remark()
+        yield from self.of_pages()
 
     def _remark(self) -> Iterator[Fact]:
         """Yield that the firmware invented the nodes, if it seems so."""
@@ -198,6 +200,8 @@ class Facts(DeviceFacts):
         yield self._fact("map.fact_size", f"{path}.size_bytes", shown(module.size_bytes, "bytes"))
         rate = shown(module.transfers_per_s, "per_s")
         yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
+        rated = shown(module.rated_transfers_per_s, "per_s")
+        yield from self._told("map.fact_rated", f"{path}.rated_transfers_per_s", rated)
 
     def _threads_named(self, threads: Sequence[int]) -> str | None:
         """Return "thread 0" or "threads 0–3"."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
+    QLabel,
     QLayout,
     QScrollArea,
     QSizePolicy,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from experiments.core.declare import Part
+from experiments.core.units import unbroken
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
@@ -145,6 +147,9 @@ class PartPanel(QFrame):
         if facts:
             parts.append(self._heading("map.facts"))
             parts += self._facts(facts)
+        for key, group in about.facts.groups() if box is None else ():
+            parts.append(self._heading(key))
+            parts += [self._quiet(fact) for fact in group]
         parts += self._experiments(box)  # last: some parts have many
         if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
             examine = WrappedLink(say("map.examine"))
@@ -216,6 +221,18 @@ class PartPanel(QFrame):
             parts.append(_triple(fact.label, value, small, is_known=fact.value is not None))
         return parts
 
+    def _quiet(self, fact: Fact) -> QWidget:
+        """Return a fact whose source is its tip; only the reason for a gap stands below it."""
+        say = self._words.say
+        if fact.value is None:
+            how = say("map.how", {"how": fact.how}) if fact.how else ""
+            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
+            below = [text for text in (fact.why, how) if text]
+            return _triple(fact.label, unknown, below, is_known=False)
+        made = _triple(fact.label, unbroken(fact.value), ())
+        made.setToolTip(tip(fact.source))
+        return made
+
 
 def _pair(value: str, text: str) -> QWidget:
     shown = label(value, "strong")
@@ -227,7 +244,10 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     """Return a name, its value at the right, and small text below."""
     answer = label(value, "note" if is_known else "soft", wrap=True)
     answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-    named = label(name, "soft")
+    is_list = (
+        ", " in name
+    )  # what is unknown for one reason; it may be longer than the panel is wide
+    named = _filling(label(name, "soft", wrap=True)) if is_list else label(name, "soft")
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
     head = row(named, _filling(answer))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
@@ -236,7 +256,7 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     return _held(whole)
 
 
-def _filling(widget: QWidget) -> QWidget:
+def _filling(widget: QLabel) -> QLabel:
     policy = widget.sizePolicy()
     policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
     widget.setSizePolicy(policy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from experiments.core.words import Words
@@ -18,9 +18,9 @@ DEEPER = "    "  # indent per nesting level
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
-    """One part in words; `depth` is its nesting level, `box` its box."""
+    """One part in words; `depth` is its nesting level, `box` its box, None for the whole."""
 
-    box: Box
+    box: Box | None
     name: str
     facts: str
     measured: str = ""
@@ -29,6 +29,15 @@ class PartRow:
     def cell(self, at: int) -> str:
         """Return the text of a column."""
         return (DEEPER * self.depth + self.name, self.facts, self.measured)[at]
+
+
+def _whole(words: Words, about: About) -> Iterator[PartRow]:
+    """Yield the machine as a whole, and each group of its facts."""
+    groups = [("map.this_machine", about.facts.of_machine()), *about.facts.groups()]
+    for place, (key, facts) in enumerate(groups):
+        told = joined(f"{fact.label}: {fact.value}" for fact in facts if fact.value)
+        if told:
+            yield PartRow(box=None, name=words.say(key), facts=told, depth=min(place, 1))
 
 
 def rows_of(
@@ -45,7 +54,7 @@ def rows_of(
         folds |= more
         layout = lay_out(machine, words, measure, *HUGE, folds)
     depths: dict[str | None, int] = {None: -1}
-    rows = []
+    rows = list(_whole(words, about))
     for box in (box for box in layout.boxes if box.kind is not Kind.FOLD):
         depths[box.id] = depths.get(box.parent, -1) + 1
         facts = (f"{fact.label}: {fact.value}" for fact in about.facts.of(box) if fact.value)

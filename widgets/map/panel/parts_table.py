@@ -95,15 +95,18 @@ class PartsTable(QWidget):
         if parts == self.model.parts:
             return
         self.model.show(parts)
-        count = sum(part.box.kind is not Kind.UNREAD for part in parts)
+        count = sum(part.box is not None and part.box.kind is not Kind.UNREAD for part in parts)
         self._count.setText(self._words.say("map.table_count", {"count": count}))
         self._fit()
 
     def mark(self, box: Box | None) -> Box | None:
         """Mark the row of a part; return the box of that row, None if there is no such row."""
-        ids = [part.box.id for part in self.model.parts]
+        ids = [part.box and part.box.id for part in self.model.parts]
         at = ids.index(box.id) if box is not None and box.id in ids else None
         self._marked = None if at is None else self.model.parts[at].box
+        chosen = self.view.currentIndex().row()
+        if at is None and box is None and chosen >= 0 and self.model.parts[chosen].box is None:
+            return None  # the row of the whole machine
         if at is None:
             self.view.setCurrentIndex(QModelIndex())  # otherwise Qt frames the first row
         else:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -160,6 +161,21 @@ def test_it_says_that_it_is_stopping_whoever_asked_and_once(qtbot, runner):
     assert not runner.is_stopping
 
 
+def test_a_run_whose_folder_is_deleted_is_rescued_and_said_so(
+    qtbot, runner, library, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    with qtbot.waitSignal(runner.ended):
+        runner.start(EXPERIMENT, params("sleeps"))
+        qtbot.waitUntil(lambda: runner.run_state.rows > 0)
+        shutil.rmtree(library.folder)
+        runner.stop()
+
+    assert runner.not_kept.key == "run_file_gone"
+    (rescued,) = tmp_path.glob("*.jsonl")
+    assert read(rescued).finished.outcome is messages.Outcome.STOPPED
+
+
 def test_a_disk_that_is_full_at_the_last_moment_does_not_hang_the_run(
     qtbot, runner, monkeypatch, tmp_path
 ):
@@ -171,7 +187,7 @@ def test_a_disk_that_is_full_at_the_last_moment_does_not_hang_the_run(
         if is_run:
             raise OSError(errno.EDQUOT, "quota exceeded")
 
-    monkeypatch.setattr("experiments.engine.recording.os.close", full)
+    monkeypatch.setattr("experiments.engine.recorder.os.close", full)
     monkeypatch.chdir(tmp_path)
 
     with qtbot.waitSignal(runner.ended):

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 
 import pytest
 
@@ -52,6 +54,17 @@ def test_what_a_run_earned_is_what_the_next_experiment_starts_from(qtbot, sessio
     session.refresh_runs()
 
     qtbot.waitUntil(lambda: starts_from() == 7e10, timeout=20_000)
+
+
+def test_an_index_that_is_locked_is_told(qtbot, session):
+    session.library.check_writable()
+    session.library.runs()
+    with contextlib.closing(sqlite3.connect(session.library.folder / "index.sqlite3")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with qtbot.waitSignal(session.troubled, timeout=20_000) as told:
+            session.wake()
+
+    assert told.args[0].key == "index_locked"
 
 
 def test_a_fake_machine_is_shown_and_nothing_is_watched(qtbot, look, tmp_path):

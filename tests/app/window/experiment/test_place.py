@@ -431,6 +431,16 @@ def test_waiting_for_another_program_says_for_whom(stage):
     assert button(stage, "Stop").isEnabled()
 
 
+def test_waiting_for_a_stopped_run_says_how_to_let_it_go_on(stage):
+    values = {"experiment": "cache-ladder", "since": "14:03", "stopped": "4711"}
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(messages.Note(key="waiting_for_stopped", values=values))
+
+    assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
+    assert "kill -CONT 4711" in said(stage)
+
+
 def test_what_is_made_ready_before_the_first_progress_is_said(stage):
     stage.page.open("burst-random")
     button(stage, "Run").click()

@@ -447,7 +447,7 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
         raise OSError(28, "No space left on device")
 
     # The tests run as root too, for whom no folder is read-only.
-    monkeypatch.setattr("app.runs.library._write_whole", full)
+    monkeypatch.setattr("app.runs.library.write_whole", full)
     runs.details.name.setFocus()
     runs.qtbot.keyClicks(runs.details.name, "new")
     runs.press(Qt.Key.Key_Return)
@@ -911,6 +911,31 @@ def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path)
     assert set(runs.keys()) == {name, other}
     assert runs.selected() == [name]
     assert runs.told == []
+
+
+def test_a_run_whose_file_was_changed_says_so_beside_the_list(runs):
+    (name,) = runs.keep(burst())
+    path = runs.library.folder / "runs" / name
+    path.write_bytes(path.read_bytes().replace(b'"repeat":3', b'"repeat":4'))
+    runs.show()
+    runs.table.select([name])
+    told = [each.text() for each in runs.details.findChildren(QLabel)]
+    assert any("changed after it was written" in text for text in told)
+
+
+def test_a_run_of_which_only_the_beginning_is_here_takes_its_place(runs, tmp_path):
+    run = burst(at="2026-03-04T10:00:00+00:00")
+    (name,) = runs.keep(run)
+    path = runs.library.folder / "runs" / name
+    path.write_bytes(b"".join(run.lines[:10]))
+    runs.show()
+    sheet = bring(runs, run.write(tmp_path / "rescued.coreopsis.jsonl"))
+    told = [each.text() for each in sheet.findChildren(QLabel)]
+    assert any("only the beginning of it" in text for text in told)
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert path.read_bytes() == run.data
+    assert runs.keys() == [name]
 
 
 def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):

@@ -13,8 +13,11 @@ from PySide6.QtCore import QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from app.window.shell import anonymous as anonymous_module
 from app.window.shell import crash
-from app.window.shell.crash import Crashes, anonymous, report
+from app.window.shell.anonymous import anonymous
+from app.window.shell.crash import Crashes, report
+from tests import ROOT
 from tests.widgets.sheets.below import WORDS
 from widgets.sheets.trouble import CrashDialog
 
@@ -145,7 +148,53 @@ def test_a_report_names_nobody(monkeypatch):
 
     text = anonymous(trace)
 
-    assert text == 'File "~/x.py"\n/tmp/of-<user>/y /home/alicea <host>: <user>@<host> malice'
+    assert text == 'File "~/x.py"\n<folder> <folder> <host>: <user>@<host> malice'
+
+
+NAMED = {
+    "a host with the name of its user": ("alice-laptop: ALICE-LAPTOP", "<host>: <host>"),
+    "the whole name of a host": ("at alice-laptop.fritz.box.", "at <host>."),
+    "another host of the domain": ("to db.corp.example:5432", "to <domain>:5432"),
+    "the domain": ("@corp.example", "@<domain>"),
+    "addresses of version 4": ("10.1.2.3:80 8.8.8.8.", "<address>:80 <address>."),
+    "addresses of version 6": ("[fd00::1:2%eth0] 2001:db8::7: no", "[<address>] <address>: no"),
+    "a hardware address": ("eth0 00:1b:44:11:3A:b7 up", "eth0 <address> up"),
+    "a folder with a blank": ("No file: '/srv/Acme Ltd/thesis.jsonl'", "No file: '<folder>'"),
+    "a module elsewhere": ('File "/mnt/acme/mine/experiment.py"', 'File "<folder>/experiment.py"'),
+    "another system's folders": ("C:\\Users\\Bob\\x.csv", "<folder>"),
+    "a list of folders": ("PATH=/srv/a:/opt/b", "PATH=<folder>:<folder>"),
+    "the home in a word": ("-I/home/alice/include", "-I~/include"),
+    "this program": (f'File "{ROOT}/app/cli.py"', 'File "<program>/app/cli.py"'),
+    "this Python": (f'File "{sys.base_prefix}/lib/x.py"', 'File "<python>/lib/x.py"'),
+}  # fmt: skip
+NOBODYS = """127.0.0.1 ::1 12:34:56 x[::2] 2.7.1+cu118 0000:17:00.0 Linux-5.10.16.3-microsoft a / b
+a // b km/s /proc/cpuinfo '/sys/devices' https://github.com/x/y torch::jit <module> malice"""
+
+
+@pytest.fixture
+def alice(monkeypatch):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/alice"))
+    monkeypatch.setattr(getpass, "getuser", lambda: "alice")
+    monkeypatch.setattr(platform, "node", lambda: "alice-laptop.corp.example")
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_a_report_has_no(what, alice):
+    text, instead = NAMED[what]
+
+    assert anonymous(text) == instead
+    assert anonymous(instead) == instead
+
+
+def test_what_is_nobodys_stays(alice):
+    assert anonymous(NOBODYS) == NOBODYS
+
+
+def test_a_domain_that_only_the_resolver_knows_is_taken_out(alice, monkeypatch, tmp_path):
+    (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.53\nsearch lan dept.example.edu.\n")
+    monkeypatch.setattr(anonymous_module, "RESOLVER", tmp_path / "resolv.conf")
+
+    assert anonymous("planner.lan of node7.dept.example.edu") == "planner.lan of <domain>"
 
 
 def test_a_name_that_is_nobodys_stays(monkeypatch):
@@ -162,6 +211,14 @@ def test_the_report_of_the_dialog_can_be_copied(qtbot, crashes):
     with shown(qtbot, crashes):
         sys.excepthook(ValueError, ValueError("x"), None)
 
+    for number in range(20):
+        sys.excepthook(ValueError, ValueError(f"number {number}"), None)
+    qtbot.waitUntil(lambda: "20 more" in open_dialogs()[0].count.text())
+
     open_dialogs()[0].copy.click()
 
-    assert "ValueError: x" in QGuiApplication.clipboard().text()
+    copied = QGuiApplication.clipboard().text()
+    assert "ValueError: x" in copied
+    assert "number 8" in copied
+    assert "number 9" not in copied
+    assert copied == open_dialogs()[0].report.toPlainText()

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from machine.model import Clock, Cpu, Machine
+from machine.condition import Clock
+from machine.model import Cpu, Machine
 from widgets.live.history import History, Moment
 from widgets.live.tiles.face import percent, shown_bytes
 from widgets.live.tiles.faces import Faces

@@ -66,3 +66,13 @@ def test_threads_without_a_core_are_not_taken_for_one():
     machine = Machine(cpu=Cpu(threads_list=tuple(Thread(id=n) for n in range(3))))
 
     assert [len(core.threads) for core in packages(machine)[0].cores] == [1, 1, 1]
+
+
+def test_more_groups_than_machines_have_are_one():
+    threads = tuple(Thread(id=n, core=n, package=n % 800) for n in range(1600))
+    machine = Machine(cpu=Cpu(threads_list=threads))
+
+    (package,) = packages(machine)
+
+    assert (package.kind, package.number) == (Kind.PACKAGE, None)
+    assert len(package.cores) == 1600

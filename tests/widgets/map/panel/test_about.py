@@ -6,8 +6,12 @@ import pytest
 
 from experiments.core import words
 from experiments.core.declare import Part
+from machine.devices import ClockReason
+from machine.inspect import inspect
 from machine.model import Cache, Cpu, Machine, Missing, NumaNode, SideCache
-from tests.widgets.map.machines import dense, small, workstation
+from tests.machine.contained import container
+from tests.machine.trees import Tree
+from tests.widgets.map.machines import MACHINES, dense, small, workstation
 from widgets.map.layout.boxes import Box, Kind, Rect
 from widgets.map.layout.layout import lay_out
 from widgets.map.panel.about import About
@@ -43,6 +47,59 @@ def test_virtual_machine_and_container_are_told_together(virtualization, contain
     assert fact.value == said
     assert ("/proc/cpuinfo" in fact.source) is (virtualization is not None)
     assert ("/.dockerenv" in fact.source) is (container == "docker")
+
+
+def groups(machine):
+    found = About(machine, WORDS).facts.groups()
+    return {key: {fact.label: fact for fact in facts} for key, facts in found}
+
+
+def test_slow_modules_are_remarked_in_the_panel():
+    told = groups(MACHINES["workstation"]())["map.group_memory"]["Have a look"]
+    assert "6000 of 6400 MT/s" in told.value
+    assert "Have a look" not in groups(MACHINES["hybrid-laptop"]())["map.group_memory"]
+
+
+def test_attacks_are_counted_and_named_in_the_tip():
+    told = groups(MACHINES["hybrid-laptop"]())["map.group_protection"]
+    assert told["Vulnerable to"].value == "nothing known"
+    assert told["Mitigated by the kernel"].value == "4 of 17 attacks"
+    assert "spectre_v2" in told["Mitigated by the kernel"].source
+
+
+def test_what_is_unknown_for_one_reason_is_said_once(tmp_path):
+    tree = Tree(tmp_path)
+    tree.cpus(2)
+    told = groups(inspect(tree.root))
+    (alike,) = (fact for name, fact in told["map.group_clock"].items() if "Governor" in name)
+    assert alike.label == "Governor, clock driver, energy preference, boost"
+    assert alike.why
+    assert "not set the clock" in alike.why
+
+
+def test_a_file_of_an_older_version_says_nothing_of_what_it_does_not_have():
+    assert groups(small()) == {}
+
+
+def test_a_container_shows_its_host_and_names_no_folder(tmp_path):
+    tree = Tree(tmp_path)
+    container(tree)
+    machine = inspect(tree.root)
+    told = groups(machine)
+    assert told["map.group_maker"]["Model"].value == "T14s Gen 4 (21K5)"
+    assert told["map.group_clock"]["Temperature now"].value == "Tctl 50 °C"
+    assert told["map.group_protection"]["Vulnerable to"].value == "vmscape"
+    assert told["map.group_disks"]["nvme0n1"].value == "ext4 (data)"
+    assert "RAPL" in told["map.group_clock"]["Power limit"].why
+    assert "maria" not in str(told)
+
+
+def test_package_memory_and_disk_tell_their_part_of_it(measure):
+    machine = MACHINES["hybrid-laptop"]()
+    boxes = {box.kind: box for box in boxes_of(machine, measure)}
+    assert facts(machine, boxes[Kind.PACKAGE])["Boost"].value == "on"
+    assert facts(machine, boxes[Kind.MEMORY])["Transparent huge pages"].value == "madvise"
+    assert "btrfs (system)" in facts(machine, boxes[Kind.DISK])["File systems"].value
 
 
 def test_a_fact_says_where_it_was_read(measure):
@@ -161,3 +218,46 @@ def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
     assert whole["The control group allows"] == "4 GiB"
     (memory,) = (box for box in boxes_of(small(), measure) if box.kind is Kind.MEMORY)
     assert "The control group allows" not in facts(small(), memory)
+
+
+def gpu_facts(measure, **changes):
+    first, *others = workstation().gpus
+    here = replace(workstation(), gpus=(replace(first, **changes), *others))
+    box = next(b for b in boxes_of(here, measure) if b.kind is Kind.GPU and b.members[0] == 0)
+    return {label: fact.value for label, fact in facts(here, box).items()}
+
+
+def test_a_gpu_tells_how_it_fares(measure):
+    told = gpu_facts(
+        measure,
+        temperature_celsius=71.0,
+        temperature_slowdown_celsius=90.0,
+        clock_reasons=(
+            ClockReason(key="clock_reasons.idle", severity="information"),
+            ClockReason(key="clock_reasons.software_thermal", severity="warning"),
+        ),
+        power_limit_watts=400.0,
+        power_min_watts=100.0,
+        power_max_watts=575.0,
+        ecc=False,
+        ecc_pending=True,
+        resizable_bar=False,
+        bar_bytes=256 * 2**20,
+        remapped_rows=2,
+        remapping_failed=True,
+    )
+    assert told["Temperature now"] == "71 °C, slows down at 90 °C"
+    assert told["Holds its clock back"] == "slowed down: too hot"
+    assert told["Power limit"] == "400 W, may be set from 100 W to 575 W"
+    assert told["Error correction (ECC)"] == "off, the other from its next start"
+    assert told["Reach of the processor"] == "256 MiB at a time (no resizable BAR)"
+    assert told["Repairs of its memory"] == "2 rows replaced, one failed: exchange the card"
+
+
+def test_what_a_gpu_does_not_have_is_left_out(measure):
+    told = gpu_facts(measure, clock_reasons=(), resizable_bar=None, ecc=None)
+
+    assert told["Holds its clock back"] == "nothing"
+    assert not {"Reach of the processor", "Error correction (ECC)", "Repairs of its memory"} & {
+        *told
+    }

@@ -1,0 +1,46 @@
+"""Text of strangers without what a terminal obeys: control characters, marks of direction."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+LINE_LETTERS = 300  # of one value; no true name or path of a device is as long
+
+# C0 but tab and newline, DEL, C1; soft hyphen, Arabic letter mark, Mongolian vowel separator; the
+# zero-width space, marks of direction, line separators, but not the joiners that scripts need; half
+# characters; the byte order mark, interlinear annotations and tags.
+_UNSAFE = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+
+
+def escaped(text: str) -> str:
+    """Return the text with such characters as JSON writes them; inside JSON it stays the same."""
+    return text if _is_safe(text) else _pattern().sub(_escape, text)
+
+
+def plain(text: str, letters: int = LINE_LETTERS) -> str:
+    """Return the text on one line, without such characters, and cut to a length."""
+    if len(text) > letters:
+        text = f"{text[:letters]}…"
+    return text if text.isprintable() else _pattern(r"\t\n").sub(_replace, text)
+
+
+def _is_safe(text: str) -> bool:
+    return text.isprintable() or text.replace("\n", "").isprintable()
+
+
+@functools.cache  # to compile it takes 1 ms, which most starts need not spend
+def _pattern(more: str = "") -> re.Pattern[str]:
+    return re.compile(f"[{_UNSAFE}{more}]")
+
+
+def _escape(found: re.Match[str]) -> str:
+    halves = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{halves[n : n + 4]}" for n in range(0, len(halves), 4))
+
+
+def _replace(found: re.Match[str]) -> str:
+    return " " if found[0] in "\t\n" else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,218 @@
+"""What surrounds the program: output that cannot be written, a terminal that closes, limits."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from tests.app.program import Program
+from tests.app.recordings import burst
+from tests.processes import PATIENCE_S, until
+
+SLEEP = ("job=sleep", "methods=serial", "workers=2", "switch_interval_s=0.0001")
+SHORT = ("run", "gil-threads", "--quick", *(f"--set={each}" for each in (*SLEEP, "job_s=0.005")))
+LONG = ("run", "gil-threads", *(f"--set={each}" for each in (*SLEEP, "job_s=0.2", "rounds=50")))
+
+
+@pytest.fixture
+def full():
+    """Return an open file that takes nothing."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "w") as file:
+        yield file
+
+
+def last_line(path: Path) -> dict:
+    return json.loads(path.read_bytes().splitlines()[-1])
+
+
+# --- output that cannot be written --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["inspect"], ["inspect", "--json"], ["experiments"], ["experiments", "--json"]),
+        *(["watch", "--hz=20"], ["watch", "--hz=20", "--json"], ["replay", "burst"], ["--version"]),
+        *(["compare", "burst", "burst"], ["compare", "burst", "burst", "--json"], ["--help"]),
+        *(["doctor"], ["doctor", "--json"]),
+    ],
+    ids=" ".join,
+)
+def test_output_that_cannot_be_written_is_told_in_a_sentence(coreopsis, full, arguments):
+    burst().write(coreopsis.folder / "burst")
+
+    said = coreopsis.end(coreopsis.start(*arguments, stdout=full))
+
+    assert said.code == 1
+    assert said.sentence == (
+        "The output could not be written (No space left on device); choose another place for it."
+    )
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["page", "json"])
+def test_a_run_whose_output_cannot_be_written_is_kept_to_its_end(coreopsis, full, more):
+    said = coreopsis.end(coreopsis.start(*SHORT, *more, stdout=full))
+
+    assert said.code == 1
+    assert "Traceback" not in said.err
+    (kept,) = coreopsis.runs
+    assert last_line(kept)["outcome"] == "completed"
+    told = said.err.splitlines()[-1]
+    assert told.startswith("The output could not be written (No space left on device). The run is")
+    assert f"replay {json.loads(kept.read_bytes().splitlines()[0])['run'][:8]}`" in told
+
+
+def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, full):
+    said = coreopsis(*SHORT, "--out", full.name)
+
+    assert said.code == 1
+    assert said.err.splitlines()[-1].startswith("Cannot write /dev/full: No space left on device.")
+    assert last_line(coreopsis.runs[0])["outcome"] == "completed"
+    assert coreopsis("inspect", "--out", full.name).code == 1
+
+
+# --- a terminal that closes -----------------------------------------------------------------------
+
+
+def in_a_terminal(coreopsis: Program, *arguments: str, is_its_own: bool):
+    """Start a command in a terminal; return it and the end that a window would hold."""
+    holder, terminal = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "--data", str(coreopsis.data), *arguments],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment | {"TERM": "xterm"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=take_terminal if is_its_own else None,
+    )
+    os.close(terminal)
+    return process, holder
+
+
+def take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def closed_amid_a_run(coreopsis: Program, *arguments: str, is_its_own: bool) -> dict:
+    """Close the terminal once rows are kept; return the last line of the run's file."""
+    process, holder = in_a_terminal(coreopsis, *arguments, is_its_own=is_its_own)
+    os.set_blocking(holder, False)
+
+    def has_rows() -> bool:
+        with contextlib.suppress(OSError):
+            os.read(holder, 65536)  # what is drawn must not fill the terminal up
+        return any(b'"type":"row"' in path.read_bytes() for path in coreopsis.runs)
+
+    has_begun = until(has_rows)
+    os.close(holder)
+    process.wait(PATIENCE_S)
+    assert has_begun
+    return last_line(coreopsis.runs[0])
+
+
+def test_a_run_whose_terminal_closes_is_stopped_and_its_file_ends(coreopsis):
+    last = closed_amid_a_run(coreopsis, *LONG, is_its_own=True)
+
+    assert (last["type"], last["outcome"]) == ("finished", "stopped")
+
+
+def test_a_run_that_a_closed_terminal_does_not_stop_goes_on_to_its_end(coreopsis):
+    some = [each.replace("rounds=50", "rounds=3") for each in LONG]
+    last = closed_amid_a_run(coreopsis, *some, is_its_own=False)
+
+    assert (last["type"], last["outcome"]) == ("finished", "completed")
+
+
+# --- limits, and a folder that is gone ------------------------------------------------------------
+
+
+def limited(coreopsis: Program, kind: int, limit: int, *arguments: str):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "--data", str(coreopsis.data), *arguments],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)),
+    )
+    return coreopsis.end(process)
+
+
+@pytest.mark.parametrize("command", [SHORT, ["watch", "--for=0.3"]], ids=["run", "watch"])
+def test_too_few_open_files_are_told_by_the_name_of_the_limit(coreopsis, command):
+    said = limited(coreopsis, resource.RLIMIT_NOFILE, 8, *command)
+
+    assert said.code == 1
+    assert "`ulimit -n` says 8." in said.sentence
+
+
+def test_too_few_open_files_for_the_worker_are_no_missing_library(coreopsis):
+    many = ("run", "gil-threads", "--quick", "--set=job=sleep")
+    said = limited(coreopsis, resource.RLIMIT_NOFILE, 12, *many)
+
+    assert said.code == 1
+    assert "`ulimit -n`" in said.out + said.err
+    assert "Traceback" not in said.err
+
+
+def test_too_little_memory_is_told_by_the_name_of_the_limit_and_no_library_is_missing(coreopsis):
+    pytest.importorskip("torch")
+    said = limited(coreopsis, resource.RLIMIT_AS, 300_000 * 1024, "run", "amp", "--quick")
+
+    assert said.code == 1
+    assert "(`ulimit -v 300000`)" in said.out.replace("\n", " ")
+    assert "make run" not in said.out
+
+
+EVERY = [
+    *(["inspect"], ["experiments"], ["doctor"], ["--version"], ["--help"], ["replay", "stream"]),
+    *(["watch", "--for=0.2"], ["compare", "a.jsonl", "b.jsonl"], ["new", "call-cost"], SHORT),
+    *(["check", "."], ["inspect", "--out=here.json"], ["inspect", "--root=."], ["replay", "x"]),
+    *(["--experiments=more", "experiments"], ["--data=data", "experiments"], ["--data=d", *SHORT]),
+    *(["--fake-machine=m.json", "inspect"], ["new", "call-cost", "--in=."]),
+    ["doctor", "--python=p"],
+    [*SHORT, "--out=run.coreopsis.jsonl"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", EVERY, ids=lambda arguments: " ".join(arguments[:3]))
+def test_where_the_working_folder_is_gone_a_command_works_or_says_why_not(
+    coreopsis, monkeypatch, capfd, tmp_path, arguments
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.setattr(sys, "argv", [str(Path(sys.executable).with_name("coreopsis"))])
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    code = main(["--data", str(coreopsis.data), *arguments])
+
+    said = capfd.readouterr()
+    assert "Traceback" not in said.err
+    assert code in (0, 4) or said.err.count("\n") == 1, said.err
+    assert said.out or said.err
+
+
+def test_a_stopped_watch_of_a_closed_terminal_ends(coreopsis):
+    process, holder = in_a_terminal(coreopsis, "watch", "--hz", "20", is_its_own=True)
+    assert os.read(holder, 1)
+    os.close(holder)
+    assert process.wait(PATIENCE_S) in (130, -signal.SIGHUP)
