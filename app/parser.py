@@ -89,6 +89,10 @@ def parser() -> argparse.ArgumentParser:
     )
 
     where = "Each run prints its id at its end; Runs in the window shows the ids of all."
+    run.add_argument(
+        "--predict", action="store_true", help="ask what you expect, and explain what came"
+    )
+
     replay = add("replay", "show a recorded run")
     a_run = "a run file, the first letters of a run's id, or an experiment with its own recording"
     replay.epilog = where

@@ -17,6 +17,7 @@ from experiments.core.declare import (
     param,
 )
 from experiments.core.intervals import Interval, in_both, length_s, merged, without
+from experiments.core.lessons import Guess, LessonRun, Spot
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
@@ -83,8 +84,10 @@ __all__ = [
     "Field",
     "Finding",
     "Frame",
+    "Guess",
     "Heatmap",
     "Interval",
+    "LessonRun",
     "Limit",
     "Lines",
     "Machine",
@@ -97,6 +100,7 @@ __all__ = [
     "Progress",
     "Ratio",
     "Ruler",
+    "Spot",
     "Spread",
     "Tables",
     "Thread",

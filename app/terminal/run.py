@@ -16,6 +16,7 @@ from app.context import Context, ExitCode, WriteFailed, discard_output
 from app.output import write_line
 from app.report import problem_text
 from app.runs.run_writer import RunWriter
+from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
@@ -38,6 +39,7 @@ class Ended(NamedTuple):
     code: ExitCode
     finding: messages.FindingSent | None = None
     disturbances: tuple[str, ...] = ()
+    tables: Mapping[str, Sequence[Any]] = {}
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -60,6 +62,10 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     _check_names(settings, experiment, context.words)
     params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
+    if options.predict and options.json:
+        raise UserError("predict_with_json")
+    lesson = lesson_of(context, experiment) if options.predict else None
+    guess = lesson.ask() if lesson is not None else None
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
         ended = measure(
             context,
@@ -72,6 +78,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             out=options.out,
             svg=options.svg,
         )
+    if lesson is not None:
+        lesson.explain(guess, params, ended.tables, ended.finding)
     return ended.code
 
 
@@ -146,7 +154,7 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(code, finished.finding, tuple(follow.disturbances))
+    return Ended(code, finished.finding, tuple(follow.disturbances), tables)
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:

@@ -75,7 +75,7 @@ class Words:
         text = self.text(key)
         if "{" not in text and "}" not in text:  # nothing to fill in: most of what Live says
             return text
-        return text.format_map(_Shown({**self._always, **(values or {})}))
+        return fill(text, {**self._always, **(values or {})})
 
     def _text(self, key: str) -> str | None:
         if (known := self._texts.get(key)) is not None:  # often asked for: Live tells all anew
@@ -132,6 +132,11 @@ def words_files(folder: Path, language: str = ENGLISH) -> Iterator[Path]:
     for name in dict.fromkeys((ENGLISH, language)):
         if (path := folder / f"words.{name}.toml").is_file():
             yield path
+
+
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with values filled in; a placeholder without one stays."""
+    return text.format_map(_Shown(values))
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -1,0 +1,186 @@
+"""`coreopsis run ID --predict`: asks for a prediction, and explains the run afterwards."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from app.context import Context
+from experiments.core.declare import Experiment
+from experiments.core.lessons import (
+    Choice,
+    Guess,
+    Marker,
+    Rank,
+    Sketch,
+    Taught,
+    lesson_run,
+    taught,
+)
+from experiments.core.units import show, unit_of
+from experiments.core.views import Lines
+from experiments.engine import messages
+
+_UNITS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "%": 0.01, "×": 1.0, "x": 1.0}
+_NUMBER = re.compile(r"(\d{1,15}(?:[.,]\d{1,9})?)\s*(\S*)")
+LETTERS = "ABCDEFGHIJ"
+
+
+class Lesson:
+    """The lesson of one experiment in the terminal."""
+
+    def __init__(self, context: Context, experiment: Experiment[Any], lesson: Taught) -> None:
+        self._context, self._experiment, self._lesson = context, experiment, lesson
+
+    def ask(self) -> Guess | None:
+        """Ask for a prediction and how sure it is; None if it is skipped or nobody answers."""
+        self._show_question()
+        predict = self._lesson.words.predict
+        if isinstance(predict, Choice):
+            self._list(option.text for option in predict.options)
+            at = self._choice(len(predict.options))
+        elif isinstance(predict, Rank):
+            self._list(predict.items)
+            at = self._order(len(predict.items))
+        elif isinstance(predict, Sketch):
+            at = self._heights(predict)
+        else:
+            unit = unit_of(predict.answer)
+            at = self._number("lesson.guess", predict.range, unit)
+        if at is None:
+            self._say("lesson.skipped")
+            return None
+        return Guess(predict_kind(predict), at, self._sure())
+
+    def explain(
+        self,
+        guess: Guess | None,
+        params: Any,
+        tables: Mapping[str, Sequence[Any]],
+        finding: messages.FindingSent | None,
+    ) -> None:
+        """Print the explanation of a run, with its numbers."""
+        run = finding and lesson_run(params, tables, self._context.machine, finding)
+        told = self._lesson.explain(run, guess) if run else None
+        print_ = self._context.console.print
+        print_()
+        if told is None:
+            self._say("lesson.cannot_tell")
+            return
+        explain, say = self._lesson.words.explain, self._context.words.say
+        print_(Text(told.headline, style="bold"))
+        print_()
+        view = say(f"{self._experiment.id}.views.{explain.confirm.view}")
+        for text in (
+            told.text,
+            *told.beside,
+            say("lesson.belief", {"belief": told.belief, "answer": told.answer}),
+            say("lesson.confirm", {"view": view, "text": told.confirm}),
+            told.why_not_double,
+            say("lesson.next", {"ask": told.transfer, "to": explain.transfer.to}),
+        ):
+            print_(Text(text))
+            print_()
+
+    def _show_question(self) -> None:
+        words, print_ = self._lesson.words, self._context.console.print
+        print_(Text(self._context.words.say(f"{self._experiment.id}.question"), style="bold"))
+        print_(Text(words.context))
+        if words.code:
+            print_(Padding(Text(words.code.strip("\n"), style="dim"), (1, 0, 1, 4)))
+        print_(Text(words.predict.ask))
+
+    def _list(self, texts: Any) -> None:
+        for letter, text in zip(LETTERS, texts, strict=False):
+            self._context.console.print(Text(f"  {letter}  {text}"))
+
+    def _choice(self, count: int) -> tuple[float, ...] | None:
+        letters = LETTERS[:count]
+
+        def read(text: str) -> tuple[float, ...] | None:
+            place = letters.find(text.upper()) if len(text) == 1 else -1
+            return None if place < 0 else (place,)
+
+        asked = self._context.words.say("lesson.choose", {"letters": ", ".join(letters)})
+        return self._answer(asked, read, letters[0])
+
+    def _order(self, count: int) -> tuple[float, ...] | None:
+        letters = LETTERS[:count]
+
+        def read(text: str) -> tuple[float, ...] | None:
+            typed = re.sub(r"[\s,]", "", text.upper())
+            is_all = sorted(typed) == sorted(letters)
+            return tuple(map(letters.index, typed)) if is_all else None
+
+        asked = self._context.words.say("lesson.order", {"example": letters[::-1]})
+        return self._answer(asked, read, letters[::-1])
+
+    def _heights(self, predict: Sketch) -> tuple[float, ...] | None:
+        views = (view for view in self._experiment.plots if isinstance(view, Lines))
+        view = next(view for view in views if view.key == predict.view)
+        unit = unit_of(view.y.column)
+        heights: list[float] = []
+        for point in predict.points:
+            place = show(point, unit_of(view.x.column))
+            found = self._number("lesson.guess_at", predict.range, unit, place=place)
+            if found is None:
+                return None
+            heights += found
+        return tuple(heights)
+
+    def _number(
+        self, key: str, limits: tuple[float, float], unit: str, **values: str
+    ) -> tuple[float, ...] | None:
+        low, high = (show(limit, unit) for limit in limits)
+
+        def read(text: str) -> tuple[float, ...] | None:
+            found = _NUMBER.fullmatch(text)
+            if found is None or (found[2] and found[2] not in _UNITS):
+                return None
+            number = float(found[1].replace(",", ".")) * _UNITS.get(found[2] or unit, 1.0)
+            return (number,) if limits[0] <= number <= limits[1] else None
+
+        asked = self._context.words.say(key, {"low": low, "high": high, **values})
+        return self._answer(asked, read, low)
+
+    def _sure(self) -> int | None:
+        asked = self._context.words.say("lesson.sure")
+        at = self._answer(
+            asked, lambda text: (int(text),) if text in ("1", "2", "3") else None, "1"
+        )
+        return None if at is None else int(at[0])
+
+    def _answer(
+        self, asked: str, read: Callable[[str], tuple[float, ...] | None], example: str
+    ) -> tuple[float, ...] | None:
+        """Ask until an answer can be read; None for an empty one, and at the end of the input."""
+        while True:
+            self._context.console.print(Text(asked))
+            if not (text := sys.stdin.readline().strip()):
+                return None
+            if (found := read(text)) is not None:
+                return found
+            self._say("lesson.again", example=example)
+
+    def _say(self, key: str, **values: str) -> None:
+        self._context.console.print(Text(self._context.words.say(key, values)))
+
+
+def lesson_of(context: Context, experiment: Experiment[Any]) -> Lesson | None:
+    """Return the lesson of an experiment; None, and says so, where none is written."""
+    found = taught(experiment, context.catalogue.homes[experiment.id])
+    if found is None:
+        said = context.words.say("lesson.none", {"id": experiment.id})
+        context.console.print(Text(said))
+        return None
+    return Lesson(context, experiment, found)
+
+
+def predict_kind(predict: Any) -> Any:
+    """Return the kind of a prediction, as it stands in the lesson's file."""
+    return "marker" if isinstance(predict, Marker) else type(predict).__name__.lower()

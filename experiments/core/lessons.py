@@ -1,0 +1,334 @@
+"""Lessons: the words of `lesson.LANG.toml`, and what the `lesson.py` beside it computes of a run.
+
+The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
+function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
+the texts may name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from experiments.core.declare import Experiment, Tables
+from experiments.core.disturbed import MOSTLY_DISTURBED, counting
+from experiments.core.shelves import Home
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.units import show, unit_of
+from experiments.core.words import ENGLISH, fill
+from machine.model import Machine
+
+MODULE = "lesson"
+UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # findings that explain nothing
+LIKELY = 10.0  # the right order of magnitude
+MOST_CODE_LINES = 12
+
+
+class _Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of a lesson."""
+
+
+class Option(_Text, frozen=True):
+    """An answer to choose; a wrong one is what somebody may believe."""
+
+    text: str
+    belief: str = ""
+
+
+class Choice(_Text, frozen=True, tag_field="kind", tag="choice"):
+    """Choose one answer; `right` returns the number of the right one."""
+
+    ask: str
+    options: tuple[Option, ...]
+    right: str
+
+
+class Magnitude(_Text, frozen=True, tag_field="kind", tag="magnitude"):
+    """Set a number on a logarithmic scale; `answer` names the value that it is held against.
+
+    Within a factor of `likely` a guess is right, within one of `sharp` it is sharp.
+    """
+
+    ask: str
+    range: tuple[float, float]
+    answer: str
+    likely: float = LIKELY
+    sharp: float = 2.0
+
+
+class Sketch(_Text, frozen=True, tag_field="kind", tag="sketch"):
+    """Drag points on the axes of a view; `right` returns the heights that were measured there."""
+
+    ask: str
+    view: str
+    points: tuple[float, ...]
+    range: tuple[float, float]
+    right: str
+    likely: float = LIKELY
+    sharp: float = 2.0
+
+
+class Rank(_Text, frozen=True, tag_field="kind", tag="rank"):
+    """Put items in order; `right` returns their numbers in the right one."""
+
+    ask: str
+    items: tuple[str, ...]
+    right: str
+
+
+class Marker(_Text, frozen=True, tag_field="kind", tag="marker"):
+    """Put a mark on an axis; `answer` names the value that it is held against."""
+
+    ask: str
+    view: str
+    range: tuple[float, float]
+    answer: str
+    likely: float = 1.5
+    sharp: float = 1.1
+
+
+Predict = Choice | Magnitude | Sketch | Rank | Marker
+
+
+class Observe(_Text, frozen=True):
+    """A question that a click on the plot of `view` answers; `right` returns the `Spot`."""
+
+    ask: str
+    hint: str
+    view: str
+    right: str
+
+
+class Branch(_Text, frozen=True):
+    """What is said where `when` holds, beside the text or in its place."""
+
+    when: str
+    text: str
+    instead: bool = False
+
+
+class Misconception(_Text, frozen=True):
+    """What many believe, and why it is not so."""
+
+    belief: str
+    answer: str
+
+
+class Confirm(_Text, frozen=True):
+    """The view that confirms the explanation, and what to see there."""
+
+    view: str
+    text: str
+
+
+class Transfer(_Text, frozen=True):
+    """A question that another experiment answers."""
+
+    ask: str
+    to: str
+
+
+class Explain(_Text, frozen=True):
+    """The explanation."""
+
+    headline: str
+    headline_skipped: str
+    text: str
+    misconception: Misconception
+    confirm: Confirm
+    why_not_double: str
+    transfer: Transfer
+    branches: tuple[Branch, ...] = ()
+
+
+class Goal(_Text, frozen=True):
+    """Something to try; `reached` tells of a run whether it did."""
+
+    goal: str
+    reached: str
+
+
+class Source(_Text, frozen=True):
+    """Where a fact of the lesson stands."""
+
+    fact: str
+    source: str
+
+
+class Lesson(_Text, frozen=True, rename={"goals": "try"}):
+    """All words of a lesson."""
+
+    context: str
+    predict: Predict
+    observe: Observe
+    explain: Explain
+    goals: tuple[Goal, ...]
+    sources: tuple[Source, ...]
+    code: str = ""
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """A prediction: the number of an option, a number, heights, an order, or a place."""
+
+    kind: Literal["choice", "magnitude", "sketch", "rank", "marker"]
+    at: tuple[float, ...]
+    sure: int | None = None  # 1 a guess, 2 fairly sure, 3 certain
+
+
+@dataclass(frozen=True, slots=True)
+class LessonRun:
+    """A run as a lesson sees it: the rows that count, and what was found."""
+
+    params: Any
+    tables: Tables
+    machine: Machine
+    message: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How a guess stands to what was measured."""
+
+    is_right: bool
+    is_sharp: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis."""
+
+    names: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation with the numbers of a run."""
+
+    headline: str
+    text: str
+    beside: tuple[str, ...]  # what holds on this machine
+    belief: str
+    answer: str
+    confirm: str
+    why_not_double: str
+    transfer: str
+
+
+def lesson_run(params: Any, tables: Tables, machine: Machine, finding: Any) -> LessonRun:
+    """Return a run as its lesson sees it."""
+    return LessonRun(
+        params=params,
+        tables={name: counting(rows) for name, rows in tables.items()},
+        machine=machine,
+        message=finding.message,
+        values=dict(finding.values),
+        limits=tuple(finding.limits),
+        unclear=tuple(finding.unclear),
+    )
+
+
+class BadLesson(ValueError):
+    """A lesson's file cannot be read; the text says why in one sentence."""
+
+
+class Taught:
+    """A lesson with its words and functions."""
+
+    def __init__(self, words: Lesson, functions: Any) -> None:
+        self.words, self._functions = words, functions
+
+    def call(self, name: str, *given: Any) -> Any:
+        """Return what a function of the lesson says."""
+        function: Callable[..., Any] = getattr(self._functions, name)
+        return function(*given)
+
+    def values(self, run: LessonRun, guess: Guess | None) -> dict[str, Any]:
+        """Return all that the texts may name: values of the run, numbers, and the guess."""
+        numbers = getattr(self._functions, "numbers", None)
+        named = {**run.values, **(numbers(run, guess) if numbers else {})}
+        if guess is not None:
+            named["guess"] = self.told(guess)
+        return named
+
+    def told(self, guess: Guess) -> str:
+        """Return a guess in words."""
+        predict = self.words.predict
+        if isinstance(predict, Choice):
+            return predict.options[int(guess.at[0])].text
+        if isinstance(predict, Magnitude | Marker):
+            return show(guess.at[0], unit_of(predict.answer))
+        return ", ".join(f"{each:g}" for each in guess.at)
+
+    def right(self, run: LessonRun) -> Any:
+        """Return what the guess is held against: a number, heights or an order; None if unknown."""
+        predict = self.words.predict
+        if isinstance(predict, Magnitude | Marker):
+            return self.values(run, None).get(predict.answer)
+        return self.call(predict.right, run)
+
+    def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
+        """Hold a guess against what was measured; None where that is unknown."""
+        predict, right = self.words.predict, self.right(run)
+        if right is None:
+            return None
+        if isinstance(predict, Choice | Rank):
+            is_right = list(guess.at) == ([right] if isinstance(predict, Choice) else list(right))
+            return Mark(is_right, is_right)
+        pairs = zip(guess.at, right if isinstance(predict, Sketch) else [right], strict=True)
+        off = max(max(one / other, other / one) for one, other in pairs)
+        return Mark(off <= predict.likely, off <= predict.sharp)
+
+    def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
+        """Return the explanation of a run; None where nobody can tell what it shows."""
+        if run.message in UNTOLD:
+            return None
+        explain, values = self.words.explain, self.values(run, guess)
+        held = [each for each in explain.branches if self.call(each.when, run)]
+        instead = [each.text for each in held if each.instead]
+        beside = [each.text for each in held if not each.instead]
+        headline = explain.headline_skipped if guess is None else explain.headline
+        told = [
+            fill(text, values)
+            for text in (
+                headline,
+                *(instead[:1] or [explain.text]),
+                explain.misconception.belief,
+                explain.misconception.answer,
+                explain.confirm.text,
+                explain.why_not_double,
+                explain.transfer.ask,
+                *beside,
+            )
+        ]
+        head, text, belief, answer, confirm, why, transfer, *rest = map(_one_line, told)
+        return Explained(head, text, tuple(rest), belief, answer, confirm, why, transfer)
+
+
+def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> Taught | None:
+    """Return the lesson in an experiment's folder; None where none is written. Raises BadLesson."""
+    for name in dict.fromkeys((language, ENGLISH)):
+        path = home.folder / f"{MODULE}.{name}.toml"
+        if path.is_file():
+            break
+    else:
+        return None
+    try:
+        words = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
+        raise BadLesson(f"The lesson of {experiment.id} cannot be read: {error}.") from None
+    package, _, _ = home.module.rpartition(".")
+    return Taught(words, importlib.import_module(f"{package}.{MODULE}"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

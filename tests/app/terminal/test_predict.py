@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import io
+import re
+
+import msgspec
+import pytest
+
+from app.cli import main
+from app.context import Context
+from app.terminal.predict import Lesson
+from experiments.core.catalogue import Catalogue
+from experiments.core.lessons import Predict, Taught, taught
+from experiments.core.shelves import homes
+
+QUICK = ("run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--no-keep", "--predict")
+
+
+@pytest.fixture
+def answering(inside, monkeypatch):
+    """Return what runs a command with these lines as its standard input."""
+
+    def run(lines, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return inside(*arguments)
+
+    return run
+
+
+def test_a_prediction_is_held_against_the_run(answering):
+    said = answering(["20", "2"], *QUICK)
+
+    assert said.code == 0
+    assert "How many times longer does the shuffled order take" in said.out
+    assert re.search(r"You said 20×\. It was [\d.]+×\.|does not show enough", said.out)
+
+
+def test_what_is_no_answer_is_asked_again_and_enter_skips(answering):
+    said = answering(["lots", "5000", ""], *QUICK)
+
+    assert said.code == 0
+    assert said.out.count("That is no answer.") == 2
+    assert "Skipped." in said.out
+    assert "You said" not in said.out
+
+
+def test_the_end_of_the_input_skips(answering):
+    assert "Skipped." in answering([], *QUICK).out
+
+
+def test_an_option_is_chosen_by_its_letter(answering):
+    said = answering(["e", "c", ""], "run", "gil-threads", "--quick", "--no-keep", "--predict",
+                     "--set", "rounds=3")  # fmt: skip
+
+    assert said.code == 0
+    assert "  A  after 1 s: four at once" in said.out
+    assert said.out.count("That is no answer.") == 1
+    assert "You said after about 4 s." in said.out or "does not show enough" in said.out
+
+
+SKETCH = {"kind": "sketch", "ask": "?", "view": "ladder", "points": [4096, 65536], "right": "f",
+          "range": [1e-9, 1e-6]}  # fmt: skip
+RANK = {"kind": "rank", "ask": "?", "items": ["a", "b", "c"], "right": "f"}
+MARKER = {"kind": "marker", "ask": "?", "view": "ladder", "range": [1, 64], "answer": "workers"}
+
+
+@pytest.mark.parametrize(
+    ("predict", "lines", "at"),
+    [
+        (SKETCH, ["1.5 ns", "0.2 µs", "1"], (1.5e-9, 0.2e-6)),
+        (SKETCH, ["1.5 ns", ""], None),
+        (RANK, ["ab", "c, b a", "3"], (2, 1, 0)),
+        (MARKER, ["4", ""], (4.0,)),
+    ],
+)
+def test_every_kind_of_prediction_can_be_typed(predict, lines, at, tmp_path, monkeypatch, capsys):
+    made = msgspec.convert(predict, Predict)
+    experiment = Catalogue().load("cache-ladder")
+    words = taught(Catalogue().load("burst-random"), homes()["burst-random"]).words
+    lesson = Taught(msgspec.structs.replace(words, predict=made), None)
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+    guess = Lesson(Context(data=tmp_path), experiment, lesson).ask()
+
+    assert (guess and guess.kind) == (at and predict["kind"])
+    assert (guess and guess.at) == (at and pytest.approx(at))
+
+
+def test_without_a_lesson_it_runs_and_says_so(answering):
+    said = answering([], "run", "ilp", "--quick", "--no-keep", "--predict")
+
+    assert said.code == 0
+    assert "No lesson is written for ilp yet" in said.out
+
+
+def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(inside):
+    said = inside(*QUICK[:-1])
+
+    assert "How many times longer" not in said.out
+    assert "Many believe" not in said.out
+
+
+def test_a_stream_of_json_has_no_room_for_questions(inside):
+    said = inside(*QUICK, "--json")
+
+    assert said.code == 2
+    assert "--json" in said.sentence
+
+
+def test_the_command_tells_of_it(capsys):
+    with pytest.raises(SystemExit):
+        raise SystemExit(main(["run", "--help"]))
+    assert "--predict" in capsys.readouterr().out

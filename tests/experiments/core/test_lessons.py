@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import re
+import statistics
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.lessons import (
+    LIKELY,
+    MOST_CODE_LINES,
+    Choice,
+    Guess,
+    LessonRun,
+    Magnitude,
+    Marker,
+    Rank,
+    Sketch,
+    Spot,
+    Taught,
+    lesson_run,
+    taught,
+)
+from experiments.core.parameters import from_json
+from experiments.core.shelves import homes
+from experiments.core.statistics import CANNOT_TELL
+from experiments.engine.recording import read
+from machine.model import from_json as machine_from_json
+
+HOMES = homes()
+ENGLISH = words.load()
+WRITTEN = [each for each in Catalogue() if (HOMES[each.id].folder / "lesson.en.toml").exists()]
+LONGEST, USUAL = 26, 14  # words of a sentence: at most, and on average
+EXPLAINED = range(60, 121)  # words
+SENTENCE = re.compile(r"[^.!?:]+[.!?:]")
+
+pytestmark = pytest.mark.parametrize("experiment", WRITTEN, ids=lambda each: each.id)
+
+
+@pytest.fixture
+def lesson(experiment) -> Taught:
+    found = taught(experiment, HOMES[experiment.id])
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def shown(experiment) -> LessonRun:
+    """The run that comes with the experiment."""
+    path = HOMES[experiment.id].recording
+    assert path is not None
+    recording = read(path)
+    tables, started = recording.tables(experiment), recording.started
+    params = from_json(experiment.params, started.params, check_choices=False)
+    machine = machine_from_json(started.machine)
+    return lesson_run(params, tables, machine, recording.finding(experiment))
+
+
+def guesses(lesson: Taught) -> list[Guess]:
+    """Return every option, or the ends and the middle of what can be said."""
+    predict = lesson.words.predict
+    if isinstance(predict, Choice):
+        return [Guess("choice", (n,)) for n in range(len(predict.options))]
+    if isinstance(predict, Magnitude):
+        return [Guess("magnitude", (each,)) for each in predict.range]
+    if isinstance(predict, Sketch):
+        return [Guess("sketch", (each,) * len(predict.points)) for each in predict.range]
+    if isinstance(predict, Rank):
+        order = tuple(range(len(predict.items)))
+        return [Guess("rank", order), Guess("rank", order[::-1])]
+    assert isinstance(predict, Marker)
+    return [Guess("marker", (each,)) for each in predict.range]
+
+
+def made(experiment: Experiment) -> dict[str, LessonRun]:
+    """Return the runs that the test of an experiment's lesson made, by the branch they reach."""
+    shelf, _, name = HOMES[experiment.id].module.rpartition(".")[0].rpartition(".")
+    return import_module(f"tests.{shelf}.lessons_of_{name}").RUNS
+
+
+def test_every_function_that_the_words_name_is_there(lesson, shown):
+    words = lesson.words
+    assert isinstance(lesson.call(words.observe.right, shown), Spot)
+    for branch in words.explain.branches:
+        assert isinstance(lesson.call(branch.when, shown), bool), branch.when
+    for goal in words.goals:
+        assert isinstance(lesson.call(goal.reached, shown), bool), goal.reached
+    right = lesson.right(shown)
+    assert right is not None
+    if isinstance(words.predict, Choice):
+        assert right in range(len(words.predict.options))
+    elif isinstance(words.predict, Sketch):
+        assert len(right) == len(words.predict.points)
+    elif isinstance(words.predict, Rank):
+        assert sorted(right) == list(range(len(words.predict.items)))
+
+
+def test_what_it_names_of_the_experiment_exists(experiment, lesson):
+    views = {view.key for view in experiment.views}
+    explain = lesson.words.explain
+
+    assert {lesson.words.observe.view, explain.confirm.view} <= views
+    assert explain.transfer.to in HOMES
+    assert explain.transfer.to != experiment.id
+
+
+def test_every_branch_is_reached_by_a_run(experiment, lesson, shown):
+    runs = [shown, *made(experiment).values()]
+    for branch in lesson.words.explain.branches:
+        assert any(lesson.call(branch.when, run) for run in runs), branch.when
+        assert not all(lesson.call(branch.when, run) for run in runs), branch.when
+    for goal in lesson.words.goals:
+        assert any(lesson.call(goal.reached, run) for run in runs), goal.reached
+
+
+def test_every_placeholder_is_filled(experiment, lesson, shown):
+    for run in (shown, *made(experiment).values()):
+        for guess in (None, *guesses(lesson)):
+            told = lesson.explain(run, guess)
+            assert told is not None
+            for text in (told.headline, told.text, *told.beside, told.belief, told.answer,
+                         told.confirm, told.why_not_double, told.transfer):  # fmt: skip
+                assert "{" not in text, text
+                assert "nan" not in text.lower().split(), text
+
+
+def test_nothing_is_explained_where_nobody_can_tell(lesson, shown):
+    assert lesson.explain(replace(shown, message=CANNOT_TELL), None) is None
+
+
+def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
+    explain = lesson.words.explain
+    for text in (explain.text, *(each.text for each in explain.branches if each.instead)):
+        assert len(text.split()) in EXPLAINED, len(text.split())
+    assert len(lesson.words.context.split()) <= 32
+    assert len(lesson.words.code.strip().splitlines()) <= MOST_CODE_LINES
+    assert max(map(len, lesson.words.code.splitlines()), default=0) <= 64
+    assert 1 <= len(lesson.words.goals) <= 3
+    assert lesson.words.sources
+
+
+def test_its_sentences_are_short(lesson, shown):
+    words, told = lesson.words, lesson.explain(shown, guesses(lesson)[0])
+    texts = [words.context, words.predict.ask, words.observe.ask, words.observe.hint, told.headline]
+    texts += [told.text, *(" ".join(each.text.split()) for each in words.explain.branches)]
+    texts += [told.belief, told.answer, told.confirm, told.why_not_double, told.transfer]
+    texts += [each.goal for each in words.goals]
+    lengths = [len(each.split()) for text in texts for each in SENTENCE.findall(text)]
+
+    assert max(lengths) <= LONGEST
+    assert statistics.fmean(lengths) <= USUAL
+
+
+def test_a_guess_is_judged_by_what_was_measured(lesson, shown):
+    predict, right = lesson.words.predict, lesson.right(shown)
+    if isinstance(predict, Choice):
+        marks = [lesson.judge(guess, shown) for guess in guesses(lesson)]
+        assert [mark is not None and mark.is_right for mark in marks].count(True) == 1
+        assert marks[right].is_right
+    elif isinstance(predict, Magnitude | Marker):
+        assert lesson.judge(Guess(predict_kind(predict), (right,)), shown).is_sharp
+        assert not lesson.judge(Guess(predict_kind(predict), (right * LIKELY * 2,)), shown).is_right
+    elif isinstance(predict, Sketch):
+        assert lesson.judge(Guess("sketch", tuple(right)), shown).is_sharp
+    else:
+        assert lesson.judge(Guess("rank", tuple(right)), shown).is_right
+        assert not lesson.judge(Guess("rank", tuple(right)[::-1]), shown).is_right
+
+
+def predict_kind(predict) -> str:
+    return "magnitude" if isinstance(predict, Magnitude) else "marker"
