@@ -95,7 +95,8 @@ def test_the_tour_shows_the_machine_and_a_few_experiments(coreopsis):
     for stop in stops:
         assert said.out.count(words.load().say(f"{stop}.question")) == 2  # what was found, again
     assert len(coreopsis.runs) == len(stops)
-    assert max(len(line) for line in said.lines) <= 80
+    # The line that replays a run is there to be copied whole, with the folder that was given.
+    assert max(len(line) for line in said.lines if not line.startswith("Kept as")) <= 80
 
 
 def test_two_launchers_train_together_as_two_machines_would(tmp_path):
