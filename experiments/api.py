@@ -17,7 +17,7 @@ from experiments.core.declare import (
     param,
 )
 from experiments.core.intervals import Interval, in_both, length_s, merged, without
-from experiments.core.lessons import Guess, LessonRun, Spot
+from experiments.core.lesson_run import Guess, LessonRun, Spot
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink

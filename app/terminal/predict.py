@@ -12,16 +12,8 @@ from rich.text import Text
 
 from app.context import Context
 from experiments.core.declare import Experiment
-from experiments.core.lessons import (
-    Choice,
-    Guess,
-    Marker,
-    Rank,
-    Sketch,
-    Taught,
-    lesson_run,
-    taught,
-)
+from experiments.core.lesson_run import Guess, lesson_run
+from experiments.core.lessons import Choice, Marker, Rank, Sketch, Taught, taught
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages
@@ -55,7 +47,7 @@ class Lesson:
         if at is None:
             self._say("lesson.skipped")
             return None
-        return Guess(predict_kind(predict), at, self._sure())
+        return Guess(kind=predict_kind(predict), at=at, sure=self._sure())
 
     def explain(
         self,

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import importlib
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
-from experiments.core.declare import Experiment, Tables
-from experiments.core.disturbed import MOSTLY_DISTURBED, counting
+from experiments.core.declare import Experiment
+from experiments.core.disturbed import MOSTLY_DISTURBED
+from experiments.core.lesson_run import Guess, LessonRun
+from experiments.core.problems import UserError
 from experiments.core.shelves import Home
 from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import ENGLISH, fill
-from machine.model import Machine
 
 MODULE = "lesson"
 UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # findings that explain nothing
@@ -172,42 +173,12 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
     code: str = ""
 
 
-class Guess(msgspec.Struct, frozen=True):
-    """A prediction: the number of an option, a number, heights, an order, or a place."""
-
-    kind: Literal["choice", "magnitude", "sketch", "rank", "marker"]
-    at: tuple[float, ...]
-    sure: int | None = None  # 1 a guess, 2 fairly sure, 3 certain
-
-
-@dataclass(frozen=True, slots=True)
-class LessonRun:
-    """A run as a lesson sees it: the rows that count, and what was found."""
-
-    params: Any
-    tables: Tables
-    machine: Machine
-    message: str
-    values: Mapping[str, float] = field(default_factory=dict)
-    limits: tuple[str, ...] = ()
-    unclear: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """How a guess stands to what was measured."""
 
     is_right: bool
     is_sharp: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis."""
-
-    names: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,23 +193,6 @@ class Explained:
     confirm: str
     why_not_double: str
     transfer: str
-
-
-def lesson_run(params: Any, tables: Tables, machine: Machine, finding: Any) -> LessonRun:
-    """Return a run as its lesson sees it."""
-    return LessonRun(
-        params=params,
-        tables={name: counting(rows) for name, rows in tables.items()},
-        machine=machine,
-        message=finding.message,
-        values=dict(finding.values),
-        limits=tuple(finding.limits),
-        unclear=tuple(finding.unclear),
-    )
-
-
-class BadLesson(ValueError):
-    """A lesson's file cannot be read; the text says why in one sentence."""
 
 
 class Taught:
@@ -315,7 +269,7 @@ class Taught:
 
 
 def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> Taught | None:
-    """Return the lesson in an experiment's folder; None where none is written. Raises BadLesson."""
+    """Return the lesson in an experiment's folder; None where none is written. Raises UserError."""
     for name in dict.fromkeys((language, ENGLISH)):
         path = home.folder / f"{MODULE}.{name}.toml"
         if path.is_file():
@@ -325,9 +279,21 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
     try:
         words = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
-        raise BadLesson(f"The lesson of {experiment.id} cannot be read: {error}.") from None
+        raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")
-    return Taught(words, importlib.import_module(f"{package}.{MODULE}"))
+    functions = importlib.import_module(f"{package}.{MODULE}")
+    if lacking := [name for name in _named(words) if not hasattr(functions, name)]:
+        reason = f"lesson.py has no {', '.join(lacking)}"
+        raise UserError("lesson_unreadable", id=experiment.id, reason=reason)
+    return Taught(words, functions)
+
+
+def _named(words: Lesson) -> list[str]:
+    """Return the functions that the words name."""
+    right = getattr(words.predict, "right", None)
+    named = [words.observe.right, *([right] if right else [])]
+    named += [branch.when for branch in words.explain.branches]
+    return named + [goal.reached for goal in words.goals]
 
 
 def _one_line(text: str) -> str:

@@ -10,19 +10,16 @@ import pytest
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
+from experiments.core.lesson_run import Guess, LessonRun, Spot, lesson_run
 from experiments.core.lessons import (
     LIKELY,
     MOST_CODE_LINES,
     Choice,
-    Guess,
-    LessonRun,
     Magnitude,
     Marker,
     Rank,
     Sketch,
-    Spot,
     Taught,
-    lesson_run,
     taught,
 )
 from experiments.core.parameters import from_json
@@ -64,16 +61,16 @@ def guesses(lesson: Taught) -> list[Guess]:
     """Return every option, or the ends and the middle of what can be said."""
     predict = lesson.words.predict
     if isinstance(predict, Choice):
-        return [Guess("choice", (n,)) for n in range(len(predict.options))]
+        return [Guess(kind="choice", at=(n,)) for n in range(len(predict.options))]
     if isinstance(predict, Magnitude):
-        return [Guess("magnitude", (each,)) for each in predict.range]
+        return [Guess(kind="magnitude", at=(each,)) for each in predict.range]
     if isinstance(predict, Sketch):
-        return [Guess("sketch", (each,) * len(predict.points)) for each in predict.range]
+        return [Guess(kind="sketch", at=(each,) * len(predict.points)) for each in predict.range]
     if isinstance(predict, Rank):
         order = tuple(range(len(predict.items)))
-        return [Guess("rank", order), Guess("rank", order[::-1])]
+        return [Guess(kind="rank", at=order), Guess(kind="rank", at=order[::-1])]
     assert isinstance(predict, Marker)
-    return [Guess("marker", (each,)) for each in predict.range]
+    return [Guess(kind="marker", at=(each,)) for each in predict.range]
 
 
 def made(experiment: Experiment) -> dict[str, LessonRun]:
@@ -162,13 +159,15 @@ def test_a_guess_is_judged_by_what_was_measured(lesson, shown):
         assert [mark is not None and mark.is_right for mark in marks].count(True) == 1
         assert marks[right].is_right
     elif isinstance(predict, Magnitude | Marker):
-        assert lesson.judge(Guess(predict_kind(predict), (right,)), shown).is_sharp
-        assert not lesson.judge(Guess(predict_kind(predict), (right * LIKELY * 2,)), shown).is_right
+        assert lesson.judge(Guess(kind=predict_kind(predict), at=(right,)), shown).is_sharp
+        assert not lesson.judge(
+            Guess(kind=predict_kind(predict), at=(right * LIKELY * 2,)), shown
+        ).is_right
     elif isinstance(predict, Sketch):
-        assert lesson.judge(Guess("sketch", tuple(right)), shown).is_sharp
+        assert lesson.judge(Guess(kind="sketch", at=tuple(right)), shown).is_sharp
     else:
-        assert lesson.judge(Guess("rank", tuple(right)), shown).is_right
-        assert not lesson.judge(Guess("rank", tuple(right)[::-1]), shown).is_right
+        assert lesson.judge(Guess(kind="rank", at=tuple(right)), shown).is_right
+        assert not lesson.judge(Guess(kind="rank", at=tuple(right)[::-1]), shown).is_right
 
 
 def predict_kind(predict) -> str:
