@@ -16,12 +16,12 @@ from machine.condition import Clock, HugePages, PowerLimit, System, Temperature,
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.peak import Peaks
 from machine.record import record
+from machine.system.linux import HIGHEST_THREAD
 from machine.text import plain
 from machine.tidy import sound_peaks, tidy
 
 FORMAT = "coreopsis.machine"
 VERSION = 1
-MOST_PARTS = 2**14  # of a kind, and the highest number of one: twice what kernels support
 
 CoreKind = Literal["performance", "efficiency", "low-power"]
 CacheKind = Literal["data", "instruction", "unified"]
@@ -226,9 +226,9 @@ def from_json(data: object) -> Machine:
     except UnicodeError:
         raise BadMachine("This machine file is damaged: it holds half of a letter.") from None
     for where, ids in _ids(machine):
-        if len(ids) > MOST_PARTS:
+        if len(ids) > HIGHEST_THREAD:
             raise BadMachine(f"This machine file is damaged at {where}: no machine has as many.")
-        if not all(isinstance(each, int) and 0 <= each < MOST_PARTS for each in ids):
+        if not all(isinstance(each, int) and 0 <= each < HIGHEST_THREAD for each in ids):
             raise BadMachine(f"This machine file is damaged at {where}: no part has such a number.")
     return replace(machine, peaks=sound_peaks(machine.peaks))
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from machine.peak import Peak, Peaks
 from machine.record import names
+from machine.system.linux import HIGHEST_NUMBER
 from machine.text import LINE_LETTERS, plain
 
 T = TypeVar("T")
@@ -18,7 +19,6 @@ PEAK_UNITS = ("bytes_per_s", "flop_per_s", "op_per_s")
 
 _SENTENCE_LETTERS = 2000
 _SENTENCES = frozenset({"why", "how", "sources"})
-HIGHEST_NUMBER = 2**63  # what JSON and SQLite hold
 
 
 def tidy(value: T) -> T:

@@ -43,7 +43,7 @@ def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         parts.append(f"driver {clock.driver}")
     if parts:
         yield "clock", ", ".join(parts)
-    if told := [temperature_text(one) for one in cpu.temperatures if one.now_celsius is not None]:
+    if told := [_temperature_text(one) for one in cpu.temperatures if one.now_celsius is not None]:
         yield "heat", ", ".join(told)
     counts = cpu.throttling
     if counts.cores or counts.packages:
@@ -57,7 +57,7 @@ def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         yield "power", f"package {package}: {', '.join(map(_power_text, limits))}"
 
 
-def temperature_text(temperature: Temperature) -> str:
+def _temperature_text(temperature: Temperature) -> str:
     """Return the temperature of now, and its limit."""
     text = f"{temperature.name} {show(temperature.now_celsius or 0, 'celsius')} now"
     limit = temperature.critical_celsius

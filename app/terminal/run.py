@@ -77,6 +77,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             stream=options.json,
             out=options.out,
             svg=options.svg,
+            is_named=lesson is None,  # the lesson has asked it
         )
     if lesson is not None:
         lesson.explain(guess, params, ended.tables, ended.finding)

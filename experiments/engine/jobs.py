@@ -18,7 +18,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import IO, Any
 
 from experiments.core.declare import Experiment
@@ -30,7 +29,7 @@ from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
 from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
-from machine.system.cgroups import oom_kills
+from machine.system.cgroups import OutOfMemory
 
 log = logging.getLogger(__name__)
 
@@ -186,7 +185,7 @@ class Run:
         self._silent_limit_s: float | None = None  # set where it was ended for its silence
         self._waiting = False  # for another program's run: as long as it takes
         self._listening_since_s: float | None = None
-        self._oom_kills = oom_kills(Path("/"))
+        self._out_of_memory = OutOfMemory()
         worker.send(
             messages.Measure(
                 experiment=experiment.id, params=dict(params), quick=quick, run=self.id
@@ -273,9 +272,7 @@ class Run:
 
     def _who_ended_it(self) -> str:
         """Return the key of the sentence; that memory ran out is said only if the system counts."""
-        kills = oom_kills(Path("/"))
-        ran_out = kills is not None and self._oom_kills is not None and kills > self._oom_kills
-        return "killed_by_system" if ran_out else "ended_from_outside"
+        return "killed_by_system" if self._out_of_memory.has_come() else "ended_from_outside"
 
     def _invented(
         self, outcome: messages.Outcome, key: str | None, **values: object

@@ -36,7 +36,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, Concatenate
 
 from experiments.core.bench import Bench
@@ -46,7 +45,7 @@ from experiments.core.problems import UserError
 from experiments.devices.device import CPU
 from experiments.tools import member as one
 from experiments.tools.member import Member, Task
-from machine.system.cgroups import oom_kills
+from machine.system.cgroups import OutOfMemory
 
 Work = Callable[Concatenate[Member, ...], Iterator[Any]]
 
@@ -121,7 +120,7 @@ class _Group:
         inbox: queue.SimpleQueue[tuple[int, str, Any]],
     ) -> None:
         self._bench, self._members, self._inbox = bench, members, inbox
-        self._oom_kills = oom_kills(Path("/"))
+        self._out_of_memory = OutOfMemory()
         self._said: dict[str, dict[int, Any]] = {one.LOADED: {}, one.JOINED: {}, one.DONE: {}}
 
     def until_done(self) -> Iterator[Any]:
@@ -162,8 +161,7 @@ class _Group:
             return UserError(value.key, detail=value.detail, **value.values)
         status = self._members[rank].status()
         if status == -getattr(signal, "SIGKILL", 9):
-            kills = oom_kills(Path("/"))
-            ran_out = kills is not None and self._oom_kills is not None and kills > self._oom_kills
+            ran_out = self._out_of_memory.has_come()
             return UserError("member_out_of_memory" if ran_out else "member_killed", rank=rank)
         return UserError("member_ended", rank=rank, status=status)
 

@@ -1,4 +1,4 @@
-"""The step about the PCIe link of each card: does it use all lanes that card and slot have?"""
+"""The doctor's step about PCIe links that use fewer lanes than card and slot have."""
 
 from __future__ import annotations
 

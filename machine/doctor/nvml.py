@@ -20,13 +20,12 @@ from machine.doctor.asking import ask
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
 from machine.facts import Unanswered
 from machine.gpus import nvml_child
-from machine.gpus.nvml import MOST_GPUS, Library
+from machine.gpus.nvml import MOST_GPUS, MOST_INSTANCES, Library
 from machine.system.linux import entries
 
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN
 _LINK = ("Generation", "Width")
 _TEMPERATURE_OF_GPU, _SLOWDOWN = 0, 1  # of nvmlTemperatureSensors_t, nvmlTemperatureThresholds_t
-_MOST_INSTANCES = 64  # of MIG; GPUs have 7
 _GPUS = Path("/proc/driver/nvidia/gpus")
 _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 
@@ -174,7 +173,7 @@ def _mig_instances(library: Library, handle: Any) -> int:
     asked = _Asked(library)
     found = 0
     for index in range(
-        min(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0, _MOST_INSTANCES)
+        min(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0, MOST_INSTANCES)
     ):
         asked.get("nvmlDeviceGetMigDeviceHandleByIndex", handle, index)
         found += not asked.code

@@ -65,7 +65,7 @@ _NO_BINDING = Reason(
     "The Python package nvidia-ml-py is not installed.", "pip install nvidia-ml-py"
 )
 ODD = Reason("The driver's answer makes no sense.", "nvidia-smi -q")
-MOST_GPUS, MOST_BYTES = 1024, 2**50  # a library that tells more lies
+MOST_GPUS, MOST_INSTANCES, MOST_BYTES = 1024, 64, 2**50  # a library that tells more lies
 # The union of nvmlFieldValue_t by nvmlValueType_t.
 _FIELD_TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 

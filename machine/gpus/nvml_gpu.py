@@ -11,7 +11,15 @@ from machine.bus import pcie
 from machine.devices import Link, MigInstance
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvlink, nvml_health
-from machine.gpus.nvml import MOST_BYTES, NOT_SUPPORTED, ODD, REASONS, Nvml, is_refusal
+from machine.gpus.nvml import (
+    MOST_BYTES,
+    MOST_INSTANCES,
+    NOT_SUPPORTED,
+    ODD,
+    REASONS,
+    Nvml,
+    is_refusal,
+)
 from machine.gpus.pci_facts import Host
 from machine.system.linux import read_text
 
@@ -46,7 +54,6 @@ _MOST = {
     "numa_node": 2**16,
     "memory_numa_node": 2**16,
 }
-_MOST_INSTANCES = 64  # of MIG; GPUs have 7
 _HIGHEST_BUS, _HIGHEST_DOMAIN = 0xFF, 2**31  # Hyper-V makes up domains
 _CLOCK_SM, _CLOCK_MEMORY = 1, 2  # nvmlClockType_t
 _SCOPE_NODE = 0  # nvmlAffinityScope_t
@@ -185,7 +192,7 @@ def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
 def _mig(library: Nvml, gpu: Any, facts: Facts) -> tuple[MigInstance, ...]:
     """Return the MIG instances; `facts` gets the reasons for missing values."""
     instances = []
-    for index in range(min(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu), _MOST_INSTANCES)):
+    for index in range(min(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu), MOST_INSTANCES)):
         try:
             handle = library.ask("nvmlDeviceGetMigDeviceHandleByIndex", gpu, index)
         except Unanswered as error:

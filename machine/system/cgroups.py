@@ -116,9 +116,20 @@ def oom_kills(root: Path) -> int | None:
     return _oom_kill(root / "proc/vmstat")
 
 
+class OutOfMemory:
+    """Remembers how many processes had been killed for want of memory."""
+
+    def __init__(self) -> None:
+        self._before = oom_kills(Path("/"))
+
+    def has_come(self) -> bool:
+        """Has the system killed another since, as far as it counts?"""
+        now = oom_kills(Path("/"))
+        return now is not None and self._before is not None and now > self._before
+
+
 def _oom_kill(path: Path) -> int | None:
-    count = fields((read_text(path) or "").replace(" ", ":")).get("oom_kill", "")
-    return int(count) if count.isdecimal() else None
+    return to_int(fields((read_text(path) or "").replace(" ", ":")).get("oom_kill"))
 
 
 def _droppable_bytes(folder: Path) -> int:

@@ -22,7 +22,7 @@ _CHUNK_BYTES = 2**16
 _LIMIT_BYTES = 2**24  # of lists such as /proc/cpuinfo
 _SYS_LIMIT_BYTES = 2**17  # of a recorded /sys, whose files may be huge
 HIGHEST_THREAD = 2**14  # twice what kernels support; a damaged list must not fill the memory
-_HIGHEST_NUMBER = 2**63  # what JSON and SQLite hold; a longer one is damaged
+HIGHEST_NUMBER = 2**63  # what JSON and SQLite hold; a longer one is damaged
 
 _root: ContextVar[str | None] = ContextVar("root", default=None)
 
@@ -119,7 +119,7 @@ def to_int(text: str | None, base: int = 10) -> int | None:
         number = int(text or "", base)
     except ValueError:  # also for thousands of digits
         return None
-    return number if abs(number) < _HIGHEST_NUMBER else None
+    return number if abs(number) < HIGHEST_NUMBER else None
 
 
 def read_list(path: Path | str) -> frozenset[int] | None:
@@ -198,7 +198,7 @@ def entries(folder: Path | str) -> list[str]:
 def device_path(root: Path, link: Path) -> str:
     """Return the device path that a link of /sys leads to, "" if outside of the tree.
 
-    Devices are real folders: only the link is followed, in a tenth of the time of `realpath`.
+    Devices are real folders: only the link is followed. `realpath` would ask of each folder above.
     """
     folder, name = os.path.split(link)
     real, top = f"{_real_folder(folder)}/{name}", _real_folder(str(root)).rstrip("/")

@@ -7,6 +7,12 @@ from experiments import api as x
 ALIKE, FAR = 1.25, 50.0  # times
 
 
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, str]:
+    """Return what memory sends at once: the line of this machine's caches."""
+    lines = {cache.line_bytes for cache in run.machine.cpu.caches if cache.line_bytes}
+    return {"a_line": f"a whole line of {max(lines)} bytes" if lines else "a whole line of bytes"}
+
+
 def flattest_line(run: x.LessonRun) -> x.Spot:
     """Return the order whose time grew least from the smallest to the largest size."""
     times = x.medians(((row.order, row.size_bytes), row.element_s) for row in run.tables["reads"])

@@ -14,8 +14,8 @@ from experiments import api as x
 from experiments.tools.arrays import counts
 from experiments.tools.side_by_side import pin
 
-SAMPLE_S = 0.01
-CYCLES = 2_000_000  # of a turn: under a millisecond
+CYCLES = 40_000_000  # in one call: between two calls threads wait for the GIL, as if it were taken
+SAMPLE_S = 0.015  # roughly, to tell the time beforehand
 FINE_S = 1e-4  # a coarser clock of threads, as on Windows, cannot tell
 
 
@@ -65,11 +65,10 @@ def _speed(bench: x.Bench, threads: Sequence[int | None]) -> tuple[float, float]
         pin(thread)
         together.wait()
         try:
-            count(CYCLES)  # a core takes a moment to change its clock
-            start_s, own_s, cycles = bench.now_s(), time.thread_time(), 0
-            while (whole_s := bench.now_s() - start_s) < SAMPLE_S:
-                cycles += count(CYCLES)
-            own_s = time.thread_time() - own_s
+            count(CYCLES // 20)  # a core takes a moment to change its clock
+            start_s, own_s = bench.now_s(), time.thread_time()
+            cycles = count(CYCLES)
+            own_s, whole_s = time.thread_time() - own_s, bench.now_s() - start_s
             return cycles / own_s, max(0.0, 1 - own_s / whole_s)
         finally:
             over.set()

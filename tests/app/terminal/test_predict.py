@@ -8,10 +8,14 @@ import pytest
 
 from app.cli import main
 from app.context import Context
-from app.terminal.predict import Lesson
+from app.terminal.predict import Lesson, lesson_of, predict_kind
 from experiments.core.catalogue import Catalogue
+from experiments.core.lesson_run import Guess
 from experiments.core.lessons import Predict, Taught, taught
-from experiments.core.shelves import homes
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
+from experiments.core.shelves import Home, homes
+from experiments.engine.recording import read
 
 QUICK = ("run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--no-keep", "--predict")
 
@@ -84,6 +88,38 @@ def test_every_kind_of_prediction_can_be_typed(predict, lines, at, tmp_path, mon
 
     assert (guess and guess.kind) == (at and predict["kind"])
     assert (guess and guess.at) == (at and pytest.approx(at))
+
+
+@pytest.mark.parametrize("name", ["burst-random", "gil-threads"])
+def test_the_explanation_has_the_numbers_of_the_run(name, tmp_path, capsys):
+    experiment, home = Catalogue().load(name), homes()[name]
+    recording = read(home.recording)
+    params = from_json(experiment.params, recording.started.params, check_choices=False)
+    kind = taught(experiment, home).words.predict
+    guess = Guess(kind=predict_kind(kind), at=(2.0,))
+    lesson = lesson_of(Context(data=tmp_path), experiment)
+    lesson.explain(guess, params, recording.tables(experiment), recording.finding(experiment))
+    said = " ".join(capsys.readouterr().out.split())
+
+    assert re.search(r"You said .+?\. (It was [\d.]+×|Four jobs took as long as [\d.]+ jobs)", said)
+    assert "Many believe:" in said
+    assert "Why " in said
+    assert re.search(r"`coreopsis run [\w-]+` answers it", said)
+    assert "{" not in said
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text.replace('right = "flattest_line"', 'right = "nobody"'),
+               lambda text: text.replace("[observe]", "[observes]"), lambda text: text[:200]],
+)  # fmt: skip
+def test_a_lesson_that_cannot_be_read_is_one_sentence(change, tmp_path, monkeypatch):
+    home = homes()["burst-random"]
+    text = (home.folder / "lesson.en.toml").read_text()
+    (tmp_path / "lesson.en.toml").write_text(change(text))
+    monkeypatch.setattr("experiments.core.shelves.Home.module", home.module)
+    with pytest.raises(UserError) as caught:
+        taught(Catalogue().load("burst-random"), Home(home.shelf, tmp_path))
+    assert caught.value.problem.key == "lesson_unreadable"
 
 
 def test_without_a_lesson_it_runs_and_says_so(answering):

@@ -20,6 +20,7 @@ from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
 from experiments.engine.recorder import Recorder
+from machine.system import cgroups
 from tests.experiments.engine.runs import (
     SHELVES,
     called,
@@ -392,7 +393,7 @@ def test_a_killed_worker_is_lost(how, engine, token):
 
 def test_memory_ran_out_only_where_the_system_has_counted_it(engine, monkeypatch):
     counts = iter([3, 4])
-    monkeypatch.setattr(jobs, "oom_kills", lambda root: next(counts))
+    monkeypatch.setattr(cgroups, "oom_kills", lambda root: next(counts))
     assert ending(hear(start(engine, "is_killed"))) == (LOST, "killed_by_system")
 
 

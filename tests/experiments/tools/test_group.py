@@ -17,6 +17,7 @@ from experiments.core.problems import UserError
 from experiments.tools import group
 from experiments.tools import member as one
 from experiments.tools.group import together
+from machine.system import cgroups
 from tests import ROOT
 from tests.experiments import group_works as works
 from tests.experiments.machines import machine
@@ -62,7 +63,7 @@ def test_a_killed_member_is_named_though_others_complain_of_its_end(bare, work):
 
 def test_memory_ran_out_only_where_the_system_has_counted_it(bare, monkeypatch):
     counts = iter([3, 4])
-    monkeypatch.setattr(group, "oom_kills", lambda root: next(counts))
+    monkeypatch.setattr(cgroups, "oom_kills", lambda root: next(counts))
 
     assert problem_of(works.killed, 1).key == "member_out_of_memory"
 
