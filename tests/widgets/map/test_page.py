@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 
 from experiments.core import words
 from experiments.core.declare import Part
+from experiments.core.units import unbroken
 from machine.inspect import inspect
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
@@ -427,7 +428,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert WORDS.say("map.one_of", {"count": 2}) in texts
     assert "no whole run yet: a; b, and 1 more" in texts
     assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
-    assert "32 KiB" in texts
+    assert unbroken("32 KiB") in texts
     assert any("/sys/" in text.replace("\u200b", "") for text in texts)
     assert [link.accessibleName() for link in links(page.panel)] == [
         WORDS.say("map.whole"),

@@ -205,33 +205,30 @@ class PartPanel(QFrame):
 
     def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:
         """Return the facts; those with the same source or reason share it."""
-        say = self._words.say
-        below = [
-            [fact.source]
-            if fact.value
-            else [fact.why, say("map.how", {"how": fact.how}) if fact.how else ""]
-            for fact in facts
-        ]
+        below = [[fact.source] if fact.value else self._gap(fact) for fact in facts]
         parts = []
         for place, fact in enumerate(facts):
             is_last = place + 1 == len(facts) or below[place] != below[place + 1]
             small = [text for text in below[place] if text] if is_last else []
-            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
-            value = unknown if fact.value is None else fact.value
-            parts.append(_triple(fact.label, value, small, is_known=fact.value is not None))
+            parts.append(self._fact(fact, small))
         return parts
 
     def _quiet(self, fact: Fact) -> QWidget:
         """Return a fact whose source is its tip; only the reason for a gap stands below it."""
-        say = self._words.say
         if fact.value is None:
-            how = say("map.how", {"how": fact.how}) if fact.how else ""
-            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
-            below = [text for text in (fact.why, how) if text]
-            return _triple(fact.label, unknown, below, is_known=False)
-        made = _triple(fact.label, unbroken(fact.value), ())
+            return self._fact(fact, self._gap(fact))
+        made = self._fact(fact, ())
         made.setToolTip(tip(fact.source))
         return made
+
+    def _gap(self, fact: Fact) -> list[str]:
+        """Return why a fact is not known, and how to get it."""
+        return [fact.why, self._words.say("map.how", {"how": fact.how}) if fact.how else ""]
+
+    def _fact(self, fact: Fact, below: Sequence[str]) -> QWidget:
+        unknown = self._words.say("map.hidden" if fact.is_hidden else "map.not_known")
+        is_known = fact.value is not None
+        return _triple(fact.label, fact.value or unknown, below, is_known=is_known)
 
 
 def _pair(value: str, text: str) -> QWidget:
@@ -242,7 +239,7 @@ def _pair(value: str, text: str) -> QWidget:
 
 def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
     """Return a name, its value at the right, and small text below."""
-    answer = label(value, "note" if is_known else "soft", wrap=True)
+    answer = label(unbroken(value), "note" if is_known else "soft", wrap=True)
     answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
     is_list = (
         ", " in name
