@@ -16,7 +16,7 @@ from machine.condition import Clock, HugePages, PowerLimit, System, Temperature,
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.peak import Peaks
 from machine.record import record
-from machine.system.linux import HIGHEST_THREAD
+from machine.system.linux import HIGHEST_NUMBER, HIGHEST_THREAD
 from machine.text import plain
 from machine.tidy import sound_peaks, tidy
 
@@ -210,7 +210,7 @@ def from_json(data: object) -> Machine:
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise BadMachine(f'This is not a machine file: it has no "format": "{FORMAT}".')
     version = data.get("version")
-    if not isinstance(version, int) or version < 1:
+    if not isinstance(version, int) or not 1 <= version < HIGHEST_NUMBER:
         raise BadMachine("This machine file does not say which version it has.")
     if version > VERSION:
         raise BadMachine(

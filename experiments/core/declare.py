@@ -142,6 +142,28 @@ class Finding:
     unclear: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A number to be read first, and its mark in a view.
+
+    The mark is that of the bars, lines, pins, lanes or cells with these labels, or the place on the
+    x axis that the value `at` gives; of both, the line at that place.
+    """
+
+    value: str
+    view: str
+    names: tuple[str, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What to do after a run: settings to change, and an experiment; `next.*` in the words."""
+
+    experiment: str
+    setting: Mapping[str, Any] = field(default_factory=dict)
+
+
 @record
 class Experiment(Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
@@ -168,6 +190,8 @@ class Experiment(Generic[P]):
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
     # Values that `make gpu-check` holds against a figure of CUDA: its name, and the ratio's budget.
     held: Mapping[str, tuple[str, tuple[float, float] | None]] = field(default_factory=dict)
+    keys: tuple[Key, ...] = ()  # at most three
+    next: Next | None = None
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property

@@ -2,7 +2,7 @@
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
 function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
-the texts may name.
+the texts may name, and `HELD_BACK` names what a run shows last.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from experiments.core.declare import Experiment
+from experiments.core.diagram import Diagram, read_diagram
 from experiments.core.disturbed import MOSTLY_DISTURBED
 from experiments.core.lesson_run import Guess, LessonRun
 from experiments.core.problems import UserError
@@ -171,6 +172,7 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
     goals: tuple[Goal, ...]
     sources: tuple[Source, ...]
     code: str = ""
+    diagram: dict[str, str] = {}  # labels of the drawing; `about` says in a sentence what it shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +200,14 @@ class Explained:
 class Taught:
     """A lesson with its words and functions."""
 
-    def __init__(self, words: Lesson, functions: Any) -> None:
-        self.words, self._functions = words, functions
+    def __init__(self, words: Lesson, functions: Any, diagram: Diagram | None) -> None:
+        self.words, self.diagram, self._functions = words, diagram, functions
+
+    @property
+    def held_back(self) -> tuple[str, ...]:
+        """The bars, lines or lanes that a run shows last, because they surprise."""
+        held: tuple[str, ...] = getattr(self._functions, "HELD_BACK", ())
+        return held
 
     def call(self, name: str, *given: Any) -> Any:
         """Return what a function of the lesson says."""
@@ -285,7 +293,7 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
     if lacking := [name for name in _named(words) if not hasattr(functions, name)]:
         reason = f"lesson.py has no {', '.join(lacking)}"
         raise UserError("lesson_unreadable", id=experiment.id, reason=reason)
-    return Taught(words, functions)
+    return Taught(words, functions, read_diagram(home.folder))
 
 
 def _named(words: Lesson) -> list[str]:

@@ -116,7 +116,9 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return is_told or is_put_together(key)
         case "notes" | "problems":
             return key in constants()
-        case "findings" | "limits":
+        case "next":
+            return experiment.next is not None and (key == "experiment" or experiment.next.setting)
+        case "findings" | "because" | "limits":
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
             return False

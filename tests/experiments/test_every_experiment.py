@@ -37,6 +37,9 @@ MACHINES = {
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
          "fraction", "switch"}  # fmt: skip
 
+UNTOLD = ("cannot_tell", "nothing_to_", "too_few", "mostly_")  # findings that have no cause
+MOST_VERDICT_WORDS, MOST_CAUSE_WORDS, MOST_KEYS = 12, 20, 3
+
 pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
 
 
@@ -116,13 +119,49 @@ def test_everything_that_analyse_can_say_has_words_and_no_word_is_left_over(expe
     assert [key for key in limits if not any(matches(key, p) for p in said.limits)] == []
 
 
+def test_a_finding_is_a_short_verdict_with_its_cause(experiment):
+    if not experiment.keys:
+        pytest.skip("its findings are not yet put so")
+    findings = {key.rpartition(".")[2] for key in ENGLISH.keys(f"{experiment.id}.findings.")}
+    causes = {key.rpartition(".")[2] for key in ENGLISH.keys(f"{experiment.id}.because.")}
+
+    assert {key for key in findings if not key.startswith(UNTOLD)} <= causes <= findings
+    for key in findings:
+        verdict = ENGLISH.text(f"{experiment.id}.findings.{key}")
+        assert len(verdict.split()) <= MOST_VERDICT_WORDS, verdict
+    for key in causes:
+        cause = ENGLISH.text(f"{experiment.id}.because.{key}")
+        assert cause.startswith("Because "), cause
+        assert all(len(one.split()) <= MOST_CAUSE_WORDS for one in cause.split(". ")), cause
+
+
+def test_what_is_read_first_and_done_next_exists(experiment):
+    values = {value.name for value in experiment.values}
+    views = {view.key: view for view in experiment.views}
+    assert len(experiment.keys) <= MOST_KEYS
+    for key in experiment.keys:
+        assert {key.value, *filter(None, [key.at])} <= values
+        assert key.names or key.at
+        assert key.view in views
+    if experiment.next is None:
+        assert not experiment.keys
+        return
+    assert experiment.next.experiment in {each.id for each in EXPERIMENTS} - {experiment.id}
+    assert ENGLISH.has(f"{experiment.id}.next.experiment")
+    if experiment.next.setting:
+        assert ENGLISH.has(f"{experiment.id}.next.setting")
+        default = MACHINES["a laptop"]
+        params = to_json(experiment.params_for(default, quick=False))
+        from_json(experiment.params, {**params, **experiment.next.setting})
+
+
 def test_a_finding_speaks_of_declared_values_only(experiment):
     units = {value.name: value.unit for value in experiment.values}
     for key in ENGLISH.keys(f"{experiment.id}."):
         section = key.split(".")[1]
         if section in ("notes", "problems"):
             continue
-        if section in ("findings", "limits", "in_short"):
+        if section in ("findings", "because", "limits", "in_short"):
             said = ENGLISH.say(key, dict.fromkeys(units, 1.0))
             assert "{" not in said, key
             assert said.endswith(".") or section == "in_short", key

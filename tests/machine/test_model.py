@@ -86,6 +86,7 @@ HEAD = {"format": "coreopsis.machine", "version": 1}
         ({"format": "coreopsis.run", "version": 1}, "not a machine file"),
         ({"format": "coreopsis.machine"}, "which version"),
         ({**HEAD, "version": "1"}, "which version"),
+        ({**HEAD, "version": 10**2000}, "which version"),
         ({**HEAD, "version": 2}, "newer than this program"),
         ({**HEAD, "cpu": {"threads": "two"}}, "at cpu.threads: Expected `int | null`, got `str`"),
         ({**HEAD, "cpu": {"threads": True}}, "at cpu.threads"),

@@ -311,6 +311,12 @@ EXPERIMENT = x.Experiment(
         x.Value("sleeper_late_one_s", "s"),
         x.Value("sleeper_late_two_s", "s"),
     ),
+    keys=(
+        x.Key("serial_s", "wall", ("serial",)),
+        x.Key("threads_s", "wall", ("threads",)),
+        x.Key("processes_s", "wall", ("processes",)),
+    ),
+    next=x.Next("waiting", {"job_s": 0.005}),
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,

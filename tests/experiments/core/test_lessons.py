@@ -140,6 +140,19 @@ def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
     assert lesson.words.sources
 
 
+def test_its_drawing_has_words_for_each_label_and_stays_in_its_frame(lesson):
+    diagram, labels = lesson.diagram, lesson.words.diagram
+    if diagram is None:
+        pytest.skip("not drawn yet")
+    assert set(diagram.labels) == labels.keys() - {"about"}
+    assert labels["about"].endswith(".")
+    width, height = diagram.size
+    for shape in diagram.shapes:
+        x, y = getattr(shape, "size", (0, 0))
+        points = getattr(shape, "points", None) or [shape.at, (shape.at[0] + x, shape.at[1] + y)]
+        assert all(0 <= at[0] <= width and 0 <= at[1] <= height for at in points), shape
+
+
 def test_its_sentences_are_short(lesson, shown):
     words, told = lesson.words, lesson.explain(shown, guesses(lesson)[0])
     texts = [words.context, words.predict.ask, words.observe.ask, words.observe.hint, told.headline]
