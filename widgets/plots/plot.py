@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from experiments.core.lesson_run import Spot
+from experiments.core.views import Lines
 from widgets.plots import navigation
 from widgets.plots.overlays import light, places
 from widgets.plots.overlays.axes_of import x_axis, y_axis
@@ -42,7 +43,7 @@ class Plot(ReadablePlot):
     _handles: Handles | None = None
     _click: QPointF | None = None  # where the button went down
     _lit: Spot | None = None
-    _pointed_at: tuple[str, str] = ("", "")
+    _pointed_at: tuple[str, QRectF] | None = None
 
     def show_expected(
         self, rows: Sequence[Any], values: Mapping[str, float], *, faint: bool = True
@@ -159,14 +160,11 @@ class Plot(ReadablePlot):
         """Paint light, the place that a click would pick, handles and the cursor."""
         if painted.is_empty:
             return
-        sheet = painted.sheet
         if self._lit is not None:
-            rects = places.rects_of(self.scene, painted, self._lit)
-            light.shine(sheet, rects, places.lines_of(self.scene, painted, self._lit))
+            light.show_spot(self.scene, painted, self._lit)
         place = self._place() if self._is_asked else None
         if place is not None:
-            light.shine(sheet, [place.rect])
-            light.frame(sheet, place.rect, self.scene.terms.say("plot.click"))
+            light.show_place(self.scene, painted, place)
         if self._handles is not None:
             self._handles.paint(painted)
         super().paint_over(painted)
@@ -174,7 +172,7 @@ class Plot(ReadablePlot):
     def draw_again(self) -> None:
         """Draw what the scene holds now; mouse and cursor may be at another mark."""
         super().draw_again()
-        if self._mouse is not None or self._cursor is not None or self._pointed_at[0]:
+        if self._mouse is not None or self._cursor is not None or self._pointed_at:
             self._follow()
 
     def _show_contents(self) -> None:
@@ -184,15 +182,19 @@ class Plot(ReadablePlot):
         self._describe()
 
     def _place(self) -> Place | None:
+        """Return what mouse or cursor are at; a line only where its points are near."""
+        if self._handles is not None:
+            return None
         painted = self.painted()
-        if self._mouse is not None:
+        is_anywhere = self._is_asked or not isinstance(self.scene.terms.view, Lines)
+        if self._mouse is not None and is_anywhere:
             return places.place_at(self.scene, painted, self._mouse)
         return places.place_of(self.scene, painted, self._cursor) if self._cursor else None
 
     def _follow(self) -> None:
         """Tell what mouse or cursor point at, if that is another mark or place."""
-        place = None if self._handles else self._place()
-        at = (place.label, repr(place.x)) if place else ("", "")
+        place = self._place()
+        at = (place.label, place.rect) if place else None
         if at != self._pointed_at:
             self._pointed_at = at
             self.pointed.emit(place.label if place else "", place.x if place else float("nan"))

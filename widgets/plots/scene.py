@@ -195,6 +195,8 @@ class Scene:
         painter.setClipRect(rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
         self._paint_marks(sheet)
         painter.restore()
+        if self.guess is not None:
+            self.guess.paint(sheet, self.terms, self.tracks())
         limits.paint(sheet, lines, words)
         axes.paint_words(sheet, plan, bounds)
         if title_px:
@@ -204,9 +206,8 @@ class Scene:
         return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
 
     def _paint_marks(self, sheet: Sheet) -> None:
-        tracks = self.tracks() if self.guess is not None else ()
         if self.guess is not None:
-            self.guess.paint_gap(sheet, self.terms, tracks)
+            self.guess.paint_gap(sheet, self.terms, self.tracks())
         if not self.contents.is_expecting:
             self.drawing.paint(sheet)
         elif self.contents.is_faint:
@@ -214,8 +215,6 @@ class Scene:
             self.drawing.paint(sheet)
             sheet.painter.setOpacity(1.0)
             sheet.drop_labels()
-        if self.guess is not None:
-            self.guess.paint(sheet, self.terms, tracks)
 
     def _plan(self) -> Plan:
         """Return the axes; of one about which nothing is known, no ticks."""

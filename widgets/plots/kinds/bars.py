@@ -119,6 +119,8 @@ class BarsDrawing:
         near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
         font = _number_font(theme)
         widest = max((text_size(bar.number, font).width() for bar in self._bars), default=0.0)
+        if any(bar.is_ghost for bar in self._bars):  # its number stands after another
+            widest *= 2.0
         room = min((widest + 3 * STEP) / size.width(), 0.5)
         low = -reach(-min(ends)) if ends and min(ends) < 0.0 else 0.0
         high = reach(max(longest / (1.0 - room), *near, 0.0))
@@ -144,7 +146,6 @@ class BarsDrawing:
             sheet.block(rect, sheet.colour(bar.colour), alpha)
         for bar, track in zip(self._bars, self.tracks(), strict=True):
             if bar.is_ghost:
-                self._name_ghost(sheet, bar)
                 continue
             sheet.dots(track.xs[1:], track.ys[1:], theme.ink)
             disturbed = np.array(bar.mark.disturbed)
@@ -163,6 +164,8 @@ class BarsDrawing:
                     bar.number, (anchor,), theme.ink, font=font,
                     stays_in_row=True, stays_put=is_full,
                 )  # fmt: skip
+
+        self._name_ghosts(sheet)
 
     def tracks(self) -> Sequence[Track]:
         """Return a track per bar: first its end, then its repeats."""
@@ -204,12 +207,14 @@ class BarsDrawing:
         said.append(self._terms.left_out(self._left_out))
         return " ".join(part for part in said if part)
 
-    def _name_ghost(self, sheet: Sheet, bar: _Bar) -> None:
-        """Write the value of a bar behind another on the lower edge, where there is room."""
-        end = sheet.area.x_px(bar.mark.value)
-        font, below = sheet.theme.font("small"), bar.middle + GHOST_BAR / 2
-        anchor = Anchor(QPointF(end + STEP, sheet.area.y_px(below)), above=0.7)
-        sheet.wish(bar.number, (anchor,), sheet.theme.soft, font=font, must=False)
+    def _name_ghosts(self, sheet: Sheet) -> None:
+        """Write the values of bars behind others, after the numbers of those."""
+        for bar in self._bars:
+            if bar.is_ghost:
+                end = QPointF(sheet.area.x_px(bar.mark.value), sheet.area.y_px(bar.middle))
+                anchor = Anchor(end + QPointF(2.0 * STEP, 0.0))
+                font = sheet.theme.font("small")
+                sheet.wish(bar.number, (anchor,), sheet.theme.soft, font=font, stays_in_row=True)
 
     def _limits(self) -> list[float]:
         known = [limit.value for limit in self._view.limits if limit.axis == "x"]

@@ -175,13 +175,14 @@ class TimelineDrawing:
         if len(placed) > FEW and not runs:
             yield from ((self._name(lane), place) for lane, place in placed)
             return
-        for (title, detail), found in groupby(placed, key=lambda p: (p[0].title, p[0].detail)):
+        for (title, detail, is_ghost), found in groupby(placed, key=_named):
             lanes, places = zip(*found, strict=True)
             there = {lane.is_second for lane in lanes}
             told = [run for turn, run in enumerate(runs) if run and bool(turn) in there]
             values = {"label": title, "runs": ", ".join(told)}
             text = self._terms.say("plot.of_runs", values) if told else title
-            yield Name(text, detail), (places[0] + places[-1]) / 2
+            name = Name(runs[-1]) if is_ghost else Name(text, detail)
+            yield name, (places[0] + places[-1]) / 2
 
     def _name(self, lane: _Lane) -> Name:
         values = {"group": lane.group, "number": lane.number}
@@ -190,6 +191,12 @@ class TimelineDrawing:
 
     def _last(self) -> float:
         return self._places[-1] if self._places else 0.0
+
+
+def _named(placed: tuple[_Lane, float]) -> tuple[str, str, bool]:
+    """Return what has one name beside the lanes: a group, and its ghost."""
+    lane = placed[0]
+    return lane.title, lane.detail, lane.colour == GHOST
 
 
 def _number(key: LaneKey) -> str:

@@ -77,15 +77,19 @@ class SketchGuess:
         if guess is None:
             return
         colour = sheet.colour(SECOND)
+        sheet.painter.save()
+        sheet.painter.setClipRect(area.rect)
         paths = sheet.lines([Curve(xs=guess[0], ys=guess[1], colour=colour, is_dashed=True)])
+        sheet.painter.restore()
         for x, y in zip(*guess, strict=True):
             at = area.point(float(x), float(y))
             if area.rect.adjusted(-STEP, -STEP, STEP, STEP).contains(at):
                 sheet.ring(at, colour)
                 sheet.occupied.take_rect(QRectF(at.x() - 6, at.y() - 6, 12, 12))
-        xs, ys = paths[0]
-        if not len(xs):
+        low, high = area.sight.x
+        if guess[0][0] > high or guess[0][-1] < low:
             return
+        xs, ys = paths[0]
         others = [(area.x_px(track.xs), area.y_px(track.ys)) for track in tracks]
         points = [_point(xs, ys, share) for share in LABEL_AT]
         font = _font(sheet)
@@ -160,7 +164,7 @@ class PlaceGuess:
         ]
         text = terms.say("plot.guess_at", {"value": terms.show(self.x, axis.column)})
         word = sheet.colour(SECOND, word=True)
-        sheet.wish(text, anchors, word, font=_font(sheet), stays_close=True)
+        sheet.wish(text, anchors, word, font=_font(sheet), stays_put=True)
 
     def said(self, terms: Terms) -> str:
         """Return the guess as a sentence; "" in a view without such an axis."""
@@ -195,7 +199,7 @@ class HeightGuess:
         ]
         text = terms.say("plot.guess_at", {"value": terms.show(self.y, axis.column)})
         word = sheet.colour(SECOND, word=True)
-        sheet.wish(text, anchors, word, font=_font(sheet), stays_close=True)
+        sheet.wish(text, anchors, word, font=_font(sheet), stays_put=True)
 
     def said(self, terms: Terms) -> str:
         """Return the guess as a sentence; "" in a view without such an axis."""

@@ -25,6 +25,7 @@ from widgets.style.theme import STEP
 COARSE, FINE = 1 / 20, 1 / 100  # of the axis, for a key press without and with Shift
 RING_PX, CHOSEN_PX = 7.0, 17.0  # radius of a handle, and of the ring around the chosen one
 ARROW_PX = 24.0
+HIGH = 0.15  # of the area, from its top to the handle of a marker: few marks are there
 CHOSEN_ALPHA = 140
 KEYS = Qt.Key
 SIDEWAYS = {KEYS.Key_Left: -1, KEYS.Key_Right: 1}
@@ -185,7 +186,7 @@ class Marker:
         with _smooth(sheet) as painter:
             painter.setPen(_dashed(sheet))
             painter.drawLine(QPointF(px, rect.top()), QPointF(px, rect.bottom()))
-        at = QPointF(px, rect.center().y())
+        at = QPointF(px, rect.top() + max(HIGH * rect.height(), CHOSEN_PX * sheet.theme.zoom))
         _ring(sheet, at, is_chosen=True)
         _value(sheet, at, self.text(), QPointF(1.0, 0.0))
 

@@ -8,6 +8,11 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
+from experiments.core.lesson_run import Spot
+from experiments.core.views import Heatmap, Lines
+from widgets.plots.overlays import places
+from widgets.plots.overlays.places import Place
+from widgets.plots.scene import Painted, Scene
 from widgets.plots.sheet import Sheet, envelope, polygon, text_size
 from widgets.style.theme import STEP
 
@@ -16,7 +21,27 @@ HALO_PX = 16.0  # width of the light along a line, at zoom 1
 DASHES = (3.0, 2.5)
 
 
-def shine(
+def show_spot(scene: Scene, painted: Painted, spot: Spot) -> None:
+    """Light up the marks of a spot's names, or its stretch, which has a frame."""
+    rects = places.rects_of(scene, painted, spot)
+    are_cells = isinstance(scene.terms.view, Heatmap)
+    if not are_cells:  # there a wash would only blur the numbers
+        _shine(painted.sheet, rects, places.lines_of(scene, painted, spot))
+    if are_cells or places.stretch(scene, spot) is not None:
+        for rect in rects:
+            _frame(painted.sheet, rect)
+
+
+def show_place(scene: Scene, painted: Painted, place: Place) -> None:
+    """Light up what a click would pick."""
+    if not isinstance(scene.terms.view, Heatmap):
+        _shine(painted.sheet, [place.rect])
+    _frame(painted.sheet, place.rect)
+    if isinstance(scene.terms.view, Lines):
+        _name(painted.sheet, place.rect, scene.terms.say("plot.click"))
+
+
+def _shine(
     sheet: Sheet, rects: Iterable[QRectF], lines: Sequence[tuple[np.ndarray, np.ndarray]] = ()
 ) -> None:
     """Light up rectangles and lines in pixels; marks and words keep their colours.
@@ -47,22 +72,27 @@ def shine(
     painter.restore()
 
 
-def frame(sheet: Sheet, rect: QRectF, text: str = "") -> None:
-    """Draw a dashed frame around a rectangle in pixels, with a word at its top."""
+def _frame(sheet: Sheet, rect: QRectF) -> None:
+    """Draw a dashed frame around a rectangle in pixels."""
     painter, theme = sheet.painter, sheet.theme
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = QPen(QColor(theme.accent), FRAME_PX * theme.zoom)
     pen.setDashPattern(list(DASHES))
-    painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), CORNER_PX, CORNER_PX)
+    for each in (QPen(QColor(theme.panel), 3 * FRAME_PX * theme.zoom), pen):  # on any colour
+        painter.setPen(each)
+        painter.drawRoundedRect(rect.adjusted(1.0, 1.0, -1.0, -1.0), CORNER_PX, CORNER_PX)
     painter.restore()
-    if text:
-        font = theme.font("note", weight=QFont.Weight.DemiBold)
-        size = text_size(text, font)
-        corner = QPointF(rect.center().x() - size.width() / 2, rect.top() + STEP)
-        is_narrow = size.width() > rect.width()
-        if is_narrow or size.height() > rect.height() / 2:
-            return
-        sheet.write(text, font, theme.accent_word, QRectF(corner, size), 0.5)
+
+
+def _name(sheet: Sheet, rect: QRectF, text: str) -> None:
+    """Write a word at the top of a high rectangle."""
+    font = sheet.theme.font("note", weight=QFont.Weight.DemiBold)
+    size = text_size(text, font)
+    if rect.height() < 3 * size.height():
+        return
+    box = QRectF(QPointF(rect.center().x() - size.width() / 2, rect.top() + STEP), size)
+    box.moveLeft(min(max(box.left(), sheet.bounds.left()), sheet.bounds.right() - size.width()))
+    sheet.veil(box)
+    sheet.write(text, font, sheet.theme.accent_word, box, 0.5)

@@ -52,21 +52,11 @@ def place_at(scene: Scene, painted: Painted, at: QPointF) -> Place | None:
         case Lines():
             return _beside_lines(scene, painted, tracks, at)
         case Bars() | Timeline():
-            number, away = _nearest_row(tracks, area.y_at(at.y()))
-            if away > LANE_ROW:
-                return None
-            is_time = isinstance(view, Timeline)
-            x = area.x_at(at.x()) if is_time else float(tracks[number].xs[0])
-            has_x = not is_time or area.rect.left() <= at.x() <= area.rect.right()
-            return Place(
-                tracks[number].label,
-                x if has_x else math.nan,
-                _row(scene, painted, float(tracks[number].ys[0])),
-            )
+            return _in_row(scene, painted, tracks, at)
         case Ruler():
             return _on_ruler(scene, painted, tracks, at)
         case _:
-            found = reading.under(scene.drawing, tracks, area, at)
+            found = reading.under(scene.drawing, scene.tracks(), area, at)
             return place_of(scene, painted, found) if found else None
 
 
@@ -186,6 +176,19 @@ def _beside_lines(scene: Scene, painted: Painted, tracks: list[Track], at: QPoin
     return Place(label, from_axis(x, axis.scale), rect)
 
 
+def _in_row(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
+    """Return the bar of a row, or the time on a lane."""
+    area, y = painted.area, painted.area.y_at(at.y())
+    track = min(tracks, key=lambda track: abs(float(track.ys[0]) - y))
+    if abs(float(track.ys[0]) - y) > LANE_ROW:
+        return None
+    x = float(track.xs[0])
+    if isinstance(scene.terms.view, Timeline):
+        is_time = area.rect.left() <= at.x() <= area.rect.right()
+        x = area.x_at(at.x()) if is_time else math.nan
+    return Place(track.label, x, _row(scene, painted, float(track.ys[0])))
+
+
 def _on_ruler(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
     """Return the pin whose flag is there, else the nearest pin."""
     named = next((each.of for each in painted.labels if each.of and each.rect.contains(at)), "")
@@ -200,11 +203,6 @@ def _on_ruler(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) 
     if label != named and abs(painted.area.x_px(place) - at.x()) > reading.NEAR_PX:
         return None
     return Place(label, from_axis(place, "log10"), _pin(painted, label, place))
-
-
-def _nearest_row(tracks: list[Track], y: float) -> tuple[int, float]:
-    away = np.abs(np.array([track.ys[0] for track in tracks]) - y)
-    return int(away.argmin()), float(away.min())
 
 
 def _row(scene: Scene, painted: Painted, place: float) -> QRectF:
@@ -255,13 +253,10 @@ def _between(area: Area, low: float, high: float) -> QRectF:
 
 
 def _pin(painted: Painted, label: str, place: float) -> QRectF:
-    """Return the rectangle of a pin with its flag."""
-    area, px = painted.area, painted.area.x_px(place)
-    rect = _around(QPointF(px, area.y_px(0.0)), SNAP_PX * painted.sheet.theme.zoom)
-    flags = [each.rect for each in painted.labels if each.of == label]
-    for flag in flags:
-        rect = rect.united(flag.adjusted(-STEP, -STEP / 2, STEP, STEP / 2))
-    return rect
+    """Return the rectangle of a pin's flag; of its head where it has no flag."""
+    flags = (each.rect for each in painted.labels if each.of == label)
+    head = QPointF(painted.area.x_px(place), painted.area.y_px(0.0))
+    return next(flags, _around(head, SNAP_PX * painted.sheet.theme.zoom))
 
 
 def _around(at: QPointF, away: float) -> QRectF:
