@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
+from experiments.core.lesson_run import Spot
 from experiments.core.views import Code, Ruler
 from experiments.core.words import Words
 from machine.inspect import inspect
@@ -38,6 +39,7 @@ from widgets.form.form import ParamsForm
 from widgets.frame.notice import Notices
 from widgets.frame.status_line import StatusLine
 from widgets.plots.drawing import Beside
+from widgets.plots.overlays.guess import SketchGuess
 from widgets.plots.plot import Plot
 from widgets.plots.table.data_table import DataTable
 from widgets.runs.bin_look import BinLook
@@ -59,6 +61,7 @@ Make = Callable[[Look, Words], QWidget]
 Size = tuple[int, int]
 
 QUESTION = "Reading in a row or all over: does the order matter?"
+SKETCH = SketchGuess((2.0**12, 2.0**16, 2.0**20, 2.0**24, 2.0**28), (1e-9, 1e-9, 2e-9, 6e-9, 2e-8))
 SHEET, LIVE = (1280, 720), (1360, 860)
 
 
@@ -215,17 +218,39 @@ def machine_strip(look: Look, words: Words) -> QWidget:
 # --- plots --------------------------------------------------------------------------------------
 
 
-def bars(look: Look, words: Words) -> QWidget:
+def bars(look: Look, words: Words) -> Plot:
     experiment = Catalogue().load("gil-threads")
     plot = Plot(experiment, experiment.plots[0], words, look)
     plot.draw(samples.gil_tables()["timings"], {"serial_s": 0.62, "perfect_s": 0.31})
     return plot
 
 
-def lines(look: Look, words: Words) -> QWidget:
+def lines(look: Look, words: Words) -> Plot:
     experiment = Catalogue().load("cache-ladder")
     plot = Plot(experiment, experiment.plots[1], words, look)
     plot.draw(samples.ladder_steps(), samples.LADDER_VALUES)
+    return plot
+
+
+def sketch(look: Look, words: Words) -> QWidget:
+    experiment = Catalogue().load("cache-ladder")
+    plot = Plot(experiment, experiment.plots[1], words, look)
+    plot.show_expected(samples.ladder_steps(), samples.LADDER_VALUES, faint=False)
+    plot.begin_sketch(SKETCH.xs, SKETCH.heights, 5e-10, 5e-7)
+    return plot
+
+
+def guess(look: Look, words: Words) -> QWidget:
+    plot = lines(look, words)
+    plot.show_guess(SKETCH)
+    return plot
+
+
+def asked(look: Look, words: Words) -> QWidget:
+    plot = bars(look, words)
+    plot.ghost(samples.gil_tables(rounds=1)["timings"], "before:")
+    plot.light(Spot(names=("threads",)))
+    plot.ask(True)
     return plot
 
 
@@ -343,6 +368,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "bars": (bars, (850, 330)),
     "lines": (lines, (850, 400)),
     "ruler": (ruler, (850, 330)),
+    "sketch": (sketch, (850, 400)),
+    "guess": (guess, (850, 400)),
+    "asked": (asked, (850, 330)),
     "timeline": (partial(timeline, samples.slices, False), (900, 420)),
     "timeline-beside": (partial(timeline, samples.slices, True), (900, 420)),
     "timeline-many": (partial(timeline, samples.many_slices, False), (900, 420)),

@@ -22,7 +22,9 @@ from widgets.style.theme import STEP
 
 SECOND = 1  # place in the series colours
 GAP_ALPHA = 30
+FEW = 12  # the label keeps away from so many lines
 DASHES = (7.0, 4.0)
+HIGH = tuple(part / 40 for part in range(1, 40))  # fractions of a guessed place, from above
 LABEL_AT = (0.7, 0.5, 0.85, 0.3, 0.15, 1.0)  # fractions of a guessed line
 
 
@@ -90,7 +92,7 @@ class SketchGuess:
         if guess[0][0] > high or guess[0][-1] < low:
             return
         xs, ys = paths[0]
-        others = [(area.x_px(track.xs), area.y_px(track.ys)) for track in tracks]
+        others = [(area.x_px(track.xs), area.y_px(track.ys)) for track in tracks[:FEW]]
         points = [_point(xs, ys, share) for share in LABEL_AT]
         font = _font(sheet)
         away = 1.0 + 1.5 * STEP * sheet.theme.zoom / QFontMetricsF(font).height()
@@ -159,7 +161,7 @@ class PlaceGuess:
             Anchor(
                 QPointF(px + side * STEP, rect.top() + share * (rect.height() - height)), left, 0
             )
-            for share in (0.02, 0.98, 0.5, 0.25, 0.75)
+            for share in HIGH
             for side, left in ((1, 0.0), (-1, 1.0))
         ]
         text = terms.say("plot.guess_at", {"value": terms.show(self.x, axis.column)})

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
 from experiments.core.lesson_run import Spot
 from experiments.core.views import Heatmap, Lines
 from widgets.plots.overlays import places
 from widgets.plots.overlays.places import Place
 from widgets.plots.scene import Painted, Scene
-from widgets.plots.sheet import Sheet, envelope, polygon, text_size
+from widgets.plots.sheet import Sheet, polygon, text_size
 from widgets.style.theme import STEP
 
 CORNER_PX, FRAME_PX = 6.0, 1.3
 HALO_PX = 16.0  # width of the light along a line, at zoom 1
+COLUMN_PX = 3.0  # of that light
 DASHES = (3.0, 2.5)
 
 
@@ -61,15 +63,31 @@ def _shine(
     painter.setBrush(wash)
     for rect in rects:
         painter.drawRoundedRect(rect, CORNER_PX, CORNER_PX)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    pen = QPen(wash, HALO_PX * theme.zoom)
-    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    painter.setPen(pen)
-    painter.setClipRect(sheet.area.rect.adjusted(-HALO_PX, -HALO_PX, HALO_PX, HALO_PX))
+    away = HALO_PX / 2 * theme.zoom
+    painter.setClipRect(sheet.area.rect.adjusted(-away, -away, away, away))
     for xs, ys in lines:
-        painter.drawPolyline(polygon(*envelope(xs, ys, 0.25)))  # it is too wide for more
+        painter.drawPolygon(_halo(xs, ys, away))
     painter.restore()
+
+
+def _halo(xs: np.ndarray, ys: np.ndarray, away: float) -> QPolygonF:
+    """Return the band around a line in pixels; a wide pen is a hundred times as slow."""
+    even = np.arange(xs[0], xs[-1], COLUMN_PX)
+    at = np.concatenate((xs, even))
+    order = at.argsort(kind="stable")
+    at, through = at[order], np.concatenate((ys, np.interp(even, xs, ys)))[order]
+    columns = np.floor(at / COLUMN_PX)
+    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1.0))
+    top, bottom = np.minimum.reduceat(through, starts), np.maximum.reduceat(through, starts)
+    for _ in range(math.ceil(away / 2 / COLUMN_PX)):  # as far aside as a steep line needs
+        padded = np.pad(top, 1, mode="edge"), np.pad(bottom, 1, mode="edge")
+        top = np.minimum(np.minimum(padded[0][:-2], padded[0][2:]), top)
+        bottom = np.maximum(np.maximum(padded[1][:-2], padded[1][2:]), bottom)
+    middles = at[starts]
+    middles[0], middles[-1] = middles[0] - away, middles[-1] + away
+    return polygon(
+        np.concatenate((middles, middles[::-1])), np.concatenate((top - away, bottom[::-1] + away))
+    )
 
 
 def _frame(sheet: Sheet, rect: QRectF) -> None:
