@@ -211,8 +211,10 @@ class Plot(ReadablePlot):
             self.unsetCursor()
 
     def _read_under(self, at: QPointF) -> None:
-        if not self._is_asked:  # else the reading would cover the place
+        if not self._is_asked:
             super()._read_under(at)
+        elif self._cursor is not None:  # a reading would cover the place
+            self._read(None)
 
     def _step(self, *, along: int = 0, across: int = 0) -> None:
         super()._step(along=along, across=across)
@@ -242,7 +244,8 @@ class Plot(ReadablePlot):
                 self._moved(has_changed=moved)
                 self._announce(self._handles.text())
                 return
-        place = self._place() if self._is_asked and is_plain and event.key() in ENTER else None
+        is_enter = is_plain and event.key() in ENTER
+        place = self._place() if self._is_asked and self._cursor and is_enter else None
         if place is not None:
             self.picked.emit(place.label, place.x)
             return

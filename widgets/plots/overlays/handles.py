@@ -29,6 +29,7 @@ HIGH = 0.15  # of the area, from its top to the handle of a marker: few marks ar
 CHOSEN_ALPHA = 140
 KEYS = Qt.Key
 SIDEWAYS = {KEYS.Key_Left: -1, KEYS.Key_Right: 1}
+FARTHEST = {KEYS.Key_Home: 0, KEYS.Key_End: -1}  # of the handles, or of the ends of a marker
 UPWARD = {KEYS.Key_Down: -1, KEYS.Key_Up: 1}
 
 
@@ -97,6 +98,9 @@ class Sketch:
             last = len(self._xs) - 1
             self._chosen = min(max(self._chosen + SIDEWAYS[Qt.Key(key)], 0), last)
             return False
+        if key in FARTHEST:
+            self._chosen = range(len(self._xs))[FARTHEST[Qt.Key(key)]]
+            return False
         if key not in UPWARD:
             return None
         low, high = area.sight.y
@@ -161,8 +165,10 @@ class Marker:
         return self._set(from_axis(area.x_at(at.x()), self._axis.scale))
 
     def key(self, key: int, area: Area, *, is_fine: bool) -> bool | None:
-        """Move sideways, by one step at least."""
-        way = SIDEWAYS.get(Qt.Key(key))
+        """Move along the axis, by one step at least."""
+        if key in FARTHEST:
+            return self._set(self._ends[FARTHEST[Qt.Key(key)]])
+        way = (SIDEWAYS | UPWARD).get(Qt.Key(key))
         if way is None:
             return None
         low, high = area.sight.x

@@ -217,6 +217,8 @@ def test_enter_is_left_to_others_without_a_cursor_and_without_a_question(qtbot):
     heard = asked(plot)
 
     press(plot, KEY.Key_Return)
+    point_at(plot, pixel(plot, 0.3, 1.0))
+    press(plot, KEY.Key_Return)
     plot.ask(False)
     press(plot, KEY.Key_Right, KEY.Key_Return)
 

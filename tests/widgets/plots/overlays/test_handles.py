@@ -101,6 +101,17 @@ def test_keys_choose_a_handle_and_move_it_by_parts_of_the_axis(qtbot):
     assert len(heard) == 2
 
 
+def test_home_and_end_go_to_the_first_and_the_last(qtbot):
+    plot, heard = sketching(qtbot)
+    press(plot, KEY.Key_End, KEY.Key_Up, KEY.Key_Home, KEY.Key_Down)
+    assert [height != 1e-9 for height in heard[-1]] == [True, False, False, False, True]
+
+    plot, heard = marking(qtbot, LADDER, 2.0**20, 2.0**14, 2.0**26)
+    press(plot, KEY.Key_End, KEY.Key_Home, KEY.Key_Up)
+    assert heard[:2] == [2.0**26, 2.0**14]
+    assert heard[2] > heard[1]
+
+
 def test_keys_stop_at_the_ends_and_tell_nothing_there(qtbot):
     plot, heard = sketching(qtbot, heights=(HIGH,) * 5)
 
