@@ -20,7 +20,7 @@ from experiments.core.declare import Part, specs
 from experiments.core.views import Code, Ruler
 from experiments.core.words import Words
 from machine.inspect import inspect
-from tests.gallery import made_gpus
+from tests.gallery import lesson_page, made_gpus
 from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
@@ -332,6 +332,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "catalogue": (catalogue_page, (1356, 863)),
     **{f"doctor-{kind}": (partial(doctor_page, kind), SHEET) for kind in FINDINGS},
     "experiment": (experiment_page, (1200, 700)),
+    "lesson-question": (lesson_page.question, (1200, 620)),
+    "lesson-predict": (lesson_page.predict, (1500, 820)),
+    "lesson-explain": (lesson_page.explain, (760, 860)),
     "code_view": (code_view, (900, 600)),
     "puzzle": (puzzle, (900, 600)),
     "comparison": (comparison, (345, 420)),

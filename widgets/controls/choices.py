@@ -65,9 +65,9 @@ class Check(QCheckBox):
             painter.setBrush(QColor(edge if is_on else theme.panel))
             painter.drawRoundedRect(box, CORNER, CORNER)
             if is_on:
-                painter.setPen(_tick_pen(theme.on_accent if is_usable else theme.panel, side))
+                painter.setPen(tick_pen(theme.on_accent if is_usable else theme.panel, side))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPath(_tick(box))
+                painter.drawPath(tick(box))
             room = self.rect().adjusted(self._indent(), 0, 0, 0)
             painter.setPen(QColor(theme.ink if is_usable else theme.soft))
             painter.drawText(
@@ -92,7 +92,8 @@ class Check(QCheckBox):
         return max(self._box_px() + STEP + 2, self.fontMetrics().height() + STEP)
 
 
-def _tick(box: QRectF) -> QPainterPath:
+def tick(box: QRectF) -> QPainterPath:
+    """Return a tick within a box."""
     path = QPainterPath()
     for place, (x, y) in enumerate(TICK):
         at_x, at_y = box.left() + x * box.width(), box.top() + y * box.height()
@@ -103,7 +104,8 @@ def _tick(box: QRectF) -> QPainterPath:
     return path
 
 
-def _tick_pen(colour: str, side: int) -> QPen:
+def tick_pen(colour: str, side: int) -> QPen:
+    """Return the pen for the tick of a box with this side."""
     pen = QPen(QColor(colour), side / 9)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)

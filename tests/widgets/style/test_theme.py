@@ -24,7 +24,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behind", ["ground", "panel"])
+@pytest.mark.parametrize("behind", ["ground", "panel", "aside"])
 def test_words_can_be_read_on_every_ground(mode, behind):
     theme = load(mode)
 
