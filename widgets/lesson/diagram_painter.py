@@ -17,7 +17,9 @@ from widgets.style.theme import Theme, mixed, word_on
 
 SIZES = ("text", "note", "small")
 EDGE_PX = 1.0  # around the drawing, for half a line
-CORNER, BEND, AIR = 6, 8, 3  # pixels at zoom 1: of a box, of a line, beside a label
+CORNER, BEND = 6, 8  # pixels at zoom 1: of a box, of a line
+AIR = (5, 3)  # pixels at zoom 1: beside a label, above and below
+PALER = 0.3  # of the way from ink to the ground: a plain line
 TINT = 0.16  # of the role's colour in a filled box
 HEAD = (8.0, 3.5)  # pixels at zoom 1: length and half the width of an arrow's head
 DASHES = (4.0, 3.0)
@@ -33,7 +35,9 @@ class DiagramPainter:
     ) -> None:
         self._diagram, self._labels, self._theme = diagram, labels, theme
         self._cell_px = cell_px
-        self.size = next((size for size in SIZES if self._fits(size)), SIZES[-1])
+        fitting = [size for size in SIZES if self._fits(size)]
+        self.has_room = bool(fitting)  # else labels stand over the edges of their boxes
+        self.size = fitting[0] if fitting else SIZES[-1]
 
     def draw(self, painter: QPainter) -> None:
         """Draw all shapes, later ones above earlier ones."""
@@ -62,11 +66,11 @@ class DiagramPainter:
         radius = dot.radius * self._cell_px
         painter.setPen(QPen(colour, self._hairline()))
         painter.setBrush(behind)
-        painter.drawEllipse(self._point(dot.at), radius, radius)
+        painter.drawEllipse(self._sharp(dot.at), radius, radius)
         self._draw_in(painter, self._around(dot), said, self._word(dot.role, behind))
 
     def _draw_line(self, painter: QPainter, line: Line) -> None:
-        points = [self._point(each) for each in line.points]
+        points = [self._sharp(each) for each in line.points]
         if len(points) < 2:
             return
         colour, zoom = self._colour(line.role), self._theme.zoom
@@ -108,7 +112,8 @@ class DiagramPainter:
             said = self._said(shape.label)
             if isinstance(shape, Box | Dot) and said:
                 room = self._room(shape) if isinstance(shape, Box) else self._around(shape)
-                if not _holds(room, said, metrics, AIR * self._theme.zoom):
+                across, down = (each * self._theme.zoom for each in AIR)
+                if not _holds(room.adjusted(across, down, -across, -down), said, metrics):
                     return False
             elif isinstance(shape, Text):
                 texts.append(self._place_of(shape, size))
@@ -131,8 +136,9 @@ class DiagramPainter:
         metrics = QFontMetricsF(self._font(self.size))
         width, height = metrics.horizontalAdvance(said) + 1, metrics.height()
         is_upright = abs(math.sin(angle)) > abs(math.cos(angle))
-        left = middle.x() + 2 * AIR if is_upright else middle.x() - width / 2
-        top = middle.y() - (height / 2 if is_upright else height + AIR)
+        across, down = (each * self._theme.zoom for each in AIR)
+        left = middle.x() + across if is_upright else middle.x() - width / 2
+        top = middle.y() - (height / 2 if is_upright else height + down)
         most = self._diagram.size[0] * self._cell_px + EDGE_PX
         return QRectF(min(max(EDGE_PX, left), max(EDGE_PX, most - width)), top, width, height)
 
@@ -140,14 +146,18 @@ class DiagramPainter:
         theme = self._theme
         if role in _SERIES:
             return QColor(theme.series_colour(_SERIES[role]))
-        return QColor(theme.ink if role == "plain" else getattr(theme, role))
+        if role == "plain":
+            return mixed(QColor(theme.ink), QColor(theme.ground), PALER)
+        return QColor(getattr(theme, role))
 
     def _word(self, role: Role, behind: QColor) -> QColor:
         """Return the colour of a role as words, to be read on `behind`."""
-        theme = self._theme
+        theme, ink = self._theme, QColor(self._theme.ink)
+        if role == "plain":
+            return ink
         is_series = role in _SERIES
         word = theme.series_colour(_SERIES[role], word=True) if is_series else self._colour(role)
-        return word_on(QColor(word), behind, QColor(theme.ink))
+        return word_on(QColor(word), behind, ink)
 
     def _ground(self, box: Box) -> QColor:
         return self._tinted(self._colour(box.role)) if box.filled else QColor(self._theme.panel)
@@ -167,6 +177,11 @@ class DiagramPainter:
     def _point(self, at: Point) -> QPointF:
         return QPointF(EDGE_PX + at[0] * self._cell_px, EDGE_PX + at[1] * self._cell_px)
 
+    def _sharp(self, at: Point) -> QPointF:
+        """Return the middle of the pixel, so that a thin line covers whole ones."""
+        point = self._point(at)
+        return QPointF(round(point.x()) + 0.5, round(point.y()) + 0.5)
+
     def _room(self, box: Box) -> QRectF:
         """Return the rectangle of a box, on whole pixels, so that its edges are sharp."""
         one = self._point(box.at)
@@ -176,19 +191,18 @@ class DiagramPainter:
 
     def _around(self, dot: Dot) -> QRectF:
         """Return the square within a dot."""
-        half, middle = dot.radius * self._cell_px * math.sqrt(0.5), self._point(dot.at)
+        half, middle = dot.radius * self._cell_px * math.sqrt(0.5), self._sharp(dot.at)
         return QRectF(middle.x() - half, middle.y() - half, 2 * half, 2 * half)
 
 
 _CENTRED = Qt.AlignmentFlag.AlignCenter
 
 
-def _holds(room: QRectF, said: str, metrics: QFontMetricsF, air_px: float) -> bool:
+def _holds(room: QRectF, said: str, metrics: QFontMetricsF) -> bool:
     """Does a text fit into a rectangle, wrapped between its words?"""
-    width = room.width() - 2 * air_px
-    lines = [*_lines(said, metrics, width)]
-    return len(lines) * metrics.height() + 2 * air_px <= room.height() and all(
-        metrics.horizontalAdvance(line) <= width for line in lines
+    lines = [*_lines(said, metrics, room.width())]
+    return len(lines) * metrics.height() <= room.height() and all(
+        metrics.horizontalAdvance(line) <= room.width() for line in lines
     )
 
 

@@ -14,7 +14,7 @@ from experiments.core.words import Words
 from widgets.controls.basics import button, column, label
 from widgets.controls.wrapped import WrappedLink
 from widgets.lesson.aside import Aside
-from widgets.lesson.paragraph import paragraph
+from widgets.lesson.paragraph import Paragraph
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -27,9 +27,9 @@ class Explanation(QWidget):
     confirm_wanted = Signal()
     experiment_wanted = Signal(str)
 
-    def __init__(self, words: Words, _look: Look) -> None:
+    def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words = words
+        self._words, self._look = words, look
         self._inside = QVBoxLayout(self)
         self._inside.setContentsMargins(0, 0, 0, 0)
         self._inside.setSpacing(4 * STEP)
@@ -53,7 +53,7 @@ class Explanation(QWidget):
                 widget.hide()
                 widget.deleteLater()
         if told is None:
-            self._inside.addWidget(paragraph(self._words.say("lesson.cannot_tell")))
+            self._inside.addWidget(Paragraph(self._look, self._words.say("lesson.cannot_tell")))
             return
         for part in self._parts(told, view, to, title, sources):
             self._inside.addWidget(part)
@@ -63,9 +63,9 @@ class Explanation(QWidget):
     ) -> Iterator[QWidget]:
         say = self._words.say
         yield label(unbroken(told.headline), "lesson-head", wrap=True)
-        yield from map(paragraph, (told.text, *told.beside))
+        yield from (Paragraph(self._look, text) for text in (told.text, *told.beside))
         many = label(say("lesson.many_believe"), "soft")
-        yield Aside(many, _strong(told.belief), paragraph(told.answer))
+        yield Aside(many, _strong(told.belief), Paragraph(self._look, told.answer))
         yield self._confirm(told.confirm, view)
         yield self._limit(told.why_not_double)
         yield self._next(told.transfer, to, title)
@@ -74,7 +74,7 @@ class Explanation(QWidget):
 
     def _confirm(self, text: str, view: str) -> QWidget:
         made = QWidget()
-        parts: list[QWidget] = [paragraph(text)]
+        parts: list[QWidget] = [Paragraph(self._look, text)]
         if view:
             link = WrappedLink(self._words.say("lesson.look_at", {"view": view}))
             link.clicked.connect(lambda _checked=False: self.confirm_wanted.emit())
@@ -86,10 +86,13 @@ class Explanation(QWidget):
         """Return the block that names the limit; its question, where it begins with one, leads."""
         asked = _QUESTION.fullmatch(text)
         head, rest = asked.groups() if asked else (self._words.say("lesson.why_not_double"), text)
-        return Aside(_strong(head), paragraph(rest), edge="second")
+        return Aside(_strong(head), Paragraph(self._look, rest), edge="second")
 
     def _next(self, ask: str, to: str, title: str) -> QWidget:
-        parts: list[QWidget] = [_strong(self._words.say("lesson.and_next")), paragraph(ask)]
+        parts: list[QWidget] = [
+            _strong(self._words.say("lesson.and_next")),
+            Paragraph(self._look, ask),
+        ]
         if to:
             link = WrappedLink(f"{title or to} →")
             link.clicked.connect(lambda _checked=False: self.experiment_wanted.emit(to))

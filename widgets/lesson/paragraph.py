@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from experiments.core.units import unbroken
-from widgets.controls.basics import label
+from widgets.style.look import Look
 from widgets.style.theme import MONO
 
-LEADING = 135  # percent of a line
+LEADING = 1.5  # a line, in heights of the letters
 _POWER = r"(?: × 10[⁰¹²³⁴-⁹]+)"
 # What `unbroken` has tied to its unit, a factor, or a power of ten.
 _MEASURED = re.compile(
@@ -20,19 +20,28 @@ _MEASURED = re.compile(
 )
 
 
-def paragraph(text: str = "") -> QLabel:
-    """Return a label whose text wraps, and can be marked and copied; `retell` changes it."""
-    made = label(wrap=True)
-    made.setTextFormat(Qt.TextFormat.RichText)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    retell(made, text)
-    return made
+class Paragraph(QLabel):
+    """Text that wraps, and can be marked and copied."""
 
+    def __init__(self, look: Look, text: str = "") -> None:
+        super().__init__()
+        self._look, self._told = look, text
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        look.changed.connect(self._show)
+        self._show()
 
-def retell(label: QLabel, text: str) -> None:
-    """Give a paragraph another text."""
-    label.setText(f'<p style="line-height:{LEADING}%">{with_numbers(text)}</p>')
-    label.setAccessibleName(text)
+    def tell(self, text: str) -> None:
+        """Show another text."""
+        self._told = text
+        self._show()
+
+    def _show(self) -> None:
+        px = round(self._look.theme.px("text") * LEADING)
+        style = f"-qt-line-height-type:fixed; line-height:{px}px"  # both faces share one grid
+        self.setText(f'<p style="{style}">{with_numbers(self._told)}</p>')
+        self.setAccessibleName(self._told)
 
 
 def with_numbers(text: str) -> str:

@@ -12,7 +12,7 @@ from experiments.core.words import Words
 from widgets.controls.basics import column
 from widgets.lesson.code_block import CodeBlock
 from widgets.lesson.diagram import DiagramView
-from widgets.lesson.paragraph import paragraph, retell
+from widgets.lesson.paragraph import Paragraph
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -25,7 +25,7 @@ class QuestionBlock(QWidget):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._look = look
-        self._context = paragraph()
+        self._context = Paragraph(look)
         self.code = CodeBlock(words.say("lesson.code"), look)
         self.drawing = DiagramView(words, look)
         told = column(self._context, self.code, None, space=4 * STEP)
@@ -44,7 +44,7 @@ class QuestionBlock(QWidget):
         labels: Mapping[str, str] | None = None,
     ) -> None:
         """Show a question; code and drawing may be missing."""
-        retell(self._context, context)
+        self._context.tell(context)
         self._context.setVisible(bool(context))
         self.code.show_code(code)
         self.drawing.show_diagram(diagram, labels or {})
