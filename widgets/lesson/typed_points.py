@@ -106,7 +106,7 @@ class PointsInput(PredictionInput):
         self._answer(tuple(values))
 
     def _show(self) -> None:
-        self._error.say("")
+        self._error.hide()
         low, high = (show(each, self._unit) for each in self._range)
         for edit, value in zip(self.edits, self._values(), strict=True):
             text = to_text(value, self._unit)

@@ -236,5 +236,5 @@ def test_a_number_is_read_as_it_is_shown(value, unit):
 
 @pytest.mark.parametrize(("text", "unit"), [("", "s"), ("ten", ""), ("3 GB", "s"), ("nan", "")])
 def test_what_is_no_number_of_the_unit_is_refused(text, unit):
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises(ValueError, match=f"^{text}$"):
         read_number(text, unit)
