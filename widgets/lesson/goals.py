@@ -27,9 +27,9 @@ class Goals(QWidget):
         self._inside.setContentsMargins(0, 0, 0, 0)
         self._inside.setSpacing(2 * STEP)
         self._done = label(words.say("lesson.all_reached"), "soft", wrap=True)
-        head = label(words.say("lesson.to_try"), "head", wrap=True)
-        self.setAccessibleName(head.text())
-        self.setLayout(column(head, self._inside, self._done, space=3 * STEP))
+        self._head = label(words.say("lesson.to_try"), "head", wrap=True)
+        self.setAccessibleName(self._head.text())
+        self.setLayout(column(self._head, self._inside, self._done, space=3 * STEP))
 
     def show_goals(self, texts: Sequence[str], reached: Sequence[bool]) -> None:
         """Show goals, as many as `reached` has; one that is newly reached is announced."""
@@ -47,8 +47,8 @@ class Goals(QWidget):
             line.show_reached(is_now)
             if is_now and not was:
                 announce(self, self._words.say("lesson.goal_reached", {"goal": line.text}))
+        self._head.setVisible(bool(texts))
         self._done.setVisible(bool(texts) and all(reached))
-        self.setVisible(bool(texts))
 
 
 class _Goal(QWidget):

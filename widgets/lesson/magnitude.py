@@ -34,8 +34,8 @@ class MagnitudeInput(PredictionInput):
     def _show(self) -> None:
         start = middle_of(*self._range, self._unit)
         value = start if self._at is None else self._at[0]
-        if not self.slider.is_chosen or self.slider.chosen != value or self._at is None:
-            self.slider.place(value, is_chosen=self._at is not None)
+        self.slider.place(value, is_chosen=self._at is not None)
+        self._hint.setVisible(self.isEnabled())
         said = show(value, self._unit)
         self._number.setText("?" if self._at is None else unbroken(said))
         set_role(self._number, "no-guess" if self._at is None else "guess")

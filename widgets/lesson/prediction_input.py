@@ -28,8 +28,9 @@ class PredictionInput(QWidget):
         self._show()
 
     def set_fixed(self, is_fixed: bool) -> None:
-        """Let nobody change the answer any more; it stays to be read."""
+        """Let nobody change the answer any more; it stays to be read, without its hints."""
         self.setEnabled(not is_fixed)
+        self._show()
 
     def focus_first(self) -> None:
         """Give the focus to the part that answers."""

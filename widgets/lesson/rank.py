@@ -45,8 +45,8 @@ class RankInput(PredictionInput):
         policy = self.keep.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.keep.setSizePolicy(policy)
-        hint = label(words.say("lesson.rank_keys"), "soft", wrap=True)
-        self.setLayout(column(self._inside, hint, self.keep))
+        self._hint = label(words.say("lesson.rank_keys"), "soft", wrap=True)
+        self.setLayout(column(self._inside, self._hint, self.keep))
         self._show()
 
     def focus_first(self) -> None:
@@ -126,7 +126,8 @@ class RankInput(PredictionInput):
         self._inside.activate()  # a drag goes on by where the rows are now
         if not any(each.hasFocus() for each in self.rows):
             rove(self.rows, self._shown()[0])
-        self.keep.setVisible(self._at is None)
+        self._hint.setVisible(self.isEnabled())
+        self.keep.setVisible(self._at is None and self.isEnabled())
 
 
 class _Row(QFrame):

@@ -27,15 +27,16 @@ class GuessNote(QWidget):
         self._guess.setTextFormat(Qt.TextFormat.RichText)
         inside = QVBoxLayout(self)
         inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(Aside(label(words.say("lesson.you_predicted"), "value"), self._guess))
+        self._block = Aside(label(words.say("lesson.you_predicted"), "value"), self._guess)
+        inside.addWidget(self._block)
         look.changed.connect(self._show)
-        self.hide()
+        self._block.hide()
 
     def show_guess(self, told: str, sure: int | None = None) -> None:
         """Show a guess as `Taught.told` gives it; "" hides the block."""
         self._told, self._sure = told, sure
         self._show()
-        self.setVisible(bool(told))
+        self._block.setVisible(bool(told))
 
     def _show(self) -> None:
         said = f"<b>{escape(unbroken(self._told))}</b>"

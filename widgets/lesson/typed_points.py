@@ -111,7 +111,7 @@ class PointsInput(PredictionInput):
         for edit, value in zip(self.edits, self._values(), strict=True):
             text = to_text(value, self._unit)
             edit.setText("" if self._at is None else text)
-            edit.setPlaceholderText(text)
+            edit.setPlaceholderText(text if self.isEnabled() else "")
             edit.setModified(False)
             set_role(edit, "value")
             told = {"value": text, "low": low, "high": high}

@@ -78,6 +78,8 @@ def test_a_fixed_answer_cannot_be_changed(ask, qtbot, predict):
         qtbot.keyClick(part, Key.Key_Up, Qt.KeyboardModifier.AltModifier)
         qtbot.keyClick(part, Key.Key_Space)
     assert made.at() == ANSWERS[predict]
+    hints = {ENGLISH.say("lesson.drag"), ENGLISH.say("lesson.rank_keys")}
+    assert not hints & set(texts(made))
 
     made.set_fixed(False)
     made.focus_first()
@@ -91,6 +93,15 @@ def test_all_that_answers_has_a_name(ask, predict):
         if part.focusPolicy() is not Qt.FocusPolicy.NoFocus and part.isVisibleTo(made):
             named = part.accessibleName() or (isinstance(part, QPushButton) and part.text())
             assert named, part
+
+
+def test_a_question_that_was_skipped_shows_no_answer(ask):
+    rank, points = ask(RANK), ask(SKETCH)
+    for made in (rank, points):
+        made.set_fixed(True)
+
+    assert not rank.keep.isVisible()
+    assert not any(edit.text() or edit.placeholderText() for edit in points.edits)
 
 
 # --- choice -------------------------------------------------------------------------------------
