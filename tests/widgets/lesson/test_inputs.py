@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtGui import QKeySequence, QShortcut, QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from experiments.core import words
 from experiments.core.lessons import Choice, Magnitude, Marker, Option, Rank, Sketch
@@ -49,6 +49,25 @@ def answers(made):
 
 def texts(widget):
     return [each.text() for each in widget.findChildren(QLabel) if each.isVisibleTo(widget)]
+
+
+@pytest.fixture
+def with_shortcuts(shown, qtbot):
+    """Press keys in a window that has shortcuts of the same keys; return those that it took."""
+
+    def press(made, focus, *keys, shortcuts):
+        window, heard = QWidget(), []
+        window.setLayout(column(made))
+        for key in shortcuts:
+            shortcut = QShortcut(QKeySequence(key), window)
+            shortcut.activated.connect(lambda key=key: heard.append(key))
+        shown(window)
+        focus()
+        for key in keys:
+            qtbot.keyClick(window.windowHandle(), QKeySequence(key)[0].key())
+        return heard
+
+    return press
 
 
 # --- what all share -----------------------------------------------------------------------------
@@ -143,17 +162,9 @@ def test_arrow_keys_look_along_and_enter_chooses(ask, qtbot):
     assert heard == [(1.0,), (2.0,)]
 
 
-def test_its_letters_come_before_shortcuts_of_the_window(look, shown, qtbot):
-    made, heard = prediction_input(CHOICE, ENGLISH, look), []
-    window = QWidget()
-    window.setLayout(column(made))
-    for letter in ("A", "Z"):
-        shortcut = QShortcut(QKeySequence(letter), window)
-        shortcut.activated.connect(lambda letter=letter: heard.append(letter))
-    shown(window)
-    made.focus_first()
-    qtbot.keyClick(window.windowHandle(), Key.Key_A)
-    qtbot.keyClick(window.windowHandle(), Key.Key_Z)
+def test_its_letters_come_before_shortcuts_of_the_window(look, with_shortcuts):
+    made = prediction_input(CHOICE, ENGLISH, look)
+    heard = with_shortcuts(made, made.focus_first, "A", "Z", shortcuts=("A", "Z"))
 
     assert made.at() == (0.0,)
     assert heard == ["Z"]
@@ -215,6 +226,26 @@ def test_arrow_keys_move_by_a_tenth_or_so(ask, qtbot):
     qtbot.keyClick(made.slider, Key.Key_Home)
     qtbot.keyClick(made.slider, Key.Key_Left)  # there is nothing below
     assert heard[2:] == [(1.0,)]
+
+
+def test_the_wheel_turns_the_slider_only_with_the_focus(ask):
+    made = ask(TIMES)
+
+    def turn():
+        middle = made.slider.rect().center()
+        event = QWheelEvent(
+            middle, made.slider.mapToGlobal(middle), QPoint(), QPoint(0, 120),
+            Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(made.slider, event)
+
+    made.slider.clearFocus()
+    turn()
+    assert made.at() is None
+    made.focus_first()
+    turn()
+    assert made.at() is not None
 
 
 def test_enter_takes_the_number_where_the_handle_is(ask, qtbot):
@@ -311,6 +342,15 @@ def test_space_takes_a_row_along_until_it_is_let_go(ask, qtbot, leaving):
     assert made.rows[2].hasFocus()  # let go, Up chooses
 
 
+def test_escape_lets_a_row_go_before_it_stops_a_run(look, with_shortcuts):
+    made = prediction_input(RANK, ENGLISH, look)
+    keys = "Space", "Down", "Esc", "Esc"
+    heard = with_shortcuts(made, made.focus_first, *keys, shortcuts=("Esc",))
+
+    assert made.at() == (1.0, 0.0, 2.0)
+    assert heard == ["Esc"]
+
+
 def test_a_row_tells_its_place(ask):
     made = ask(RANK, order=(2, 0, 1))
 
@@ -403,3 +443,11 @@ def test_a_click_or_a_digit_says_how_sure(sure, qtbot):
 
     assert heard == [2, 3, 2]
     assert sure.sure() == 2
+
+
+def test_its_digits_come_before_shortcuts_of_the_window(look, with_shortcuts):
+    made = ConfidenceInput(ENGLISH, look)
+    heard = with_shortcuts(made, made.buttons[1].setFocus, "2", "4", shortcuts=("2", "4"))
+
+    assert made.sure() == 2
+    assert heard == ["4"]
