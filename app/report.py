@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from experiments.core.declare import Experiment, Spec, specs
-from experiments.core.disturbed import counting
+from experiments.core.declare import Experiment, Key, Spec, specs
+from experiments.core.disturbed import MOSTLY_DISTURBED, counting
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
-from experiments.core.statistics import TOO_FEW
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -22,6 +22,7 @@ from experiments.engine.run_state import RunState
 DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
+MOST_KEYS = 3
 
 
 class NamedValue(NamedTuple):
@@ -45,14 +46,35 @@ class Judged(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """How far a whole run is to be trusted."""
+
+    kind: Literal["solid", "quick", "disturbed"]
+    name: str
+    beside: str  # how many rounds there were, and how many samples were repeated
+    reason: str
+
+
+class KeyNumber(NamedTuple):
+    """A number to be read first, and its mark in a plot, if it is known."""
+
+    value: str  # the name of the value
+    shown: NamedValue
+    key: Key | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run in words; what does not apply to it is empty."""
 
     ending: str  # how it ended, unless it completed
     problem: str
-    finding: str
+    finding: str  # the verdict; of a disturbed run that it was disturbed
+    because: str
+    badge: Badge | None  # of a whole run that can tell something
+    keys: tuple[KeyNumber, ...]  # of a disturbed run none
     values: tuple[NamedValue, ...]
-    remarks: tuple[str, ...]  # what the finding cannot tell
+    remarks: tuple[str, ...]  # what the finding cannot tell, the most important first
 
 
 def report(
@@ -62,8 +84,9 @@ def report(
     *,
     tables: Mapping[str, Sequence[Any]],
     quick: bool,
+    notes: Sequence[messages.Note] = (),
 ) -> Report:
-    """Put the end of a run into words, with the rows of its tables."""
+    """Put the end of a run into words, with the rows of its tables and the notes it took."""
     rows = sum(map(len, tables.values()))
     disturbed = rows - sum(len(counting(each)) for each in tables.values())
     ending = ""
@@ -72,15 +95,98 @@ def report(
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
     finding = finished.finding
+    cause = disturbance(words, finding, notes, is_most=2 * disturbed > rows) if finding else ""
+    doubts = list(_doubts(words, quick=quick, disturbed=disturbed))
+    badge = None
+    if finding and not ending and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
+        counted = _counted(words, tables, disturbed)
+        badge = _badge(words, cause, doubts, quick=quick, counted=counted)
+    because = f"{experiment.id}.because.{finding.message}" if finding else ""
     return Report(
         ending=ending,
         problem=problem_text(words, problem, experiment.id) if problem else "",
-        finding=sentence(words, experiment, finding) if finding else "",
+        finding=verdict(words, experiment, finding, cause) if finding else "",
+        because=cause
+        or (words.say(because, finding.values) if finding and words.has(because) else ""),
+        badge=badge,
+        keys=_key_numbers(words, experiment, finding) if finding and not cause else (),
         values=named_values(words, experiment, finding.values, finding) if finding else (),
-        remarks=tuple(_remarks(words, experiment, finding, quick=quick, disturbed=disturbed))
+        remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts))
         if finding
         else (),
     )
+
+
+def disturbance(
+    words: Words,
+    finding: messages.FindingSent,
+    notes: Sequence[messages.Note],
+    *,
+    is_most: bool = False,
+) -> str:
+    """Return what disturbed a run so much that its result may be off, "" for nothing.
+
+    `is_most`: most of its samples were disturbed.
+    """
+    for note in notes:
+        if note.key in DISTURBANCES:
+            return words.say(f"because.{note.key}", note.values)
+    is_most |= finding.message == MOSTLY_DISTURBED
+    return words.say(f"because.{MOSTLY_DISTURBED}") if is_most else ""
+
+
+def verdict(
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, cause: str
+) -> str:
+    """Return what a run found; where a `cause` disturbed it, only that it was disturbed."""
+    return words.say("outcomes.was_disturbed") if cause else sentence(words, experiment, finding)
+
+
+def _badge(words: Words, cause: str, doubts: Sequence[str], *, quick: bool, counted: str) -> Badge:
+    kind: Literal["solid", "quick", "disturbed"] = "quick" if quick else "solid"
+    reason = tuple(doubts) if quick else (words.say("badges.solid_why"), *doubts)
+    if cause:
+        kind, reason = "disturbed", (cause, *doubts)
+    name = words.say(f"badges.{kind}")
+    return Badge(kind=kind, name=name, beside=counted, reason=" ".join(reason))
+
+
+def _doubts(words: Words, *, quick: bool, disturbed: int) -> Iterator[str]:
+    if quick:
+        yield words.say("outcomes.quick")
+    if disturbed:
+        key = "one_disturbed" if disturbed == 1 else "disturbed"
+        yield words.say(f"outcomes.{key}", {"count": disturbed})
+
+
+def _counted(words: Words, tables: Mapping[str, Sequence[Any]], disturbed: int) -> str:
+    """Return how many rounds there were, and how many samples were repeated."""
+    rounds = max((len(_rounds(rows)) for rows in tables.values()), default=0)
+    counts = (
+        ("badges.one_round", "badges.rounds", rounds),
+        ("badges.one_repeat", "badges.repeats", disturbed),
+    )
+    said = (words.say(one if n == 1 else more, {"count": n}) for one, more, n in counts if n)
+    return ", ".join(said)
+
+
+def _rounds(rows: Sequence[Any]) -> set[object]:
+    return {row.repeat for row in rows if hasattr(row, "repeat")}
+
+
+def _key_numbers(
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent
+) -> tuple[KeyNumber, ...]:
+    """Return the key numbers; of an experiment that names none, the first with a figure."""
+    keys = {key.value: key for key in experiment.keys if key.value in finding.values}
+    units = {value.name: value.unit for value in experiment.values}
+    names = keys or [name for name in units if name in finding.values]
+    found = (
+        KeyNumber(name, *named_values(words, experiment, {name: finding.values[name]}, finding))
+        for name in names
+    )
+    told = [each for each in found if any(map(str.isdigit, each.shown.shown))]
+    return tuple(each._replace(key=keys.get(each.value)) for each in told[:MOST_KEYS])
 
 
 def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
@@ -183,18 +289,8 @@ def analysed_anew(
 
 
 def _remarks(
-    words: Words,
-    experiment: Experiment[Any],
-    finding: messages.FindingSent,
-    *,
-    quick: bool,
-    disturbed: int,
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent
 ) -> Iterable[str]:
-    if quick:
-        yield words.say("outcomes.quick")
-    if disturbed:
-        key = "one_disturbed" if disturbed == 1 else "disturbed"
-        yield words.say(f"outcomes.{key}", {"count": disturbed})
     if unclear := [name for name in finding.unclear if name in finding.values]:
         why = "too_few" if finding.message == TOO_FEW else "unclear"
         names = ", ".join(label(words, experiment, name) for name in unclear)

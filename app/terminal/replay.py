@@ -46,6 +46,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         recording.tables(experiment),
         finished,
         quick=recording.started.quick,
+        notes=[event for event in recording.events if isinstance(event, messages.Note)],
     )
     return ExitCode.DONE
 

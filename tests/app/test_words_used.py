@@ -73,7 +73,7 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
-        case "notes":
+        case "notes" | "because" | "badges":
             return name in constants() or key in constants()
         case "doctor":
             return key in constants() or name.rpartition(".")[2] in constants()

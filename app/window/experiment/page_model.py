@@ -139,6 +139,7 @@ class PageModel(QObject):
             run_state.finished,
             tables=run_state.tables,
             quick=run_state.started is not None and run_state.started.quick,
+            notes=run_state.notes,
         )
 
     def open(self, experiment_id: str) -> None:
