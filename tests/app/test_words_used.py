@@ -15,6 +15,7 @@ from app.comparison import Verdict
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
+from experiments.core.glossary import Glossary
 from experiments.core.shelves import SHELVES, homes
 from experiments.engine.messages import Outcome
 from tests import ROOT
@@ -75,6 +76,8 @@ def is_said(key: str) -> bool:
             return name in constants() or name in {f"needs_{need}" for need in Need}
         case "notes" | "because" | "badges":
             return name in constants() or key in constants()
+        case "glossary":
+            return name in used_terms()
         case "doctor":
             return key in constants() or name.rpartition(".")[2] in constants()
         case "live" if name.endswith(("_is", "_from")):  # of a tile
@@ -86,6 +89,15 @@ def is_said(key: str) -> bool:
             return is_said_of_experiment(EXPERIMENTS[section], name)
         case _:
             return key in constants()
+
+
+@functools.cache
+def used_terms() -> set[str]:
+    """Return the terms of the glossary that a text or a lesson uses."""
+    glossary = Glossary(ENGLISH)
+    told = [ENGLISH.text(key) for key in ENGLISH.keys() if not key.startswith("glossary.")]
+    told += [path.read_text("utf-8") for path in (ROOT / "experiments").rglob("lesson.*.toml")]
+    return {found.term for text in told for found in glossary.find(text)}
 
 
 def is_said_of_experiment(experiment, name: str) -> bool:

@@ -18,7 +18,14 @@ from PySide6.QtWidgets import QApplication
 from experiments.core.resources import FOLDER, read_resource
 
 MODES = ("light", "dark")
-SIZES = {"small": 11, "note": 12, "text": 14, "head": 15, "title": 25}  # pixels at zoom 1
+SIZES = {
+    "small": 11,
+    "note": 12,
+    "text": 14,
+    "head": 15,
+    "verdict": 20,
+    "title": 25,
+}  # pixels at zoom 1
 STEP = 4  # all spaces are multiples of this
 ZOOMS = (0.8, 0.9, 1.0, 1.15, 1.3, 1.45, 1.6, 1.8, 2.0)
 BUSY_MIDDLE = 0.6
@@ -51,11 +58,11 @@ class Theme:
     load_high: str
 
     def px(self, name: str) -> int:
-        """Return the height in pixels of one of the five text sizes."""
+        """Return the height in pixels of one of the six text sizes."""
         return round(SIZES[name] * self.zoom)
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
-        """Return a font of one of the five text sizes; all its digits are equally wide."""
+        """Return a font of one of the six text sizes; all its digits are equally wide."""
         return QFont(_font(self.px(name), weight, mono))  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
