@@ -181,12 +181,12 @@ def _key_numbers(
     keys = {key.value: key for key in experiment.keys if key.value in finding.values}
     units = {value.name: value.unit for value in experiment.values}
     names = keys or [name for name in units if name in finding.values]
-    found = (
-        KeyNumber(name, *named_values(words, experiment, {name: finding.values[name]}, finding))
-        for name in names
-    )
-    told = [each for each in found if any(map(str.isdigit, each.shown.shown))]
-    return tuple(each._replace(key=keys.get(each.value)) for each in told[:MOST_KEYS])
+    found = []
+    for name in names:
+        (shown,) = named_values(words, experiment, {name: finding.values[name]}, finding)
+        if any(map(str.isdigit, shown.shown)):
+            found.append(KeyNumber(name, shown, keys.get(name)))
+    return tuple(found[:MOST_KEYS])
 
 
 def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:

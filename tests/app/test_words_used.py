@@ -95,7 +95,7 @@ def is_said(key: str) -> bool:
 def used_terms() -> set[str]:
     """Return the terms of the glossary that a text or a lesson uses."""
     glossary = Glossary(ENGLISH)
-    told = [ENGLISH.text(key) for key in ENGLISH.keys() if not key.startswith("glossary.")]
+    told = [ENGLISH.text(key) for key in ENGLISH.keys("") if not key.startswith("glossary.")]
     told += [path.read_text("utf-8") for path in (ROOT / "experiments").rglob("lesson.*.toml")]
     return {found.term for text in told for found in glossary.find(text)}
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.declare import Experiment
@@ -21,6 +21,7 @@ from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Rul
 from experiments.core.words import Words
 from experiments.engine.messages import Frame
 from widgets.controls.basics import tip
+from widgets.experiment.full_plot import FullPlot
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.style.look import Look
@@ -73,6 +74,7 @@ class ViewsPanel(QScrollArea):
         self._left_out: Set[str] = frozenset()  # tables whose plots are hidden
         self.place = 0  # index of the plot that had the focus last
         self.method = ""  # tip of the headline's title
+        self._full: FullPlot | None = None
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
@@ -85,6 +87,8 @@ class ViewsPanel(QScrollArea):
         """Create the plots of an experiment, without drawing them."""
         if experiment is self._experiment:
             return
+        if self._full is not None:
+            self._full.dismiss()
         self._experiment = experiment
         content = _Content()
         layout = QVBoxLayout(content)
@@ -190,6 +194,21 @@ class ViewsPanel(QScrollArea):
         """Return the plot that had the focus last, at first the headline."""
         return self.plots[self.place] if self.plots else None
 
+    def fill_window(self, keys: QKeySequence) -> None:
+        """Show the plot that had the focus last over the whole window, until `keys` or Esc."""
+        plot, content = self.plot_in_focus(), self.widget()
+        home = content.layout() if content is not None else None
+        if plot is None or self._full is not None or not isinstance(home, QVBoxLayout):
+            return
+        plot.setMaximumHeight(MOST_PX)
+        self._full = FullPlot(plot, home, plot.accessibleName(), keys)
+        self._full.closed.connect(self._take_back)
+        self._full.open()
+
+    def _take_back(self) -> None:
+        self._full = None
+        self._fit()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the heights to the new width."""
         super().resizeEvent(event)
@@ -248,6 +267,8 @@ class ViewsPanel(QScrollArea):
     def _fit_one(self, place: int) -> None:
         """Set least and greatest height of a plot, so that it is never crowded."""
         shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
+        if self._full is not None and shown.parentWidget() is not self.widget():
+            return  # it fills the window
         width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)

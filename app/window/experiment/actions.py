@@ -37,6 +37,9 @@ class ExperimentActions(QObject):
         self.turn = self._action("page.turn_data", "Ctrl+D")
         self.compare = self._action("page.compare")
         self.stop_comparing = self._action("page.stop_comparing")
+        self.full_plot = self._action("page.full_plot", "F")
+        self.copy_result = self._action("page.copy_result")
+        self.copy_result.setToolTip(words.say("page.copy_result_help"))
         self.copy_picture = self._action("plot.copy_picture", "Ctrl+Shift+C")
         self.copy_svg = self._action("plot.copy_svg")
         self.save_picture = self._action("plot.save_png", "Ctrl+S")
@@ -54,6 +57,7 @@ class ExperimentActions(QObject):
     def use_letters(self, used: bool) -> None:
         """Let single letters act as keys, or not."""
         self.replay.setShortcut(QKeySequence("R" if used else ""))
+        self.full_plot.setShortcut(QKeySequence("F" if used else ""))
 
     def name_shown(self, view: str, table: str) -> None:
         """Name the view that would be copied, and the table that would be saved."""
@@ -88,7 +92,14 @@ class ExperimentActions(QObject):
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)
         has_rows = model.run_state is not None
-        for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
+        _allow(self.copy_result, has_end and has_rows)
+        for action in (
+            self.full_plot,
+            self.copy_picture,
+            self.copy_svg,
+            self.save_picture,
+            self.save_csv,
+        ):
             _allow(action, has_rows)
         _allow(self.data, has_rows, seen=True)
         _allow(self.turn, has_rows)

@@ -113,6 +113,15 @@ class Output(QObject):
             plot.copy_picture()
             self._tell("page.copied")
 
+    def copy_result(self) -> None:
+        """Copy the verdict and its cause with the headline plot below them."""
+        plot = next((plot for plot in self._panel.views.plots if not plot.isHidden()), None)
+        if plot is not None:
+            told = self._model.report()
+            picture = plot.picture(told.finding or told.ending, told.because)
+            QGuiApplication.clipboard().setImage(picture)
+            self._tell("page.copied")
+
     def copy_svg(self) -> None:
         """Copy it as SVG."""
         if (plot := self._panel.views.plot_in_focus()) is not None:
