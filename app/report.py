@@ -16,7 +16,7 @@ from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
-from experiments.engine.recording import Recording
+from experiments.engine.recording import ALTERED, Recording
 from experiments.engine.run_state import RunState
 
 DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
@@ -86,7 +86,7 @@ def report(
     quick: bool,
     notes: Sequence[messages.Note] = (),
 ) -> Report:
-    """Put the end of a run into words, with the rows of its tables and the notes it took."""
+    """Put the end of a run into words, with the rows of its tables and the notes about it."""
     rows = sum(map(len, tables.values()))
     disturbed = rows - sum(len(counting(each)) for each in tables.values())
     ending = ""
@@ -98,7 +98,8 @@ def report(
     cause = disturbance(words, finding, notes, is_most=2 * disturbed > rows) if finding else ""
     doubts = list(_doubts(words, quick=quick, disturbed=disturbed))
     badge = None
-    if finding and not ending and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
+    is_sound = not ending and all(note.key != ALTERED for note in notes)
+    if finding and is_sound and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
         counted = _counted(words, tables, disturbed)
         badge = _badge(words, cause, doubts, quick=quick, counted=counted)
     because = f"{experiment.id}.because.{finding.message}" if finding else ""
@@ -115,6 +116,11 @@ def report(
         if finding
         else (),
     )
+
+
+def notes_of_file(recording: Recording) -> list[messages.Note]:
+    """Return what is wrong with the file of a run."""
+    return [messages.Note(key=key) for key in recording.notes]
 
 
 def disturbance(

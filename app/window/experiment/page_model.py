@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.report import Report, report
+from app.report import Report, notes_of_file, report
 from app.runs.library import Kept
 from app.runs.selection import last_run
 from app.window.core.availability import Entry
@@ -133,13 +133,15 @@ class PageModel(QObject):
         run_state = self.run_state
         assert run_state is not None
         assert run_state.finished is not None
+        recording = self.loaded.recording if self.loaded is not None else None
+        of_file = notes_of_file(recording) if recording is not None else []
         return report(
             self.words,
             run_state.experiment,
             run_state.finished,
             tables=run_state.tables,
             quick=run_state.started is not None and run_state.started.quick,
-            notes=run_state.notes,
+            notes=[*run_state.notes, *of_file],
         )
 
     def open(self, experiment_id: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.report import DISTURBANCES, Report, conditions, note_text
-from app.window.experiment.loaded_run import LoadedRun
 from app.window.experiment.status_text import LOADING
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -15,9 +14,9 @@ from widgets.experiment.verdict import BadgeText, Verdict
 TOLD_ELSEWHERE = (*messages.WAITING, LOADING, *DISTURBANCES)
 
 
-def result_of(words: Words, loaded: LoadedRun, told: Report, run_state: RunState) -> Result:
+def result_of(words: Words, told: Report, run_state: RunState) -> Result:
     """Return the result of a run; one that found nothing has only its notes."""
-    notes, started = notes_of(words, loaded), run_state.started
+    notes, started = notes_of(words, run_state), run_state.started
     method = words.say(f"{run_state.experiment.id}.method")
     is_told = bool(told.finding) and started is not None
     return Result(
@@ -45,14 +44,11 @@ def verdict_of(told: Report) -> Verdict:
     )
 
 
-def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
+def notes_of(words: Words, run_state: RunState) -> tuple[str, ...]:
     """Return the notes that tell how a run was measured."""
-    notes = [note for note in loaded.run_state.notes if note.key not in TOLD_ELSEWHERE]
-    if loaded.note is not None:
-        notes.append(loaded.note)
-    mended = loaded.recording.notes if loaded.recording is not None else ()
-    experiment = loaded.run_state.experiment.id
-    return (
-        *(note_text(words, note.key, note.values, experiment) for note in notes),
-        *(note_text(words, key, {}, experiment) for key in mended),
+    experiment = run_state.experiment.id
+    return tuple(
+        note_text(words, note.key, note.values, experiment)
+        for note in run_state.notes
+        if note.key not in TOLD_ELSEWHERE
     )

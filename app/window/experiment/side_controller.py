@@ -143,14 +143,13 @@ class SideController(QObject):
 
     def show_result(self) -> None:
         """Offer result, settings and comparison, if they are there."""
-        words, model, loaded = self._model.words, self._model, self._model.loaded
-        run_state = model.run_state
+        words, model, run_state = self._model.words, self._model, self._model.run_state
         tabs: list[Tab] = []
         self.column.show_comparison(model.comparing.found)
         if model.comparing.is_on:
             tabs.append(Tab.COMPARISON)
-        if loaded is not None and run_state is not None and run_state.finished is not None:
-            result = result_of(words, loaded, self._model.report(), run_state)
+        if run_state is not None and run_state.finished is not None:
+            result = result_of(words, self._model.report(), run_state)
             further = self._further(run_state.experiment)
             self.column.show_result(replace(result, further=further))
             if result != Result():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.report import Report, time_left, when
+from app.report import Report, note_text, time_left, when
 from app.window.core.availability import Entry
 from app.window.experiment.loaded_run import LoadedRun
 from experiments.core.words import Words
@@ -146,9 +146,18 @@ def after(
         kind = "page.quick_run_of" if started.quick else "page.full_run_of"
         title = words.say("page.run_of" if told.ending else kind, {"when": when(words, started.at)})
         title = " · ".join(part for part in (*names, title) if part)
-    if told.ending and told.finding:
-        detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
+    partial = words.say("outcomes.partial") if told.ending and told.finding else ""
+    detail = " ".join(part for part in (*_of_file(words, loaded), partial, detail) if part)
     return StatusText(title=title, sentence=told.ending, detail=detail, is_past=True)
+
+
+def _of_file(words: Words, loaded: LoadedRun) -> Iterator[str]:
+    """Yield what is wrong with the file of a run, or with its finding."""
+    experiment = loaded.run_state.experiment.id
+    for key in loaded.recording.notes if loaded.recording is not None else ():
+        yield note_text(words, key, {}, experiment)
+    if loaded.note is not None:
+        yield note_text(words, loaded.note.key, loaded.note.values, experiment)
 
 
 def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
