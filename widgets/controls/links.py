@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFocusEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from experiments.core.glossary import Glossary
@@ -15,61 +17,112 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDEST_PX = 320  # of an explanation, at zoom 1
-BY_TAB = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+BACK = Qt.FocusReason.BacktabFocusReason
+FOLLOW = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+class Link(NamedTuple):
+    """Where a link stands in a text: from `start` to before `end`, and what it leads to."""
+
+    start: int
+    end: int
+    target: str
 
 
 class LinkLabel(QLabel):
-    """Wrapped text; Tab goes from link to link in it. `linkActivated` carries the link."""
+    """Wrapped text with links; `linkActivated` carries the target. Enter follows the marked link.
 
-    def __init__(self, role: str = "text") -> None:
+    Qt's own keys go no way back, and do not show which link has the focus.
+    """
+
+    STYLE = "text-decoration: none"
+
+    def __init__(self, look: Look, role: str = "text") -> None:
         super().__init__()
+        self._look, self._said = look, ""
+        self._links: Sequence[Link] = ()
+        self._at = -1  # which link has the focus
         self.setProperty("role", role)
         self.setWordWrap(True)
+        look.changed.connect(self._write)
 
-    def show_text(self, text: str, html: str = "") -> None:
-        """Show plain text, or `html` where that has links."""
+    def show_text(self, text: str, links: Sequence[Link] = ()) -> None:
+        """Show a text with these links, in its order."""
+        self._said, self._links, self._at = text, links, -1
         flags = Qt.TextInteractionFlag
-        keys = flags.LinksAccessibleByKeyboard | flags.LinksAccessibleByMouse
-        self.setTextFormat(Qt.TextFormat.RichText if html else Qt.TextFormat.PlainText)
-        self.setText(html or unbroken(text))
-        self.setTextInteractionFlags(flags.TextSelectableByMouse | (keys if html else flags(0)))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if html else Qt.FocusPolicy.NoFocus)
+        self._write()
+        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.LinksAccessibleByMouse)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if links else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(" ".join(text.split()))
         self.setVisible(bool(text))
 
+    def link_colour(self) -> str:
+        """Return the colour of a link."""
+        return self._look.theme.accent_word
+
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Choose the first or the last link: a label alone does not show the focus."""
+        """Mark the first link, or the last one on the way back."""
         super().focusInEvent(event)
-        if event.reason() in BY_TAB:
-            self.focusNextPrevChild(event.reason() is BY_TAB[0])
+        self._mark(len(self._links) - 1 if event.reason() is BACK else 0)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Mark no link."""
+        super().focusOutEvent(event)
+        self._mark(-1)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Go to the next link, and after the last one out of the label."""
+        there = self._at + (1 if forward else -1)
+        if 0 <= there < len(self._links):
+            self._mark(there)
+            return True
+        parent = self.parentWidget()
+        return parent is not None and parent.focusNextPrevChild(forward)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Follow the marked link."""
+        if event.key() in FOLLOW and 0 <= self._at < len(self._links):
+            self.linkActivated.emit(self._links[self._at].target)
+        else:
+            super().keyPressEvent(event)
+
+    def _mark(self, at: int) -> None:
+        if at != self._at:
+            self._at = at
+            self._write()
+            if len(self._links) > 1 and at >= 0:
+                announce(self, self._said[self._links[at].start : self._links[at].end])
+
+    def _write(self) -> None:
+        theme, html, done = self._look.theme, "", 0
+        for place, (start, end, target) in enumerate(self._links):
+            style = f"color: {self.link_colour()}; {self.STYLE}"
+            if place == self._at:
+                style = f"color: {theme.on_accent}; background-color: {theme.accent}; {self.STYLE}"
+            link = f'<a href="{escape(target)}" style="{style}">{_html(self._said[start:end])}</a>'
+            html, done = html + _html(self._said[done:start]) + link, end
+        self.setTextFormat(Qt.TextFormat.RichText if html else Qt.TextFormat.PlainText)
+        self.setText(html + _html(self._said[done:]) if html else unbroken(self._said))
 
 
 class TermLabel(LinkLabel):
     """Wrapped text whose terms of the glossary are underlined with dots, and explained."""
 
+    STYLE = "text-underline-style: dotted"
+
     def __init__(self, glossary: Glossary, look: Look, role: str = "text") -> None:
-        super().__init__(role)
-        self._glossary, self._look, self._said = glossary, look, ""
+        super().__init__(look, role)
+        self._glossary = glossary
         self.linkActivated.connect(self._explain)
-        look.changed.connect(self._paint)
 
     def say(self, text: str) -> None:
         """Show a text."""
-        self._said = text
-        self._paint()
+        self.show_text(text, [Link(*found) for found in self._glossary.find(text)])
 
-    def _paint(self) -> None:
-        html, done = [], 0
-        for found in self._glossary.find(self._said):
-            html += [_html(self._said[done : found.start]), self._link(*found)]
-            done = found.end
-        rest = _html(self._said[done:])
-        self.show_text(self._said, "".join([*html, rest]) if html else "")
-
-    def _link(self, start: int, end: int, term: str) -> str:
-        colour = self._look.theme.soft if self.property("role") == "soft" else self._look.theme.ink
-        style = f"color: {colour}; text-underline-style: dotted"
-        return f'<a href="{escape(term)}" style="{style}">{_html(self._said[start:end])}</a>'
+    def link_colour(self) -> str:
+        """Return the colour of the words around: dots are enough."""
+        theme = self._look.theme
+        return theme.soft if self.property("role") == "soft" else theme.ink
 
     def _explain(self, term: str) -> None:
         wide = round(WIDEST_PX * self._look.theme.zoom)

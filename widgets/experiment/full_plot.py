@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from widgets.controls.basics import label
 from widgets.sheets.overlay import Overlay
 
+FIRST = 100  # stretch of the plot: it takes all the room that it can use
 MATCH = QKeySequence.SequenceMatch.ExactMatch
 
 
@@ -22,7 +23,9 @@ class FullPlot(Overlay):
         super().__init__(window, width_px=0)
         self.setAccessibleName(title)
         self.content.addWidget(label(title, "head", wrap=True))
-        self.content.addWidget(plot, 1)
+        self.content.addStretch(1)  # of a plot that cannot grow so high, below it too
+        self.content.addWidget(plot, FIRST)
+        self.content.addStretch(1)
 
     def open(self) -> None:
         """Cover the window, and give the plot the keys."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -16,7 +15,7 @@ from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row, tip
 from widgets.controls.fold import Fold
-from widgets.controls.links import LinkLabel, TermLabel
+from widgets.controls.links import Link, LinkLabel, TermLabel
 from widgets.controls.wrapped import WrappedLink
 from widgets.experiment.verdict import Verdict, VerdictBlock
 from widgets.style.look import Look
@@ -65,7 +64,7 @@ class ResultBlock(QWidget):
         self._words, self._look, self._glossary = words, look, Glossary(words)
         self._shown: Result | None = None
         self.verdict = VerdictBlock(self._glossary, look)
-        self._next = _NextBlock(words)
+        self._next = _NextBlock(words, look)
         self._next.setting_wanted.connect(self.setting_wanted)
         self._next.experiment_wanted.connect(self.experiment_wanted)
         self._values, self._limits, self._measured = (
@@ -94,8 +93,11 @@ class ResultBlock(QWidget):
 
     def _how(self, sentences: Sequence[str], conditions: Sequence[tuple[str, str]]) -> QWidget:
         made = QWidget()
+        facts = (
+            label(unbroken(f"{name}: {value}"), "soft", wrap=True) for name, value in conditions
+        )
         parts = [self._list(sentences)] if sentences else []
-        made.setLayout(column(*parts, *([_table(conditions)] if conditions else [])))
+        made.setLayout(column(*parts, column(*facts, space=STEP), space=3 * STEP))
         return made
 
     def _list(self, sentences: Sequence[str]) -> QWidget:
@@ -133,11 +135,11 @@ class _NextBlock(QFrame):
     setting_wanted = Signal(dict)
     experiment_wanted = Signal(str)
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self.setProperty("role", "next")
         self._further = Further()
-        self._setting, self._experiment = LinkLabel(), LinkLabel()
+        self._setting, self._experiment = LinkLabel(look), LinkLabel(look)
         self._setting.linkActivated.connect(
             lambda _link: self.setting_wanted.emit(dict(self._further.setting))
         )
@@ -154,15 +156,10 @@ class _NextBlock(QFrame):
         self.setVisible(bool(further.setting_text or further.experiment_text))
 
 
-def _show_link(shown: LinkLabel, text: str, link: str) -> None:
+def _show_link(shown: LinkLabel, text: str, target: str) -> None:
     """Show a text, of which what stands before its colon is a link."""
-    linked, colon, rest = text.partition(":")
-    html = f'<a href="{escape(link)}" style="text-decoration: none">{_html(linked)}</a>'
-    shown.show_text(text, f"{html}{colon}{_html(rest)}" if text else "")
-
-
-def _html(text: str) -> str:
-    return escape(unbroken(text))
+    linked = text.partition(":")[0]
+    shown.show_text(text, [Link(0, len(linked), target)] if text else ())
 
 
 def _table(values: Sequence[tuple[str, ...]]) -> QWidget:

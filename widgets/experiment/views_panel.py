@@ -200,7 +200,6 @@ class ViewsPanel(QScrollArea):
         home = content.layout() if content is not None else None
         if plot is None or self._full is not None or not isinstance(home, QVBoxLayout):
             return
-        plot.setMaximumHeight(MOST_PX)
         self._full = FullPlot(plot, home, plot.accessibleName(), keys)
         self._full.closed.connect(self._take_back)
         self._full.open()
@@ -267,8 +266,6 @@ class ViewsPanel(QScrollArea):
     def _fit_one(self, place: int) -> None:
         """Set least and greatest height of a plot, so that it is never crowded."""
         shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
-        if self._full is not None and shown.parentWidget() is not self.widget():
-            return  # it fills the window
         width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)

@@ -16,17 +16,23 @@ LOOK = Look(themes.load("dark"))
 
 
 @pytest.fixture
-def term_label(qtbot) -> TermLabel:
-    """Return a label beside a button that has the focus."""
+def page(qtbot) -> QWidget:
+    """Return a button that has the focus above a text with two terms."""
     label, beside, page = TermLabel(Glossary(ENGLISH), LOOK), QPushButton("Run"), QWidget()
     page.setLayout(column(beside, label))
     qtbot.addWidget(page)
-    label.page = page  # or it would be gone
     label.say("Only <one> thread has the GIL, on a huge page.")
     page.show()
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
     beside.setFocus()
+    return page
+
+
+@pytest.fixture
+def term_label(page) -> TermLabel:
+    label = page.findChild(TermLabel)
+    assert label is not None
     return label
 
 
@@ -61,6 +67,17 @@ def test_shift_tab_comes_to_the_last_term(qtbot, term_label):
     qtbot.keyClick(term_label, Qt.Key.Key_Return)
 
     assert explained(term_label)[0] == "huge page"
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
+def test_tab_leaves_the_text_after_its_terms(qtbot, term_label, key):
+    reasons = {Qt.Key.Key_Tab: Qt.FocusReason.TabFocusReason}
+    term_label.setFocus(reasons.get(key, Qt.FocusReason.BacktabFocusReason))
+    qtbot.keyClick(term_label, key)
+    assert term_label.hasFocus()
+
+    qtbot.keyClick(term_label, key)
+    assert not term_label.hasFocus()
 
 
 def test_a_text_is_whole_for_those_who_hear_it_and_one_without_terms_takes_no_focus(term_label):

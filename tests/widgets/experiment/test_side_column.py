@@ -114,13 +114,13 @@ def test_what_a_verdict_rests_on_is_folded_with_its_counts(block):
         f"{say('page.all_numbers')}, 2", f"{say('page.cannot_tell')}, 1", say("page.how_measured"),
     ]  # fmt: skip
     unfold(block)
-    assert {"171 ns", "A limit.", "The method.", "3.11"} <= set(texts(block))
+    assert {"171 ns", "A limit.", "The method.", "Python: 3.11"} <= set(texts(block))
 
 
 def test_of_many_limits_the_first_are_told_and_the_others_join_how_it_was_measured(block):
     limits = [f"Limit {n}." for n in range(MOST_LIMITS + 2)]
     block.show_result(Result(limits=limits))
-    _, cannot, how = (None, *folds(block))
+    cannot, how = folds(block)
 
     cannot.head.setChecked(True)
     assert [text for text in texts(cannot) if text in limits] == limits[:MOST_LIMITS]

@@ -17,6 +17,7 @@ from tests.app.recordings import burst, threads
 from tests.app.window.stage import Stage, events, found
 from widgets.controls.fold import Fold
 from widgets.controls.links import LinkLabel
+from widgets.experiment.full_plot import FullPlot
 from widgets.experiment.key_cards import KeyCard
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.side_column import SideColumn, Tab
@@ -52,7 +53,9 @@ def follow(stage, text: str) -> None:
 
 
 def press(key: Qt.Key) -> None:
-    QTest.keyClick(QApplication.focusWidget(), key)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, key)
 
 
 def test_a_run_is_read_as_verdict_cause_and_key_numbers(done):
@@ -145,8 +148,8 @@ def test_f_fills_the_window_with_the_plot_that_was_looked_at_last_and_brings_it_
     plot.setFocus()
     small = plot.size()
     press(Qt.Key.Key_F)
-    qtbot.waitUntil(lambda: plot.height() > done.page.height() * 0.8)
-    assert plot.width() > done.page.width() * 0.9
+    qtbot.waitUntil(lambda: plot.width() > done.page.width() * 0.9)
+    assert found(done.page, FullPlot).rect() == done.page.rect()
     assert plot.hasFocus()
 
     press(Qt.Key.Key_F)
