@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from app.trust import Badge, badge_of, counted, disturbance, doubts_of
 from experiments.core.declare import Experiment, Key, Spec, specs
-from experiments.core.disturbed import MOSTLY_DISTURBED, counting
+from experiments.core.disturbed import counting
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
 from experiments.core.statistics import CANNOT_TELL, TOO_FEW
@@ -19,7 +20,6 @@ from experiments.engine import messages
 from experiments.engine.recording import ALTERED, Recording
 from experiments.engine.run_state import RunState
 
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
 MOST_KEYS = 3
@@ -43,16 +43,6 @@ class Judged(Protocol):
     @property
     def unclear(self) -> Collection[str]:
         """The names of values whose difference is within the noise."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Badge:
-    """How far a whole run is to be trusted."""
-
-    kind: Literal["solid", "quick", "disturbed"]
-    name: str
-    beside: str  # how many rounds there were, and how many samples were repeated
-    reason: str
 
 
 class KeyNumber(NamedTuple):
@@ -96,12 +86,12 @@ def report(
     problem = finished.problem
     finding = finished.finding
     cause = disturbance(words, finding, notes, is_most=2 * disturbed > rows) if finding else ""
-    doubts = list(_doubts(words, quick=quick, disturbed=disturbed))
+    doubts = list(doubts_of(words, quick=quick, disturbed=disturbed))
     badge = None
     is_sound = not ending and all(note.key != ALTERED for note in notes)
     if finding and is_sound and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
-        counted = _counted(words, tables, disturbed)
-        badge = _badge(words, cause, doubts, quick=quick, counted=counted)
+        beside = counted(words, tables, disturbed)
+        badge = badge_of(words, cause, doubts, quick=quick, beside=beside)
     because = f"{experiment.id}.because.{finding.message}" if finding else ""
     return Report(
         ending=ending,
@@ -123,61 +113,11 @@ def notes_of_file(recording: Recording) -> list[messages.Note]:
     return [messages.Note(key=key) for key in recording.notes]
 
 
-def disturbance(
-    words: Words,
-    finding: messages.FindingSent,
-    notes: Sequence[messages.Note],
-    *,
-    is_most: bool = False,
-) -> str:
-    """Return what disturbed a run so much that its result may be off, "" for nothing.
-
-    `is_most`: most of its samples were disturbed.
-    """
-    for note in notes:
-        if note.key in DISTURBANCES:
-            return words.say(f"because.{note.key}", note.values)
-    is_most |= finding.message == MOSTLY_DISTURBED
-    return words.say(f"because.{MOSTLY_DISTURBED}") if is_most else ""
-
-
 def verdict(
     words: Words, experiment: Experiment[Any], finding: messages.FindingSent, cause: str
 ) -> str:
     """Return what a run found; where a `cause` disturbed it, only that it was disturbed."""
     return words.say("outcomes.was_disturbed") if cause else sentence(words, experiment, finding)
-
-
-def _badge(words: Words, cause: str, doubts: Sequence[str], *, quick: bool, counted: str) -> Badge:
-    kind: Literal["solid", "quick", "disturbed"] = "quick" if quick else "solid"
-    reason = tuple(doubts) if quick else (words.say("badges.solid_why"), *doubts)
-    if cause:
-        kind, reason = "disturbed", (cause, *doubts)
-    name = words.say(f"badges.{kind}")
-    return Badge(kind=kind, name=name, beside=counted, reason=" ".join(reason))
-
-
-def _doubts(words: Words, *, quick: bool, disturbed: int) -> Iterator[str]:
-    if quick:
-        yield words.say("outcomes.quick")
-    if disturbed:
-        key = "one_disturbed" if disturbed == 1 else "disturbed"
-        yield words.say(f"outcomes.{key}", {"count": disturbed})
-
-
-def _counted(words: Words, tables: Mapping[str, Sequence[Any]], disturbed: int) -> str:
-    """Return how many rounds there were, and how many samples were repeated."""
-    rounds = max((len(_rounds(rows)) for rows in tables.values()), default=0)
-    counts = (
-        ("badges.one_round", "badges.rounds", rounds),
-        ("badges.one_repeat", "badges.repeats", disturbed),
-    )
-    said = (words.say(one if n == 1 else more, {"count": n}) for one, more, n in counts if n)
-    return ", ".join(said)
-
-
-def _rounds(rows: Sequence[Any]) -> set[object]:
-    return {row.repeat for row in rows if hasattr(row, "repeat")}
 
 
 def _key_numbers(

@@ -54,7 +54,8 @@ class LinkLabel(QLabel):
         self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.LinksAccessibleByMouse)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus if links else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(" ".join(text.split()))
-        self.setVisible(bool(text))
+        if not text or self.parentWidget() is not None:  # alone it would open as a window
+            self.setVisible(bool(text))
 
     def link_colour(self) -> str:
         """Return the colour of a link."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from widgets.controls.basics import label
+from widgets.controls.basics import IconButton, label, row
 from widgets.sheets.overlay import Overlay
 
 FIRST = 100  # stretch of the plot: it takes all the room that it can use
@@ -16,13 +16,18 @@ MATCH = QKeySequence.SequenceMatch.ExactMatch
 class FullPlot(Overlay):
     """Takes a plot out of its layout, and puts it back when it is closed by Esc or its key."""
 
-    def __init__(self, plot: QWidget, home: QVBoxLayout, title: str, keys: QKeySequence) -> None:
+    def __init__(
+        self, plot: QWidget, home: QVBoxLayout, title: str, keys: QKeySequence, closer: IconButton
+    ) -> None:
         self._plot, self._home, self._keys = plot, home, keys
         self._at, window = home.indexOf(plot), plot.window()
         self._stretch, self._had_focus = home.stretch(self._at), window.focusWidget()
         super().__init__(window, width_px=0)
         self.setAccessibleName(title)
-        self.content.addWidget(label(title, "head", wrap=True))
+        head = row(label(title, "head", wrap=True), closer)
+        head.setStretch(0, 1)
+        closer.clicked.connect(self.dismiss)
+        self.content.addLayout(head)
         self.content.addStretch(1)  # of a plot that cannot grow so high, below it too
         self.content.addWidget(plot, FIRST)
         self.content.addStretch(1)

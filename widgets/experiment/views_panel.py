@@ -20,7 +20,7 @@ from experiments.core.disturbed import loss_of
 from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.core.words import Words
 from experiments.engine.messages import Frame
-from widgets.controls.basics import tip
+from widgets.controls.basics import IconButton, tip
 from widgets.experiment.full_plot import FullPlot
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
@@ -200,7 +200,8 @@ class ViewsPanel(QScrollArea):
         home = content.layout() if content is not None else None
         if plot is None or self._full is not None or not isinstance(home, QVBoxLayout):
             return
-        self._full = FullPlot(plot, home, plot.accessibleName(), keys)
+        closer = IconButton(self._look, "close", self._words.say("overlay.close"))
+        self._full = FullPlot(plot, home, plot.accessibleName(), keys, closer)
         self._full.closed.connect(self._take_back)
         self._full.open()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.report import DISTURBANCES, Report, conditions, note_text
+from app.report import Report, conditions, note_text
+from app.trust import DISTURBANCES
 from app.window.experiment.status_text import LOADING
 from experiments.core.words import Words
 from experiments.engine import messages
