@@ -52,6 +52,8 @@ class Fold(QWidget):
         if is_open and self._content is None and self._make is not None:
             self._content = self._make()
             self._column.addWidget(self._content)
+        is_shown = is_open and self._content is not None
+        self._column.setContentsMargins(0, 0, 0, 3 * STEP if is_shown else 0)
         if self._content is not None:
             self._content.setVisible(is_open)
 
