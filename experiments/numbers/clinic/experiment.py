@@ -281,6 +281,12 @@ EXPERIMENT = x.Experiment(
         x.Value("feed_gain", "ratio"),
         x.Value("mended_step_images_s", "s"),
     ),
+    keys=(
+        x.Key("feed_gain", "steps", ("stations_broken", "stations_mended")),
+        x.Key("shapes_gain", "steps", ("next_word_broken", "next_word_mended")),
+        x.Key("mended_step_images_s", "steps", ("images_mended",)),
+    ),
+    next=x.Next("alignment", {"length": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

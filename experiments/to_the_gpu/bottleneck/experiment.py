@@ -261,6 +261,12 @@ EXPERIMENT = x.Experiment(
         x.Value("step_s", "s"),
         x.Value("recorded_over_step", "ratio"),
     ),
+    keys=(
+        x.Key("compute_fraction", "parts", ("compute",)),
+        x.Key("waiting_fraction", "parts", ("waiting",)),
+        x.Key("host_fraction", "parts", ("host",)),
+    ),
+    next=x.Next("dataloader", {"workers": 2}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),

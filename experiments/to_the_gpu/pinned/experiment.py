@@ -362,6 +362,12 @@ EXPERIMENT = x.Experiment(
         x.Value("link_generation", ""),
         x.Value("link_best_generation", ""),
     ),
+    keys=(
+        x.Key("pinned_to_gpu_bytes_per_s", "rates", ("pinned_to_gpu",)),
+        x.Key("pageable_to_gpu_bytes_per_s", "rates", ("pageable_to_gpu",)),
+        x.Key("pinning_s", "pinning", at="largest_bytes"),
+    ),
+    next=x.Next("non-blocking", {"largest_bytes": 16 * x.MIB}),
     parts=(x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),
