@@ -141,7 +141,8 @@ class SideController(QObject):
             self.column.show_result(told.values, remarks, notes, lead)
             if told.values or remarks or notes:
                 tabs.append(Tab.RESULT)
-        if self._form_shows is not None and model.state is not State.READING:
+        may_run = model.state not in (State.READING, State.CANNOT)  # else nothing is to be set
+        if self._form_shows is not None and may_run:
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
 

@@ -172,6 +172,19 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert ENGLISH.say("problems.needs_numba") in said(stage)
     assert "Run" not in said(stage).splitlines()
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
+    assert not stage.form.isVisible()  # nothing could be run with other settings
+
+
+def test_settings_come_back_with_what_was_lacking(stage):
+    entry = stage.session.entries["burst-random"]
+    stage.use_entries({"burst-random": dataclasses.replace(entry, need=Need.GPU)})
+    stage.page.open("burst-random")
+    QApplication.processEvents()
+    assert not stage.form.isVisible()
+
+    stage.use_entries({"burst-random": entry})
+    QApplication.processEvents()
+    assert stage.form.isVisible()
 
 
 def test_only_who_lacks_a_gpu_may_ask_why(qtbot, stage):
