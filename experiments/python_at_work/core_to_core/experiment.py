@@ -25,7 +25,15 @@ from itertools import combinations, pairwise
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
-from experiments.tools.neighbours import RELATIONS, by_topology, relation
+from experiments.tools.neighbours import (
+    FAR,
+    RELATIONS,
+    SAME_CACHE,
+    SAME_CORE,
+    SAME_PACKAGE,
+    by_topology,
+    relation,
+)
 from experiments.tools.side_by_side import pin
 
 BUFFER_BYTES, APART_BYTES = 2 * x.MIB, 256
@@ -152,16 +160,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         (frozenset((row.first, row.second)), row.latency_s, row.repeat)
         for row in tables["handovers"]
     )
-    limits = ["protocol"]
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
     if not pairs:
-        return x.Finding("nothing_measured", {}, tuple(limits))
+        return x.Finding("nothing_measured")
     cores = set().union(*pairs)
-    if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
-        limits.append("some_cores_only")
+    is_in_part = len(pairs) < len(cores) * (len(cores) - 1) / 2
+    limits = ["pairs_missing"] if is_in_part else []
     if statistics.median(found.high / found.low for found in pairs.values()) > UNSTEADY:
         limits.append("unsteady")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
+        limits.append("some_cores_only")
+    limits.append("protocol")
     medians = sorted(found.median for found in pairs.values())
     values = {
         "median_s": statistics.median(medians),
@@ -169,8 +179,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "slowest_s": medians[-1],
         "cores_measured": len(cores),
     }
-    if len(pairs) < len(cores) * (len(cores) - 1) / 2:
-        limits.append("pairs_missing")
+    if is_in_part:
         return x.Finding("matrix_in_part", values, tuple(limits))
     if len(pairs) == 1:
         return x.Finding("one_pair", values, tuple(limits))
@@ -258,6 +267,12 @@ EXPERIMENT = x.Experiment(
         x.Value("group_count", ""),
         x.Value("cores_measured", ""),
     ),
+    keys=(
+        x.Key("fastest_s", "topology", (SAME_CORE, SAME_CACHE)),
+        x.Key("median_s", "topology", RELATIONS),
+        x.Key("slowest_s", "topology", (SAME_PACKAGE, FAR)),
+    ),
+    next=x.Next("false-sharing", {"hardware_threads": True}),
     parts=(x.Part.CORES, x.Part.L3),
     needs=(x.Need.NUMBA, x.Need.CORE_PAIR),
     imports=("numpy", "numba"),
