@@ -18,6 +18,7 @@ from experiments.core.parameters import from_json, from_text, to_json, to_text
 from experiments.core.rules import broken_rules
 from experiments.core.shelves import homes
 from experiments.core.units import unit_of
+from experiments.engine import recording
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
@@ -44,6 +45,7 @@ UNTOLD = (  # findings that have no cause
 )  # fmt: skip
 MOST_VERDICT_WORDS, MOST_CAUSE_WORDS, MOST_KEYS = 12, 20, 3
 
+NAMING = ("label", "series", "group", "row", "column")  # columns that name the marks of a view
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
@@ -164,6 +166,22 @@ def test_what_is_read_first_and_done_next_exists(experiment):
         default = MACHINES["a laptop"]
         params = to_json(experiment.params_for(default, quick=False))
         from_json(experiment.params, {**params, **experiment.next.setting})
+
+
+def test_what_is_read_first_has_its_mark_in_the_recording(experiment):
+    path = homes()[experiment.id].folder / "recording.jsonl.gz"
+    if not path.exists():
+        pytest.skip("it comes without a recording")
+    recorded = recording.read(path)
+    finding, tables = recorded.finding(experiment), recorded.tables(experiment)
+    views = {view.key: view for view in experiment.views}
+    for key in experiment.keys:
+        assert key.value in finding.values
+        assert not key.at or key.at in finding.values, key
+        view = views[key.view]
+        columns = [getattr(view, name, None) for name in NAMING]
+        named = {str(getattr(row, c)) for c in columns if c for row in tables[view.table]}
+        assert not key.names or named & {*key.names}, key
 
 
 def test_a_finding_speaks_of_declared_values_only(experiment):

@@ -364,7 +364,7 @@ EXPERIMENT = x.Experiment(
     ),
     keys=(
         x.Key("best_speedup", "speedup", (MEASURED,), at="best_workers"),
-        x.Key("parallel_fraction", "speedup", (AMDAHL, GUSTAFSON)),
+        x.Key("parallel_fraction", "lost", at="cores"),
         x.Key("clock_beside_hz", "clock", at="cores"),
     ),
     next=x.Next("stream", {"serial_fraction": 0.5}),

@@ -25,15 +25,7 @@ from itertools import combinations, pairwise
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
-from experiments.tools.neighbours import (
-    FAR,
-    RELATIONS,
-    SAME_CACHE,
-    SAME_CORE,
-    SAME_PACKAGE,
-    by_topology,
-    relation,
-)
+from experiments.tools.neighbours import RELATIONS, by_topology, relation
 from experiments.tools.side_by_side import pin
 
 BUFFER_BYTES, APART_BYTES = 2 * x.MIB, 256
@@ -267,10 +259,8 @@ EXPERIMENT = x.Experiment(
         x.Value("group_count", ""),
         x.Value("cores_measured", ""),
     ),
-    keys=(
-        x.Key("fastest_s", "topology", (SAME_CORE, SAME_CACHE)),
-        x.Key("median_s", "topology", RELATIONS),
-        x.Key("slowest_s", "topology", (SAME_PACKAGE, FAR)),
+    keys=tuple(
+        x.Key(name, "topology", RELATIONS) for name in ("median_s", "fastest_s", "slowest_s")
     ),
     next=x.Next("false-sharing", {"hardware_threads": True}),
     parts=(x.Part.CORES, x.Part.L3),
