@@ -38,11 +38,12 @@ MACHINES = {
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
          "fraction", "switch"}  # fmt: skip
 
-UNTOLD = (  # findings that have no cause: nobody can tell
-    "cannot_tell", "nothing_to_", "too_few", "mostly_", "in_part", "nobody_tells",
-    "nothing_measured", "nothing_moved", "nothing_read_off", "roof_in_part",
-    "scales_unclear", "grows_unclear", "processor_cannot_tell", "cpu_in_cache", "gpu_in_cache",
-    "cores_alone", "cpu_alone", "cpu_estimated",
+# Findings that have no cause: nobody can tell.
+UNTOLD = (
+    "cannot_tell", "nothing_to_", "too_few", "mostly_", "in_part", "processor_cannot_tell",
+    "nothing_measured", "nothing_moved", "nothing_read_off", "roof_in_part", "scales_unclear",
+    "grows_unclear", "cpu_in_cache", "gpu_in_cache", "nobody_tells", "cores_alone", "cpu_alone",
+    "cpu_estimated",
 )  # fmt: skip
 MOST_VERDICT_WORDS, MOST_CAUSE_WORDS, MOST_KEYS = 12, 20, 3
 
