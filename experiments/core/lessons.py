@@ -64,7 +64,10 @@ class Magnitude(_Text, frozen=True, tag_field="kind", tag="magnitude"):
 
 
 class Sketch(_Text, frozen=True, tag_field="kind", tag="sketch"):
-    """Drag points on the axes of a view; `right` returns the heights that were measured there."""
+    """Drag points on the axes of a view.
+
+    `right` takes the run and the points, and returns the heights there, None where not measured.
+    """
 
     ask: str
     view: str
@@ -107,11 +110,12 @@ class Observe(_Text, frozen=True):
 
 
 class Branch(_Text, frozen=True):
-    """What is said where `when` holds, beside the text or in its place."""
+    """What is said where `when` holds, beside the text or in its place, then with its headline."""
 
     when: str
     text: str
     instead: bool = False
+    headline: str = ""
 
 
 class Misconception(_Text, frozen=True):
@@ -236,6 +240,8 @@ class Taught:
         predict = self.words.predict
         if isinstance(predict, Magnitude | Marker):
             return self.values(run, None).get(predict.answer)
+        if isinstance(predict, Sketch):
+            return self.call(predict.right, run, predict.points)
         return self.call(predict.right, run)
 
     def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
@@ -247,23 +253,23 @@ class Taught:
             is_right = list(guess.at) == ([right] if isinstance(predict, Choice) else list(right))
             return Mark(is_right, is_right)
         pairs = zip(guess.at, right if isinstance(predict, Sketch) else [right], strict=True)
-        off = max(max(one / other, other / one) for one, other in pairs)
-        return Mark(off <= predict.likely, off <= predict.sharp)
+        off = [max(one / other, other / one) for one, other in pairs if other is not None]
+        return Mark(max(off) <= predict.likely, max(off) <= predict.sharp) if off else None
 
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
-        """Return the explanation of a run; None where nobody can tell what it shows."""
+        """Return the explanation of a run; None where nobody can tell, or a number is missing."""
         if run.message in UNTOLD:
             return None
         explain, values = self.words.explain, self.values(run, guess)
         held = [each for each in explain.branches if self.call(each.when, run)]
-        instead = [each.text for each in held if each.instead]
+        instead = next((each for each in held if each.instead), None)
         beside = [each.text for each in held if not each.instead]
-        headline = explain.headline_skipped if guess is None else explain.headline
+        usual = explain.headline_skipped if guess is None else explain.headline
         told = [
             fill(text, values)
             for text in (
-                headline,
-                *(instead[:1] or [explain.text]),
+                (instead and instead.headline) or usual,
+                instead.text if instead else explain.text,
                 explain.misconception.belief,
                 explain.misconception.answer,
                 explain.confirm.text,
@@ -272,6 +278,8 @@ class Taught:
                 *beside,
             )
         ]
+        if any("{" in text for text in told):
+            return None
         head, text, belief, answer, confirm, why, transfer, *rest = map(_one_line, told)
         return Explained(head, text, tuple(rest), belief, answer, confirm, why, transfer)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from experiments import api as x
 
+HELD_BACK = ("random",)
 ALIKE, FAR = 1.25, 50.0  # times
 
 

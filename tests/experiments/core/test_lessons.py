@@ -100,9 +100,29 @@ def test_what_it_names_of_the_experiment_exists(experiment, lesson):
     views = {view.key for view in experiment.views}
     explain = lesson.words.explain
 
-    assert {lesson.words.observe.view, explain.confirm.view} <= views
+    drawn = {view.key for view in experiment.plots}
+    assert {lesson.words.observe.view, getattr(lesson.words.predict, "view", None)} - {
+        None
+    } <= drawn
+    assert explain.confirm.view in views
     assert explain.transfer.to in HOMES
     assert explain.transfer.to != experiment.id
+
+
+def test_what_is_to_be_clicked_and_what_is_held_back_is_in_the_plots(experiment, lesson, shown):
+    observe = lesson.words.observe
+    spot = lesson.call(observe.right, shown)
+    (view,) = (view for view in experiment.plots if view.key == observe.view)
+
+    assert set(spot.names) <= labels(view, shown)
+    assert spot.names or spot.low < spot.high
+    assert set(lesson.held_back) <= set().union(*(labels(v, shown) for v in experiment.plots))
+
+
+def labels(view, run: LessonRun) -> set[str]:
+    """Return the names of the bars, lines, lanes or pins of a view."""
+    named = [getattr(view, each, None) for each in ("label", "detail", "series", "lane", "group")]
+    return {getattr(row, name) for row in run.tables[view.table] for name in named if name}
 
 
 def test_every_branch_is_reached_by_a_run(experiment, lesson, shown):
@@ -141,11 +161,10 @@ def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
 
 
 def test_its_drawing_has_words_for_each_label_and_stays_in_its_frame(lesson):
-    diagram, labels = lesson.diagram, lesson.words.diagram
-    if diagram is None:
-        pytest.skip("not drawn yet")
-    assert set(diagram.labels) == labels.keys() - {"about"}
-    assert labels["about"].endswith(".")
+    diagram, said = lesson.diagram, lesson.words.diagram
+    assert diagram is not None
+    assert set(diagram.labels) == said.keys() - {"about"}
+    assert said["about"].endswith(".")
     width, height = diagram.size
     for shape in diagram.shapes:
         x, y = getattr(shape, "size", (0, 0))
@@ -157,6 +176,7 @@ def test_its_sentences_are_short(lesson, shown):
     words, told = lesson.words, lesson.explain(shown, guesses(lesson)[0])
     texts = [words.context, words.predict.ask, words.observe.ask, words.observe.hint, told.headline]
     texts += [told.text, *(" ".join(each.text.split()) for each in words.explain.branches)]
+    texts += [each.headline for each in words.explain.branches if each.headline]
     texts += [told.belief, told.answer, told.confirm, told.why_not_double, told.transfer]
     texts += [each.goal for each in words.goals]
     lengths = [len(each.split()) for text in texts for each in SENTENCE.findall(text)]
