@@ -94,7 +94,7 @@ def _height(line: dict[int, float], size: float) -> float | None:
     for low, high in pairwise(line):
         if low <= size <= high:
             share = math.log(size / low) / math.log(high / low)
-            return line[low] * (line[high] / line[low]) ** share
+            return line[low] * math.pow(line[high] / line[low], share)
     return None
 
 

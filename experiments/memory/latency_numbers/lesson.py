@@ -29,10 +29,9 @@ def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
 
 def quickest_first(run: x.LessonRun) -> list[int] | None:
     """Return the numbers of the ranked operations in the order of their times."""
-    times = [run.values.get(f"{name}_s") for name in RANKED]
-    if None in times:
-        return None
-    return sorted(range(len(RANKED)), key=times.__getitem__)
+    times = {at: run.values.get(f"{name}_s") for at, name in enumerate(RANKED)}
+    known = {at: took_s for at, took_s in times.items() if took_s is not None}
+    return sorted(known, key=known.__getitem__) if len(known) == len(RANKED) else None
 
 
 def widest_gap(run: x.LessonRun) -> x.Spot:

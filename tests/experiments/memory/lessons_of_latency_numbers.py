@@ -11,7 +11,7 @@ MEMORY = {"memory_s": 1e-7}
 
 
 def made(
-    message: str, *limits: str, memory_bytes: int, rounds: int = 2, **values: float
+    message: str, values: dict[str, float], *limits: str, memory_bytes: int, rounds: int = 2
 ) -> LessonRun:
     rows = [Number(what="l1", repeat=repeat, took_s=1e-9) for repeat in range(rounds)]
     return LessonRun(
@@ -25,9 +25,9 @@ def made(
 
 
 RUNS = {
-    "memory_missing": made("numbers_in_part", "no_memory", memory_bytes=MIB, **CACHES),
-    "disk_missing": made("numbers_in_part", "no_disk", memory_bytes=2 * GIB, **CACHES, **MEMORY),
+    "memory_missing": made("numbers_in_part", CACHES, "no_memory", memory_bytes=MIB),
+    "disk_missing": made("numbers_in_part", CACHES | MEMORY, "no_disk", memory_bytes=2 * GIB),
     "thread_behind_loopback": made(
-        "felt_in_seconds", "thread_behind_loopback", memory_bytes=GIB, rounds=20, **CACHES, **MEMORY
+        "felt_in_seconds", CACHES | MEMORY, "thread_behind_loopback", memory_bytes=GIB, rounds=20
     ),
 }
