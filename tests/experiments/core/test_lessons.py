@@ -149,6 +149,22 @@ def test_nothing_is_explained_where_nobody_can_tell(lesson, shown):
     assert lesson.explain(replace(shown, message=CANNOT_TELL), None) is None
 
 
+def test_a_run_without_rows_is_not_explained_and_reaches_nothing(lesson, shown):
+    empty = replace(shown, tables=dict.fromkeys(shown.tables, ()), values={}, limits=())
+
+    assert lesson.explain(empty, guesses(lesson)[0]) is None
+    assert not any(lesson.call(goal.reached, empty) for goal in lesson.words.goals)
+
+
+def test_a_branch_in_place_of_the_text_brings_its_own_headline(experiment, lesson, shown):
+    runs = made(experiment).values()
+    for branch in (each for each in lesson.words.explain.branches if each.headline):
+        run = next(run for run in runs if lesson.call(branch.when, run))
+        told = lesson.explain(run, guesses(lesson)[0])
+        assert told.headline.startswith(branch.headline.partition("{")[0])
+        assert told.text.startswith(" ".join(branch.text.split()).partition("{")[0])
+
+
 def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
     explain = lesson.words.explain
     for text in (explain.text, *(each.text for each in explain.branches if each.instead)):
