@@ -74,7 +74,7 @@ class Catalogue(QWidget):
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; call it again after any change."""
-        self._bar.offer_parts(list(dict.fromkeys(part for each in cards for part in each.parts)))
+        self._bar.offer_parts({part for each in cards for part in each.parts})
         self._grid.show_cards(cards)
         self._filter()
         self._allow_surprise()

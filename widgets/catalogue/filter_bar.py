@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -57,9 +57,10 @@ class FilterBar(QWidget):
             FlowLayout(self._all, self._part, self._length, self._here, self._search, self.surprise)
         )
 
-    def offer_parts(self, parts: Sequence[Part]) -> None:
-        """Offer these parts of the machine."""
-        self._part.offer([(self._words.say(f"parts.{part}"), part) for part in parts])
+    def offer_parts(self, parts: Collection[Part]) -> None:
+        """Offer these parts of the machine, from the cores outwards."""
+        ordered = [part for part in Part if part in parts]
+        self._part.offer([(self._words.say(f"parts.{part}"), part) for part in ordered])
 
     def show_all(self) -> None:
         """Clear all filters."""

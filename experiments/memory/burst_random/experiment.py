@@ -118,13 +118,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         ((read.size_bytes, read.order), read.element_s, read.repeat) for read in tables["reads"]
     )
     complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
-    limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
     if not complete:
-        return x.Finding("nothing_to_compare", {}, tuple(limits))
+        return x.Finding("nothing_to_compare")
     size_bytes = max(complete)
     cache_bytes = x.last_level_cache_bytes(machine)
-    if cache_bytes is None or size_bytes < 4 * cache_bytes:
-        limits.append("partly_in_cache")
+    is_beyond = cache_bytes is not None and size_bytes >= x.BEYOND_CACHE * cache_bytes
+    limits = [] if is_beyond else ["partly_in_cache"]
+    limits += [] if params.huge_pages else ["page_translation_included"]
+    limits.append("positions_computed")
     in_a_row, random, dependent = (of[size_bytes, order] for order in ORDERS)
     values = {
         "size_bytes": size_bytes,
@@ -220,6 +221,13 @@ EXPERIMENT = x.Experiment(
         x.Value("size_bytes", "bytes"),
         x.Value("bandwidth_limit_s", "s"),
     ),
+    keys=(
+        *(
+            x.Key(f"{order}_s", "time", (order,), at="size_bytes")
+            for order in (IN_A_ROW, RANDOM, DEPENDENT)
+        ),
+    ),
+    next=x.Next("banks-mlp", {"largest_bytes": x.MIB}),
     parts=(x.Part.MEMORY, x.Part.L3),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -129,14 +129,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     best, best_huge = (_best(tables["steps"], order) for order in (RANDOM, HUGE))
     cache_bytes = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
-    limits = ["where_read"] if best else []
+    limits = ["spike"] if _has_spike(best) else []
+    unread: list[str] = []
     below_bytes = 0
     for name, level_bytes in cache_bytes.items():
         inside = [size for size in best if below_bytes < size <= level_bytes // 2]
         if inside:
             values[f"{name}_latency_s"] = best[_read_off(best, max(inside))]
         else:
-            limits.append(f"no_{name}_latency")
+            unread.append(name)
         below_bytes = level_bytes
     beyond_bytes = x.BEYOND_CACHE * max(cache_bytes.values(), default=8 * x.MIB)
     if best and max(best) >= beyond_bytes:
@@ -162,9 +163,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         else:  # it may be fast at larger sizes
             del values["l3_latency_s"]
             limits.append("end_of_l3_unknown")
+    limits += [f"no_{name}_latency" for name in unread]
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
-    if _has_spike(best):
-        limits.append("spike")
     largest = max(sizes(params))
     in_a_row = [
         s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == largest
@@ -175,6 +175,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_clock")
     else:
         values |= _in_cycles(values, clock_hz)
+    limits += ["where_read"] if best else []
     if "l1_latency_s" in values and "memory_latency_s" in values:
         values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
         climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
@@ -337,6 +338,12 @@ EXPERIMENT = x.Experiment(
         x.Value("l3_seen_bytes", "bytes", x.Part.L3),
         x.Value("l3_read_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("l1_latency_s", "ladder", (RANDOM,), at="l1_bytes"),
+        x.Key("memory_latency_s", "ladder", (RANDOM,)),
+        x.Key("in_a_row_latency_s", "fetched_ahead", (IN_A_ROW,)),
+    ),
+    next=x.Next("burst-random", {"points_per_octave": 8}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -243,6 +243,12 @@ EXPERIMENT = x.Experiment(
         x.Value("farthest_latency_s", "s"),
         x.Value("node_count", ""),
     ),
+    keys=(
+        x.Key("local_latency_s", "latency", ("0",)),
+        x.Key("remote_latency_s", "latency", ("0", "1")),
+        x.Key("remote_bytes_per_s", "bandwidth", ("0", "1")),
+    ),
+    next=x.Next("core-to-core", {"readers": 1}),
     parts=(x.Part.MEMORY, x.Part.CORES),
     needs=(x.Need.NUMBA, x.Need.NUMA),
     imports=("numpy", "numba"),

@@ -133,7 +133,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     )
     for (pair, distance), found in every.items():
         times.setdefault(pair, {})[distance] = found
-    limits = ["virtual_machine"] if x.is_virtual(machine) else []
+    limits: list[str] = []
     values: dict[str, float] = {}
     alone = x.spreads((r.increment, r.increment_s, r.repeat) for r in tables["alone"])
     if ATOMIC in alone:
@@ -148,12 +148,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     if nearest == UNKNOWN:
         limits.append("cores_not_known")
-    if SAME_CORE not in times:
-        limits.append("no_hardware_threads")
-    if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
-        limits.append("at_once_alone")
-    if READERS in times:
-        limits.append("reads_overlap")
     same, apart = _ends(times[nearest])
     ratios = {"slowdown": (same, apart)} | {
         f"{name}_slowdown": _ends(times[name])
@@ -172,6 +166,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         plain, atomic = (_by_round(*ratios[name]) for name in ("plain_slowdown", "slowdown"))
         if plain and atomic and plain.is_below(atomic):
             limits.append("plain_is_forwarded")
+    if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
+        limits.append("at_once_alone")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if READERS in times:
+        limits.append("reads_overlap")
+    if SAME_CORE not in times:
+        limits.append("no_hardware_threads")
     if "slowdown" in unclear:
         message = x.unsure((same, apart)) or x.CANNOT_TELL
     else:
@@ -269,6 +271,12 @@ EXPERIMENT = x.Experiment(
         x.Value("line_bytes_seen", "bytes"),
         x.Value("line_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("same_line_s", "time", CORES, at="nearest_bytes"),
+        x.Key("far_apart_s", "time", CORES, at="farthest_bytes"),
+        x.Key("line_bytes_seen", "time", at="line_bytes_seen"),
+    ),
+    next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -320,6 +320,16 @@ def test_a_menu_says_what_it_shows_and_show_all_undoes_it(catalogue):
     assert not part.isChecked()
 
 
+def test_the_parts_are_offered_in_the_order_of_the_machine_whatever_that_of_the_cards(catalogue):
+    inwards = [card_data(str(part), parts=(part,)) for part in reversed(Part)]
+    catalogue.show_cards(inwards)
+
+    offered = [action.text() for action in menu(catalogue, 0).findChild(QMenu).actions()]
+    assert offered[1:] == [  # the first is no choice
+        "cores", "L1", "L2", "L3", "memory", "storage", "PCIe", "GPU", "NVLink",
+    ]  # fmt: skip
+
+
 def test_a_menu_opens_by_key_and_offers_what_there_is(catalogue, qtbot):
     length = menu(catalogue, 1)
     length.setFocus()
