@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments import api as x
 
-from .experiment import GROWING, IDEAL, MEASURED, MEMORY
+from .experiment import IDEAL, MEASURED, MEMORY
 
 HELD_BACK = (MEASURED,)
 HELPS = 1.05  # times: a gain below that is none
@@ -88,11 +88,6 @@ def law_unclear(run: x.LessonRun) -> bool:
 def halved_serial_part(run: x.LessonRun) -> bool:
     """Was at most half of the usual part serial, and more workers faster?"""
     return run.message.startswith("scales") and run.params.serial_fraction <= HALVED
-
-
-def grew_with_workers(run: x.LessonRun) -> bool:
-    """Did the work grow, and more workers do more of it?"""
-    return run.params.problem == GROWING and work_grows(run)
 
 
 def read_memory(run: x.LessonRun) -> bool:

@@ -35,7 +35,7 @@ def forms_that_never_lose(run: x.LessonRun) -> x.Spot:
 
 def one_thread(run: x.LessonRun) -> bool:
     """Was one thread alone, so that nobody could interrupt it?"""
-    return run.params.workers == 1
+    return bool(run.params.workers == 1)
 
 
 def call_lost_nothing(run: x.LessonRun) -> bool:

@@ -19,14 +19,15 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 
 def slowest_way(run: x.LessonRun) -> int | None:
-    """Return the option that names the way that was done last, or says that none was."""
+    """Return the option of the way that was done last, or of none; None where it was close."""
     names = ("block_s", "interleaved_s", "dynamic_1_s")
     if run.params.workers == 1 or not run.values.keys() >= {*names}:
         return None
     times = [run.values[name] for name in names]
-    if max(times) <= LIKE * min(times):
+    first, second, last = sorted(times)
+    if last <= LIKE * first:
         return len(WAYS)
-    return times.index(max(times))
+    return times.index(last) if last > LIKE * second else None
 
 
 def longest_tail(run: x.LessonRun) -> x.Spot:
@@ -57,6 +58,11 @@ def blocks_won(run: x.LessonRun) -> bool:
 def dealt_as_well(run: x.LessonRun) -> bool:
     """Did dealing out in turn do as well as handing out?"""
     return not {"interleaved_as_good", "interleaved_as_good_by_order"}.isdisjoint(run.limits)
+
+
+def below_ideal(run: x.LessonRun) -> bool:
+    """Was the best piece quicker than even sharing allows?"""
+    return "below_ideal" in run.limits
 
 
 def best_by_chance(run: x.LessonRun) -> bool:

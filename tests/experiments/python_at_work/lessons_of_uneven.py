@@ -33,5 +33,6 @@ RUNS = {
     "ways_alike": made("ways_alike", "shuffled", busy=0.95, block_s=0.27),
     "blocks_won": made("block_wins", dynamic_best_s=0.8, dynamic_1_s=3.0),
     "one_core": made("ways_alike", cores=1),
+    "below_ideal": made("handing_out_wins", "below_ideal", dynamic_best_s=0.24),
     "dealt_as_well": made("handing_out_wins", "interleaved_as_good"),
 }
