@@ -17,6 +17,7 @@ USUAL = {
     "same_line_s": 3e-8, "far_apart_s": 3e-9, "alone_s": 3e-9, "slowdown": 10.0,
     "line_bytes_seen": 64.0,
 }  # fmt: skip
+ALIKE = USUAL | {"same_line_s": 3e-9, "slowdown": 1.0}
 FELL_AT_64 = {at: 3e-8 if at < 64 else 3e-9 for at in DISTANCES_BYTES}
 
 
@@ -48,8 +49,8 @@ def made(
 FIGHT = "neighbours_fight"
 RUNS = {
     "one_core": made("nothing_to_compare", "no_two_cores", cores=1, values={"alone_s": 3e-9}),
-    "alike": made("alike", values=USUAL | {"slowdown": 1.0}),
-    "near_is_faster": made("near_is_faster", values=USUAL | {"slowdown": 0.8}),
+    "alike": made("alike", values=ALIKE),
+    "near_is_faster": made("near_is_faster", values=ALIKE | {"slowdown": 0.8}),
     "pair_of_lines": made(FIGHT, values=USUAL | {"line_bytes": 64, "line_bytes_seen": 128}),
     "plain_lose_less": made(FIGHT, "plain_is_forwarded"),
     "fall_stays": made(FIGHT, rounds=30),
