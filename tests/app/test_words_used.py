@@ -26,6 +26,7 @@ EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
     "problems.machine_busy": {"experiment", "since"},  # what the holder of the lock says
+    "problems.points_machine_busy": {"experiment", "since"},
     "notes.waiting_for_machine": {"experiment", "since"},
     "notes.waiting_for_stopped": {"experiment", "since", "stopped"},
 }
@@ -94,7 +95,8 @@ def is_said_of_experiment(experiment, name: str) -> bool:
         case "question" | "topic" | "method" | "in_short":
             return not key
         case "params" | "help":
-            return key in specs(experiment.params)
+            live = specs(experiment.live.params) if experiment.live is not None else {}
+            return key in specs(experiment.params) | live
         case "columns":
             return any(key in specs(table) for table in experiment.tables.values())
         case "views":

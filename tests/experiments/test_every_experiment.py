@@ -12,6 +12,7 @@ import re
 import pytest
 
 from experiments.core import words
+from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Finding, Frame, Note, Progress, specs
 from experiments.core.parameters import from_json, from_text, to_json, to_text
@@ -236,6 +237,22 @@ def test_a_small_run_yields_rows_of_every_column(experiment, small_run):
                 assert not isinstance(cell, float) or math.isfinite(cell), name
                 if name.endswith(("_s", "_bytes", "_bytes_per_s")):
                     assert cell >= 0, name
+
+
+def test_a_single_point_can_be_sent_and_yields_rows_of_its_tables(experiment):
+    if experiment.live is None:
+        pytest.skip("it has no single points")
+    here = MACHINES["this one"]
+    first = experiment.live.params()
+    assert from_json(experiment.live.params, to_json(first), here) == first
+    measure = experiment.live.prepare(Bench(here))
+
+    rows = [row for _ in range(2) for row in measure(first)]
+
+    assert rows
+    assert {type(row) for row in rows} <= set(experiment.tables.values())
+    for row in rows:
+        assert all(math.isfinite(v) for v in dataclasses.astuple(row) if not isinstance(v, str))
 
 
 def test_a_small_run_tells_how_far_it_is(experiment, small_run):

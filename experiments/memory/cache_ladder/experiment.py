@@ -16,7 +16,7 @@ What it cannot tell: what translation costs that pages of 2 MiB still need.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, count, takewhile
@@ -45,6 +45,7 @@ SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
 EVERY = 5  # rounds; in the others only the largest size is walked
 FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+POINT_BYTES = 64 * x.MIB  # laid out in 50 ms
 BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 
 
@@ -58,6 +59,16 @@ class Params:
     points_per_octave: int = x.param(4, minimum=1, maximum=16)
     rounds: int = x.param(15, minimum=1, maximum=50)
     huge_pages: bool = x.param(True)
+
+
+@x.record
+class Point:
+    """A single point of the ladder."""
+
+    size_bytes: int = x.param(
+        32 * x.KIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2"
+    )
+    order: str = x.param(RANDOM, choices=(RANDOM, IN_A_ROW))
 
 
 @x.record
@@ -119,6 +130,22 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             )
             yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
             yield x.Progress(arm.fraction)
+
+
+def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
+    """Make one buffer, and return what yields the row of a point; `repeat` counts the points."""
+    with bench.pinned():
+        buffer, turns = Buffer(POINT_BYTES), count()
+
+    def point(asked: Point) -> x.Measured:
+        size_bytes, turn = asked.size_bytes // LINE_BYTES * LINE_BYTES, next(turns)
+        with bench.pinned():
+            latency_s = step_s(
+                buffer, size_bytes, bench, turn=turn, at_random=asked.order != IN_A_ROW
+            )
+        yield Step(size_bytes=size_bytes, order=asked.order, repeat=turn, latency_s=latency_s)
+
+    return point
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -345,5 +372,6 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     seconds=seconds,
     memory_bytes=_memory_bytes,
+    live=x.Live(Point, points),
     is_in_tour=True,
 )

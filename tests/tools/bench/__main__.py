@@ -25,6 +25,7 @@ PARTS = (
     "running",
     "watching",
     "live_cost",
+    "live_points",
     "window",
     "drawing",
     "map",
