@@ -205,9 +205,9 @@ def _remarks(
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
     """Return the recorded conditions of a run."""
-    environment, cpu = started.environment, started.machine.get("cpu")
+    environment = started.environment
     facts = {
-        "conditions.machine": cpu.get("model") if isinstance(cpu, dict) else None,
+        "conditions.machine": processor(started.machine),
         "conditions.python": environment.get("python"),
         "conditions.libraries": _listed(environment.get("libraries")),
         "conditions.governor": environment.get("governor"),
@@ -218,6 +218,12 @@ def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str]
         "conditions.at": started.at[:19].replace("T", " "),
     }
     return tuple((words.say(key), str(value)) for key, value in facts.items() if value is not None)
+
+
+def processor(machine: Mapping[str, Any]) -> str | None:
+    """Return the model of the processor of a recorded machine, if it is known."""
+    cpu = machine.get("cpu")
+    return cpu.get("model") if isinstance(cpu, dict) else None
 
 
 def _listed(values: object) -> str | None:

@@ -205,6 +205,7 @@ class Experiment(Generic[P]):
     keys: tuple[Key, ...] = ()  # at most three
     next: Next | None = None
     live: Live[Any] | None = None
+    loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property

@@ -41,6 +41,8 @@ class ExperimentActions(QObject):
         self.copy_svg = self._action("plot.copy_svg")
         self.save_picture = self._action("plot.save_png", "Ctrl+S")
         self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
+        self.notebook = self._action("page.notebook")
+        self.notebook.setToolTip(words.say("page.notebook_help"))
         self._sides = QActionGroup(self)
         for side in (self.plot, self.code, self.data):
             side.setCheckable(True)
@@ -87,6 +89,7 @@ class ExperimentActions(QObject):
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)
+        _allow(self.notebook, model.experiment is not None)
         has_rows = model.run_state is not None
         for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
             _allow(action, has_rows)

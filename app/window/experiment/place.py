@@ -194,6 +194,7 @@ class ExperimentPage(QWidget):
             do.copy_svg: output.copy_svg,
             do.save_picture: output.save_picture,
             do.save_csv: output.save_csv,
+            do.notebook: output.save_notebook,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())

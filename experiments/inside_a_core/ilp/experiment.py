@@ -151,6 +151,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
+    loop="kernels.py:_chains.walk",
     analyse=analyse,
     views=(
         x.Lines(

@@ -144,6 +144,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"lives": Life, "ends": End},
     measure=measure,
+    loop="jobs.py:work",
     analyse=analyse,
     views=(
         x.Timeline(

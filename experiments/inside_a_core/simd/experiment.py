@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"rates": Rate},
     measure=measure,
+    loop="kernels/lanes.py:_summed",
     analyse=analyse,
     views=(
         x.Lines(

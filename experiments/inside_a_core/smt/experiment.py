@@ -201,6 +201,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": WorkRate},
     measure=measure,
+    loop="kernels/many_chains.py:walk_all",
     analyse=analyse,
     views=(
         x.Bars(

@@ -265,6 +265,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="replicas.py:Replica.step",
     analyse=analyse,
     views=(
         x.Lines(

@@ -314,6 +314,7 @@ EXPERIMENT = x.Experiment(
         "both": Both,
     },
     measure=measure,
+    loop="pairs.py:Pair.both_bytes_per_s",
     analyse=analyse,
     views=(
         _matrix("copies", "bytes_per_s"),

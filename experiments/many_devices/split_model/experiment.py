@@ -169,6 +169,7 @@ EXPERIMENT = x.Experiment(
         "checks": Check,
     },
     measure=measure,
+    loop="ways.py:MemberStep.step",
     analyse=analyse,
     views=(
         x.Timeline(

@@ -298,6 +298,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"runs": Took, "lanes": Slice, "feeds": Feed, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_run",
     analyse=analyse,
     views=(
         x.Bars(

@@ -176,6 +176,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"reads": Read, "clocks": Clock},
     measure=measure,
+    loop="kernels/many_chains.py:walk_all",
     analyse=analyse,
     views=(
         x.Lines(

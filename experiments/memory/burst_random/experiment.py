@@ -218,6 +218,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"reads": Read},
     measure=measure,
+    loop="kernels/sums.py:sum_at_random",
     analyse=analyse,
     views=(
         x.Lines(

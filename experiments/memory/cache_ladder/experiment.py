@@ -339,6 +339,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
+    loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(
         x.Lines(key="ladder", only=(RANDOM, HUGE), **_LADDER),

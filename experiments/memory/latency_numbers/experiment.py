@@ -156,6 +156,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"numbers": Number, "scaled": Scaled, "clocks": Clock},
     measure=measure,
+    loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(
         x.Ruler(

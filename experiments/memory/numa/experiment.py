@@ -215,6 +215,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"accesses": Access},
     measure=measure,
+    loop="kernels/sums.py:sum_in_a_row",
     analyse=analyse,
     views=(
         x.Heatmap(

@@ -333,6 +333,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="kernels.py:dot",
     analyse=analyse,
     views=(
         x.Lines(

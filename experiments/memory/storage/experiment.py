@@ -287,6 +287,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"places": Where, "reads": Read, "latencies": Latency, "cached": Cached},
     measure=measure,
+    loop="kernels/disk.py:read_on",
     analyse=analyse,
     views=(
         x.Lines(

@@ -306,6 +306,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"moves": Move, "cached": CachedMove, "loaded": Loaded},
     measure=measure,
+    loop="kernels/streams.py:triad",
     analyse=analyse,
     views=(
         x.Lines(

@@ -296,6 +296,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "cached": Cached, "backward": Backward, "conditions": Condition},
     measure=measure,
+    loop="elementwise.py:Arrays.forward",
     analyse=analyse,
     views=(
         _functions("passes", "large"),

@@ -322,6 +322,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="products.py:Products.product",
     analyse=analyse,
     views=(
         x.Lines(

@@ -414,6 +414,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="training.py:Learner.step",
     analyse=analyse,
     views=(
         x.Bars(

@@ -355,6 +355,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:run_forward",
     analyse=analyse,
     views=(
         x.Bars(

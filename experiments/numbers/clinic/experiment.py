@@ -257,6 +257,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"remarks": Remarked, "steps": Step, "conditions": Condition},
     measure=measure,
+    loop="pieces/images_broken.py:train",
     analyse=analyse,
     views=(
         x.Code(

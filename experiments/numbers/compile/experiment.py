@@ -316,6 +316,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="ways.py:network.Layer.forward",
     analyse=analyse,
     views=(
         x.Lines(

@@ -314,6 +314,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"speedups": Speedup, "runs": Run, "losses": Loss, "core_speeds": CoreSpeed},
     measure=measure,
+    loop="kernels.py:mix",
     analyse=analyse,
     views=(
         x.Lines(

@@ -244,6 +244,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"handovers": Handover},
     measure=measure,
+    loop="kernels.py:hand_over",
     analyse=analyse,
     views=(
         x.Heatmap(key="matrix", table="handovers", row="first", column="second", value="latency_s"),

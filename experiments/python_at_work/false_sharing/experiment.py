@@ -285,6 +285,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"increments": Increment, "alone": Alone},
     measure=measure,
+    loop="kernels.py:increment_at_once",
     analyse=analyse,
     views=(
         x.Lines(

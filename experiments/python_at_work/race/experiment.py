@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"races": Race, "moments": Moment},
     measure=measure,
+    loop="jobs.py:bare",
     analyse=analyse,
     views=(
         x.Bars(

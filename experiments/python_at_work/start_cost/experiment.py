@@ -163,6 +163,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"starts": Start},
     measure=measure,
+    loop="tools/start_jobs.py:threads",
     analyse=analyse,
     views=(
         x.Ruler(

@@ -184,6 +184,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"talks": Talk, "steps": Step},
     measure=measure,
+    loop="tools/talk_jobs.py:talk",
     analyse=analyse,
     views=(
         x.Lines(

@@ -234,6 +234,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": WayTime, "slices": Slice, "costs": Cost},
     measure=measure,
+    loop="jobs.py:row",
     analyse=analyse,
     views=(
         x.Timeline(

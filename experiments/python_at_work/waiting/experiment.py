@@ -210,6 +210,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"waits": Wait, "weights": Weight},
     measure=measure,
+    loop="jobs.py:threads",
     analyse=analyse,
     views=(
         x.Lines(

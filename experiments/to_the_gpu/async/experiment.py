@@ -247,6 +247,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"calls": Calls, "blockers": Blocker, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_called",
     analyse=analyse,
     views=(
         x.Lines(

@@ -239,6 +239,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_steps",
     analyse=analyse,
     views=(
         x.Bars(key="parts", table="shares", label="part", value="part_s", order=PARTS),

@@ -254,6 +254,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"seen": Seen, "power": Power, "done": Done, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_under",
     analyse=analyse,
     views=(
         x.Bars(

@@ -248,6 +248,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"products": Product, "conditions": Condition},
     measure=measure,
+    loop="ways.py:on_cores.sample",
     analyse=analyse,
     views=(
         x.Lines(

@@ -186,8 +186,7 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
         there_s = bench.now_s()
         if found is None:
             break
-        if number == 0:
-            first_batch_s = there_s - start_s
+        first_batch_s = first_batch_s or there_s - start_s
         if learn is not None:
             learn(*found)
         last_s, done_s = done_s, bench.now_s()
@@ -328,6 +327,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:_passed",
     analyse=analyse,
     views=(
         x.Lines(

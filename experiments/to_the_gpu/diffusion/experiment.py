@@ -408,6 +408,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="kernels.py:spread_rows",
     analyse=analyse,
     views=(
         x.Lines(

@@ -406,6 +406,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:_trial.all_steps",
     analyse=analyse,
     views=(
         x.Bars(

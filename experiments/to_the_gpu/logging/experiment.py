@@ -229,6 +229,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"ways": StepTime, "logs": Log, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:Model.run",
     analyse=analyse,
     views=(
         x.Lines(

@@ -205,6 +205,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "pieces": Piece, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_separate",
     analyse=analyse,
     views=(
         x.Lines(

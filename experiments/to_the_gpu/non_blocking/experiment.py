@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"to_gpu": ToGpu, "from_gpu": FromGpu, "tries": Try, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_timed",
     analyse=analyse,
     views=(
         *(

@@ -320,6 +320,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"copies": Copy, "written": Written, "pinnings": Pinning, "conditions": Condition},
     measure=measure,
+    loop="transfers.py:each_s",
     analyse=analyse,
     views=(
         x.Lines(

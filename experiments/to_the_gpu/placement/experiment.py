@@ -246,6 +246,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"attempts": Attempt, "ways": SumTime, "copies": Copy, "conditions": Condition},
     measure=measure,
+    loop="devices/timing.py:each_s",
     analyse=analyse,
     views=(
         x.Lines(

@@ -274,6 +274,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="pieces.py:Pieces.do",
     analyse=analyse,
     views=(
         x.Bars(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import itertools
+import json
 import time
 from functools import partial
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.runs.run_notes import RunNotes
+from app.source import sources
 from app.window.core.saving import Saving
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
@@ -31,6 +33,7 @@ from app.window.experiment.status_text import State
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
+from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
@@ -1025,13 +1028,19 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
 def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     import experiments.memory.burst_random.experiment as ran
 
-    stage.page.open("burst-random")
+    run_to(stage)
     button(stage, "Code").click()
+    text = stage.page.findChild(CodeView).findChild(QPlainTextEdit)
+    qtbot.waitUntil(lambda: "def sum_at_random(" in text.toPlainText())
+    assert len(text.toPlainText().splitlines()) <= 15
+    assert "Rounds" in said(stage)  # what it was started with
+    count = len(sources(stage.page.model.experiment))
+    button(stage, ENGLISH.say("page.all_code", {"count": count})).click()
+    assert "def sum_in_a_row(" in text.toPlainText()
     with open(ran.__file__, encoding="utf-8") as file:
         code = file.read()
-    qtbot.waitUntil(
-        lambda: stage.page.findChild(CodeView).findChild(QPlainTextEdit).toPlainText() == code
-    )
+    button(stage, "experiment.py").click()
+    assert text.toPlainText() == code
 
     target = stage.folder / "mine.py"
     chooses(monkeypatch, target)
@@ -1040,6 +1049,35 @@ def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     assert code in target.read_text(encoding="utf-8")
     button(stage, ENGLISH.say("page.copy_script")).click()
     qtbot.waitUntil(lambda: code in QGuiApplication.clipboard().text())
+
+
+@pytest.mark.parametrize("way", ["button", "palette"])
+@pytest.mark.parametrize("has_run", [True, False])
+def test_the_code_is_saved_as_a_notebook_with_what_it_ran_with(
+    qtbot, stage, monkeypatch, way, has_run
+):
+    if has_run:
+        run_to(stage)
+    else:
+        stage.page.open("burst-random")
+    stage.do.code.trigger()
+    target = stage.folder / "mine.ipynb"
+    chooses(monkeypatch, target)
+    if way == "button":
+        button(stage, ENGLISH.say("page.notebook")).click()
+    else:
+        next(each for each in stage.page.own_actions() if each is stage.do.notebook).trigger()
+    qtbot.waitUntil(target.exists)
+    qtbot.waitUntil(lambda: target.read_text(encoding="utf-8").endswith("}\n"))
+
+    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
+    found: dict = {}
+    exec("".join(cells[1]["source"]), found)
+    run_state = stage.page.model.run_state
+    entry = stage.session.entries["burst-random"]
+    params = run_state.started.params if has_run else to_json(entry.params)
+    assert found["SETTINGS"]["largest_bytes"] == str(params["largest_bytes"])
+    assert found["SETTINGS"].keys() == params.keys()
 
 
 def test_the_rows_are_saved_as_csv_or_it_is_said_why_not(qtbot, stage, monkeypatch):
