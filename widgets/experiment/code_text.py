@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
@@ -35,7 +34,7 @@ class CodeText(QPlainTextEdit):
     ) -> None:
         """Show a text from line `top` on, with the lines from `marked[0]` to `marked[1]` marked.
 
-        It takes all the room, or where it is to be seen whole as much as its lines.
+        It takes all the room, or where it is seen whole no more than its lines need.
         """
         self._marked, self._is_whole = marked, is_whole
         self._colours.read(text)
@@ -48,18 +47,14 @@ class CodeText(QPlainTextEdit):
     def _restyle(self) -> None:
         self.setFont(self._look.theme.font("note", mono=True))
         self._wash()
-        policy = Qt.ScrollBarPolicy
-        self.setVerticalScrollBarPolicy(
-            policy.ScrollBarAlwaysOff if self._is_whole else policy.ScrollBarAsNeeded
-        )
+        most = MOST_PX
         if self._is_whole:
             frame = 2 * (self.frameWidth() + round(self.document().documentMargin()))
             bar = self.horizontalScrollBar().sizeHint().height()
             line = self.blockBoundingRect(self.firstVisibleBlock()).height()
-            self.setFixedHeight(math.ceil(self.blockCount() * line) + frame + bar)
-        else:
-            self.setMinimumHeight(0)
-            self.setMaximumHeight(MOST_PX)
+            # Qt scrolls by whole lines: without room for one more it shows a bar for none.
+            most = math.ceil((self.blockCount() + 1) * line) + frame + bar
+        self.setMaximumHeight(most)
 
     def _wash(self) -> None:
         colour = QColor(self._look.theme.accent)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from textwrap import dedent
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
 from experiments.core.measured_loop import MeasuredLoop
 from experiments.core.words import Words
-from widgets.controls.basics import button, chip, column, label, row
+from widgets.controls.basics import button, chip, column, label
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.code_text import CodeText
 from widgets.style.look import Look
@@ -41,14 +41,11 @@ class CodeView(QWidget):
         self._files_shown = QWidget()
         self._files_shown.setLayout(self._chooser)
         self._fold = button("", "link", clicked=self._turn)
-        uses = row(*self._uses())
-        head = row(self._where, uses, space=4 * STEP)
-        head.setStretch(0, 1)
-        head.setAlignment(uses, Qt.AlignmentFlag.AlignTop)
+        foot = QWidget()
+        foot.setLayout(FlowLayout(self._fold, *self._uses()))
         lines = column(
-            head, self._ran, self._files_shown, self._text, row(self._fold, None), None,
-            space=3 * STEP,
-        )  # fmt: skip
+            self._where, self._ran, self._files_shown, self._text, foot, None, space=3 * STEP
+        )
         lines.setStretchFactor(self._text, ALL)
         self.setLayout(lines)
         self.show_sources(())
@@ -75,6 +72,7 @@ class CodeView(QWidget):
             values = {"file": loop.file, "first": loop.first, "last": loop.last}
             where = self._words.say("page.loop_where", values)
         self._where.setText(where)
+        self._where.setVisible(bool(where))
         self._fold.setVisible(loop is not None)
         self._show_folded(loop is not None)
 

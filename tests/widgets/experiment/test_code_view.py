@@ -187,3 +187,4 @@ def test_fifteen_lines_are_seen_whole(qtbot, look, zoom):
     last = text.document().lastBlock()
     bottom = text.blockBoundingGeometry(last).translated(text.contentOffset()).bottom()
     assert bottom <= text.viewport().height()
+    assert not text.verticalScrollBar().isVisible()
