@@ -185,9 +185,16 @@ def _imports(experiment: Experiment[Any], module: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=512)
 def _statements(text: str) -> tuple[tuple[str, bool, tuple[str, ...]], ...]:
-    """Return (module, whether it is relative, names) of each import; most files come again."""
+    """Return (module, whether it is relative, names) of each import; most files come again.
+
+    A user's folder may hold what is no Python of this version: it imports nothing.
+    """
     found: list[tuple[str, bool, tuple[str, ...]]] = []
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ()
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             names = tuple(each.name for each in node.names)
             found.append((node.module or "", node.level > 0, names))

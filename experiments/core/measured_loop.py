@@ -35,7 +35,10 @@ def measured_loop(place: str, files: Sequence[tuple[str, str]]) -> MeasuredLoop 
     """
     file, _, name = place.partition(":")
     text = dict(files).get(file)
-    found = None if text is None else _named(ast.parse(text), name.split("."))
+    try:
+        found = _named(ast.parse(text or ""), name.split("."))
+    except (SyntaxError, ValueError):
+        return None
     if text is None or found is None:
         return None
     first, last = _lines(found)

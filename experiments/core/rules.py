@@ -107,12 +107,14 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
             yield _wrong(name, "a function", given)
     if not _is_record(experiment.params):
         yield _wrong("params", "a dataclass of x.param(...)", experiment.params)
-    live: object = experiment.live
+    live, loop = typing.cast("tuple[object, object]", (experiment.live, experiment.loop))
     if live is not None and not (
         isinstance(live, Live) and _is_record(live.params) and callable(live.prepare)
     ):
         yield _wrong("live", "x.Live(a dataclass of x.param(...), a function)", live)
     version, tables = typing.cast("tuple[object, object]", (experiment.version, experiment.tables))
+    if not isinstance(loop, str):
+        yield _wrong("loop", 'a text "FILE:NAME"', loop)
     if not isinstance(version, int):
         yield _wrong("version", "a whole number", version)
     if not isinstance(tables, Mapping):

@@ -56,3 +56,8 @@ def test_a_loop_is_found_by_its_name_with_its_decorators(name, begin, end):
 )
 def test_what_is_not_there_is_no_loop(place):
     assert measured_loop(place, FILES) is None
+
+
+@pytest.mark.parametrize("text", ["def (", "print 'of Python 2'", "a\0b"])
+def test_what_is_no_python_has_no_loop(text):
+    assert measured_loop("odd.py:short", [("odd.py", text)]) is None
