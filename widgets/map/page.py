@@ -61,7 +61,7 @@ class MapPage(QWidget):
         self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
         self.table.toggled.connect(self._switch_view)
         self._parts: PartsTable | None = None  # made on first use
-        self.start = StartCard(words)
+        self.start = StartCard(words, look)
         title = label(words.say("map.this_machine"), "title")
         chips = self.structure, self.measured, self.live, self.table
         leave_keys(*chips)
