@@ -97,10 +97,10 @@ class _Run:
                     self._bench.check_stop()
         except StopRequested:
             outcome = messages.Outcome.STOPPED
-        for note in disturbance.notes():
-            self._tell(note)
         finding = None
         if self._rows or outcome is messages.Outcome.COMPLETED:
+            for note in disturbance.notes():  # nothing else can have been disturbed
+                self._tell(note)
             finding = analysed(self._experiment, self._params, self._tables, self._bench.machine)
         return messages.Finished(outcome=outcome, finding=finding)
 
