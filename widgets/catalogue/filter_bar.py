@@ -7,12 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from widgets.catalogue.card_data import Filter
-from widgets.controls.basics import button, chip
+from widgets.controls.basics import Chip, button, chip
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.search_field import SearchField
 from widgets.style.look import Look
@@ -90,19 +90,16 @@ class FilterBar(QWidget):
             self.changed.emit()
 
 
-class MenuChip(QPushButton):
+class MenuChip(Chip):
     """A chip that opens a menu and shows its choice; at first nothing is chosen."""
 
     chosen = Signal()
+    TAIL = " ▾"
 
     def __init__(self, text: str, tip: str) -> None:
-        super().__init__(text)
+        super().__init__(text, checkable=True)
         self._any_text = text
         self.value: Any = None
-        self.setProperty("role", "chip")
-        self.setCheckable(True)
-        self.setAutoDefault(True)  # Enter opens it too
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)
         self._menu = QMenu(self)

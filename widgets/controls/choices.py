@@ -1,4 +1,4 @@
-"""A check box whose text wraps, and a row of buttons of which one is on."""
+"""A check box whose text wraps, and buttons side by side of which one is on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QCheckBox,
+    QFrame,
+    QRadioButton,
+    QSizePolicy,
+    QWidget,
+)
 
+from widgets.controls.basics import column, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -108,6 +117,17 @@ def _tick_pen(colour: str, side: int) -> QPen:
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     return pen
+
+
+def joined(*buttons: QAbstractButton) -> QFrame:
+    """Return buttons that switch what is seen, in one frame."""
+    frame = QFrame()
+    frame.setProperty("role", "views")
+    for each in buttons:
+        set_role(each, "view")
+    frame.setLayout(column(FlowLayout(*buttons, space=0)))
+    frame.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+    return frame
 
 
 class Segments(QWidget):

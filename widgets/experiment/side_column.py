@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget,
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column
-from widgets.controls.layouts import FlowLayout
+from widgets.controls.choices import joined
 from widgets.experiment.comparison_table import Comparison, ComparisonTable
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.state import StateBlock
@@ -60,7 +60,7 @@ class SideColumn(QScrollArea):
             self._tabs.addButton(made, tab)
         # The program's settings have the same accessible name.
         self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
-        tabs = FlowLayout(*self._tabs.buttons())
+        self._choice = tabs = joined(*self._tabs.buttons())
         head = column(self.state, self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, space=4 * STEP)
         whole.setStretch(2, 1)
@@ -89,7 +89,8 @@ class SideColumn(QScrollArea):
             return
         self._offered = list(tabs)
         for tab in Tab:
-            self._tabs.button(tab).setVisible(tab in tabs and len(tabs) > 1)
+            self._tabs.button(tab).setVisible(tab in tabs)
+        self._choice.setVisible(len(tabs) > 1)
         if tabs:
             self.choose(tabs[0])
         else:

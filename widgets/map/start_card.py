@@ -29,13 +29,12 @@ class StartCard(QFrame):
         self.button = button(words.say("map.start"), "main", clicked=self._want)
         self.close_button = IconButton(look, "close", words.say("map.start_close"))
         self.close_button.clicked.connect(lambda _checked=False: self._close())
-        head = row(label(words.say("map.start_here"), "soft", wrap=True), self.close_button)
+        head = row(self._question, self.close_button)
         head.setStretch(0, 1)
         head.setAlignment(self.close_button, Qt.AlignmentFlag.AlignTop)
         layout = column(
             head,
-            self._question,
-            FlowLayout(self.button, self._time, space=3 * STEP),
+            FlowLayout(self.button, self._time, space=2 * STEP),
             space=3 * STEP,
         )
         layout.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 4 * STEP)
