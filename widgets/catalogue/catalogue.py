@@ -141,7 +141,8 @@ class Catalogue(QWidget):
 
     def _allow_surprise(self) -> None:
         has_some = bool(self._surprises())
-        is_known = all(data.state is not State.UNKNOWN for data in self._grid.cards)
+        unsaid = (State.UNKNOWN, State.FROM_FILE)
+        is_known = all(data.state not in unsaid for data in self._grid.cards)
         is_over = is_known and not has_some
         key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
         self._bar.surprise.setEnabled(has_some)

@@ -155,10 +155,12 @@ class MapPlace(Place):
 
     def _show_values(self, looked_up: tuple[KnownValues, bool]) -> None:
         found, is_measured = looked_up
-        self.page.show_values(found.values, found.invitations, found.possible)
         session, say = self.session, self.session.words.say
         runnable = [each for each in session.entries.values() if each.need is None]
         is_fake = session.context.has_fake_machine
+        # A machine from a file cannot be measured: its parts ask for no number.
+        asked = ({}, {}) if is_fake else (found.invitations, found.possible)
+        self.page.show_values(found.values, *asked)
         if is_measured or is_fake or not runnable or not session.settings.first_guess:
             self.page.start.hide()
             return

@@ -197,6 +197,19 @@ def test_any_run_of_this_machine_ends_the_first_guess(qtbot, awake):
     assert "0 of" in numbers(place)  # it measured nothing that the map shows
 
 
+def test_a_machine_from_a_file_asks_for_no_number(qtbot, awake, monkeypatch):
+    place = place_of(qtbot, awake)
+    know(awake)
+    qtbot.waitUntil(lambda: place.page.start.isVisible() and bool(state(place).asked))
+    monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
+
+    awake.refresh_runs()
+
+    qtbot.waitUntil(place.page.start.isHidden)
+    assert not state(place).asked
+    assert "0 of" not in numbers(place)
+
+
 def test_the_first_guess_is_closed_for_good(qtbot, awake):
     place = place_of(qtbot, awake)
     awake.remembered.connect(
