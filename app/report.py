@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
-from experiments.core.declare import Experiment, Spec, specs
+from app.trust import Badge, badge_of, counted, disturbance, doubts_of
+from experiments.core.declare import Experiment, Key, Spec, specs
 from experiments.core.disturbed import counting
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
-from experiments.core.statistics import TOO_FEW
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
-from experiments.engine.recording import Recording
+from experiments.engine.recording import ALTERED, Recording
 from experiments.engine.run_state import RunState
 
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
+MOST_KEYS = 3
 
 
 class NamedValue(NamedTuple):
@@ -44,15 +45,26 @@ class Judged(Protocol):
         """The names of values whose difference is within the noise."""
 
 
+class KeyNumber(NamedTuple):
+    """A number to be read first, and its mark in a plot, if it is known."""
+
+    value: str  # the name of the value
+    shown: NamedValue
+    key: Key | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run in words; what does not apply to it is empty."""
 
     ending: str  # how it ended, unless it completed
     problem: str
-    finding: str
+    finding: str  # the verdict; of a disturbed run that it was disturbed
+    because: str
+    badge: Badge | None  # of a whole run that can tell something
+    keys: tuple[KeyNumber, ...]  # of a disturbed run none
     values: tuple[NamedValue, ...]
-    remarks: tuple[str, ...]  # what the finding cannot tell
+    remarks: tuple[str, ...]  # what the finding cannot tell, the most important first
 
 
 def report(
@@ -62,8 +74,9 @@ def report(
     *,
     tables: Mapping[str, Sequence[Any]],
     quick: bool,
+    notes: Sequence[messages.Note] = (),
 ) -> Report:
-    """Put the end of a run into words, with the rows of its tables."""
+    """Put the end of a run into words, with the rows of its tables and the notes about it."""
     rows = sum(map(len, tables.values()))
     disturbed = rows - sum(len(counting(each)) for each in tables.values())
     ending = ""
@@ -72,15 +85,54 @@ def report(
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
     finding = finished.finding
+    cause = disturbance(words, finding, notes, is_most=2 * disturbed > rows) if finding else ""
+    doubts = list(doubts_of(words, quick=quick, disturbed=disturbed))
+    badge = None
+    is_sound = not ending and all(note.key != ALTERED for note in notes)
+    if finding and is_sound and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
+        beside = counted(words, tables, disturbed)
+        badge = badge_of(words, cause, doubts, quick=quick, beside=beside)
+    because = f"{experiment.id}.because.{finding.message}" if finding else ""
     return Report(
         ending=ending,
         problem=problem_text(words, problem, experiment.id) if problem else "",
-        finding=sentence(words, experiment, finding) if finding else "",
+        finding=verdict(words, experiment, finding, cause) if finding else "",
+        because=cause
+        or (words.say(because, finding.values) if finding and words.has(because) else ""),
+        badge=badge,
+        keys=_key_numbers(words, experiment, finding) if finding and not cause else (),
         values=named_values(words, experiment, finding.values, finding) if finding else (),
-        remarks=tuple(_remarks(words, experiment, finding, quick=quick, disturbed=disturbed))
+        remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts))
         if finding
         else (),
     )
+
+
+def notes_of_file(recording: Recording) -> list[messages.Note]:
+    """Return what is wrong with the file of a run."""
+    return [messages.Note(key=key) for key in recording.notes]
+
+
+def verdict(
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, cause: str
+) -> str:
+    """Return what a run found; where a `cause` disturbed it, only that it was disturbed."""
+    return words.say("outcomes.was_disturbed") if cause else sentence(words, experiment, finding)
+
+
+def _key_numbers(
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent
+) -> tuple[KeyNumber, ...]:
+    """Return the key numbers; of an experiment that names none, the first with a figure."""
+    keys = {key.value: key for key in experiment.keys if key.value in finding.values}
+    units = {value.name: value.unit for value in experiment.values}
+    names = keys or [name for name in units if name in finding.values]
+    found = []
+    for name in names:
+        (shown,) = named_values(words, experiment, {name: finding.values[name]}, finding)
+        if any(map(str.isdigit, shown.shown)):
+            found.append(KeyNumber(name, shown, keys.get(name)))
+    return tuple(found[:MOST_KEYS])
 
 
 def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
@@ -183,18 +235,8 @@ def analysed_anew(
 
 
 def _remarks(
-    words: Words,
-    experiment: Experiment[Any],
-    finding: messages.FindingSent,
-    *,
-    quick: bool,
-    disturbed: int,
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent
 ) -> Iterable[str]:
-    if quick:
-        yield words.say("outcomes.quick")
-    if disturbed:
-        key = "one_disturbed" if disturbed == 1 else "disturbed"
-        yield words.say(f"outcomes.{key}", {"count": disturbed})
     if unclear := [name for name in finding.unclear if name in finding.values]:
         why = "too_few" if finding.message == TOO_FEW else "unclear"
         names = ", ".join(label(words, experiment, name) for name in unclear)
@@ -205,9 +247,9 @@ def _remarks(
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
     """Return the recorded conditions of a run."""
-    environment, cpu = started.environment, started.machine.get("cpu")
+    environment = started.environment
     facts = {
-        "conditions.machine": cpu.get("model") if isinstance(cpu, dict) else None,
+        "conditions.machine": processor(started.machine),
         "conditions.python": environment.get("python"),
         "conditions.libraries": _listed(environment.get("libraries")),
         "conditions.governor": environment.get("governor"),
@@ -218,6 +260,12 @@ def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str]
         "conditions.at": started.at[:19].replace("T", " "),
     }
     return tuple((words.say(key), str(value)) for key, value in facts.items() if value is not None)
+
+
+def processor(machine: Mapping[str, Any]) -> str | None:
+    """Return the model of the processor of a recorded machine, if it is known."""
+    cpu = machine.get("cpu")
+    return cpu.get("model") if isinstance(cpu, dict) else None
 
 
 def _listed(values: object) -> str | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
     own = _own_files(folder)
     shared = [
         module
-        for module in _closure(experiment, [_module(experiment)])
+        for module in _closure(experiment, _own_modules(experiment))
         if module.rpartition(".")[0] in SHARED and module not in SHARED
     ]
     files = [
@@ -78,36 +79,51 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
     return [(name, path.read_text(encoding="utf-8")) for name, path in files]
 
 
-def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
-    """Return (file name, text) of a script that runs the experiment on its own, anywhere."""
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All that an experiment needs to run on its own."""
+
+    name: str  # of its folder
+    module: str
+    files: Mapping[str, Path]  # by their place below the folder of a script; its own come first
+    packages: Sequence[str]  # with their versions
+
+
+def whole(experiment: Experiment[Any]) -> Whole:
+    """Return the files that an experiment runs, the words among them, and the packages."""
     folder, module = _folder(experiment), _module(experiment)
     files = {f"{_prefix(experiment)}/{path.relative_to(folder).as_posix()}": path
              for path in _own_files(folder)}  # fmt: skip
-    modules = _closure(experiment, [module, ALONE])
-    for each in modules:
+    for each in _closure(experiment, [*_own_modules(experiment), ALONE]):
         path = _path(experiment, each)
         if path is not None:
             files.setdefault(_relative(experiment, each), path)
     for name in TEXTS:
         files[f"resources/text/en/{name}.toml"] = FOLDER / f"text/en/{name}.toml"
     packages = sorted(_packages(files.values()))
-    name = experiment.id.replace("-", "_")
+    return Whole(experiment.id.replace("-", "_"), module, files, packages)
+
+
+def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
+    """Return (file name, text) of a script that runs the experiment on its own, anywhere."""
+    found = whole(experiment)
     text = SCRIPT.format(
-        packages=", ".join(f'"{each}"' for each in packages),
-        needed=", ".join(packages) or "nothing but Python",
+        packages=", ".join(f'"{each}"' for each in found.packages),
+        needed=", ".join(found.packages) or "nothing but Python",
         question=question.replace("\\", "/").replace('"', "'"),  # it stands in a docstring
         id=experiment.id,
         version=experiment.version,
         program=program_version(),
-        name=name,
-        files="\n".join(_stored(*each) for each in files.items()),
+        name=found.name,
+        files="\n".join(stored(*each) for each in found.files.items()),
         alone=ALONE,
-        module=module,
+        module=found.module,
     )
-    return f"{name}.py", text
+    return f"{found.name}.py", text
 
 
-def _stored(name: str, path: Path) -> str:
+def stored(name: str, path: Path) -> str:
+    """Return the line of code that puts a file's text into FILES."""
     text = path.read_text(encoding="utf-8")
     is_plain = "'''" not in text and text.endswith("\n")
     return f'FILES["{name}"] = ' + (f"r'''{text}'''" if is_plain else repr(text))
@@ -132,6 +148,14 @@ def _own_files(folder: Path) -> list[Path]:
     )
     kept = [path for path in found if "__pycache__" not in path.parts and path.stat().st_size]
     return sorted(kept, key=lambda path: (path.stem != MAIN, path.name == "__init__.py"))
+
+
+def _own_modules(experiment: Experiment[Any]) -> list[str]:
+    """Return the modules of its folder, also those that are programs and never imported."""
+    folder, package = _folder(experiment), _module(experiment).rpartition(".")[0]
+    names = (path.relative_to(folder).with_suffix("").parts for path in _own_files(folder)
+             if path.suffix == ".py" and path.name != "__init__.py")  # fmt: skip
+    return [".".join((package, *parts)) for parts in names]
 
 
 def _closure(experiment: Experiment[Any], modules: Sequence[str]) -> list[str]:
@@ -161,9 +185,16 @@ def _imports(experiment: Experiment[Any], module: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=512)
 def _statements(text: str) -> tuple[tuple[str, bool, tuple[str, ...]], ...]:
-    """Return (module, whether it is relative, names) of each import; most files come again."""
+    """Return (module, whether it is relative, names) of each import; most files come again.
+
+    A user's folder may hold what is no Python of this version: it imports nothing.
+    """
     found: list[tuple[str, bool, tuple[str, ...]]] = []
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ()
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             names = tuple(each.name for each in node.names)
             found.append((node.module or "", node.level > 0, names))

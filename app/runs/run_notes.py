@@ -1,4 +1,4 @@
-"""Name, note, tags and pin of a run, in a `.meta.json` beside its file."""
+"""Name, note, tags, pin and prediction of a run, in a `.meta.json` beside its file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from experiments.core.lesson_run import Guess
 from experiments.engine.recording import SUFFIXES
 from machine.system.files import read_file
 
@@ -14,12 +15,14 @@ NOTES_BYTES = 2**20
 
 
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people add to a run."""
+    """What people add to a run; the guess was made before it, or skipped."""
 
     name: str = ""
     note: str = ""
     tags: list[str] = []
     pinned: bool = False
+    guess: Guess | None = None
+    skipped: bool = False
 
 
 def read_notes(path: Path) -> RunNotes:

@@ -18,12 +18,16 @@ RESCUED = ("run_kept_elsewhere", "run_file_gone")  # problems of a run that is w
 
 
 class RunWriter:
-    """Writes the lines of one run, from its start on."""
+    """Writes the lines of one run, from its start on.
+
+    One that was stopped before there was anything to see leaves no file.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
+        self._shows_something = self._is_stopped = False
 
     @property
     def is_lost(self) -> bool:
@@ -32,6 +36,9 @@ class RunWriter:
 
     def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
+        self._shows_something |= isinstance(event, messages.Row | messages.Frame)
+        if isinstance(event, messages.Finished):
+            self._is_stopped = event.outcome is messages.Outcome.STOPPED
         if isinstance(event, messages.Started) and self.problem is None:
             try:
                 self.recorder = self._library.create(event)
@@ -44,6 +51,11 @@ class RunWriter:
         """Close the file; `problem` says what could not be kept."""
         if self.recorder is not None:
             self.recorder.close()
+            if self._is_stopped and not self._shows_something:
+                with contextlib.suppress(OSError):  # the file may be gone already
+                    self.recorder.path.unlink()
+                self.recorder = self.problem = None
+                return
             error = self.recorder.problem
             if error is not None:
                 self.problem = self._rescued(self.recorder, error.strerror or "?")

@@ -13,7 +13,7 @@ from rich.text import Text
 from app.context import Context
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import Guess, lesson_run
-from experiments.core.lessons import Choice, Marker, Rank, Sketch, Taught, taught
+from experiments.core.lessons import Choice, Rank, Sketch, Taught, taught
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages
@@ -47,7 +47,7 @@ class Lesson:
         if at is None:
             self._say("lesson.skipped")
             return None
-        return Guess(kind=predict_kind(predict), at=at, sure=self._sure())
+        return Guess(kind=self._lesson.kind, at=at, sure=self._sure())
 
     def explain(
         self,
@@ -171,8 +171,3 @@ def lesson_of(context: Context, experiment: Experiment[Any]) -> Lesson | None:
         context.console.print(Text(said))
         return None
     return Lesson(context, experiment, found)
-
-
-def predict_kind(predict: Any) -> Any:
-    """Return the kind of a prediction, as it stands in the lesson's file."""
-    return "marker" if isinstance(predict, Marker) else type(predict).__name__.lower()

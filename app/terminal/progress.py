@@ -9,7 +9,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
-from app.report import DISTURBANCES, note_text
+from app.report import note_text
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
 from experiments.engine import messages
@@ -29,7 +29,7 @@ class Follow:
         self._context, self._experiment, self._run = context, experiment, run
         self._now, self._silent = now, silent
         self.refused: Problem | None = None
-        self.disturbances: list[str] = []  # in words
+        self.notes: list[messages.Note] = []
 
     def to_the_end(self) -> tuple[messages.Finished, dict[str, list[Any]]]:
         """Return the last line and the rows of every table.
@@ -51,6 +51,7 @@ class Follow:
         return finished, run_state.tables
 
     def _note(self, note: messages.Note) -> None:
+        self.notes.append(note)
         if note.key == "machine_was_quiet":
             return
         if note.key in messages.WAITING and self._now:
@@ -58,8 +59,6 @@ class Follow:
             self._run.stop()
             return
         said = note_text(self._context.words, note.key, note.values, self._experiment.id)
-        if note.key in DISTURBANCES:
-            self.disturbances.append(said)
         self._context.errors.print(said)
         if note.key in messages.WAITING:
             self._context.errors.print(self._context.words.say("terminal.waiting_hint"))

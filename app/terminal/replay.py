@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.report import analysed_anew, note_text
+from app.report import analysed_anew, note_text, notes_of_file
 from app.runs.library import machine_name, meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
@@ -39,6 +39,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     finished, note = analysed_anew(recording, experiment)
     if note is not None:
         context.errors.print(note_text(context.words, note.key, note.values, experiment.id))
+    told = [event for event in recording.events if isinstance(event, messages.Note)]
     tell(
         context.console,
         context.words,
@@ -46,6 +47,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         recording.tables(experiment),
         finished,
         quick=recording.started.quick,
+        notes=[*told, *notes_of_file(recording)],
     )
     return ExitCode.DONE
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.report import NamedValue, report
+from app.report import NamedValue, Report, report
 from app.terminal.draw import Draw
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
@@ -24,27 +24,35 @@ def tell(
     finished: messages.Finished,
     *,
     quick: bool,
-) -> None:
-    """Print a run that has ended, in whatever way."""
+    notes: Sequence[messages.Note] = (),
+) -> Report:
+    """Print a run that has ended, in whatever way; return it in words."""
     draw = Draw(console, words, experiment)
     values = finished.finding.clear_values() if finished.finding else {}
     for view in experiment.views:
         draw.view(view, tables, values)
-    told = report(words, experiment, finished, tables=tables, quick=quick)
+    told = report(words, experiment, finished, tables=tables, quick=quick, notes=notes)
     if told.ending:
         console.print()
         console.print(told.ending)
     if told.problem:
         console.print(told.problem)
     if not told.finding:
-        return
+        return told
     if told.ending:
         console.print(words.say("outcomes.partial"))
     console.print()
     console.print(Text(told.finding, style="bold"))
+    if told.because:
+        console.print(Text(told.because))
+    if (badge := told.badge) is not None:
+        said = " · ".join(filter(None, (badge.name, badge.beside)))
+        reason = badge.reason.removeprefix(told.because)  # which stands above
+        console.print(Text(f"{said}. {reason.strip()}".strip(), style="dim"))
     console.print()
     console.print(_table(told.values))
     console.print(_listed(told.remarks))
+    return told
 
 
 def _listed(remarks: Sequence[str]) -> Table:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from app.context import Context, ExitCode, WriteFailed, discard_output
 from app.output import write_line
-from app.report import problem_text
+from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
@@ -34,11 +34,11 @@ from machine.memory.host import available_bytes
 
 
 class Ended(NamedTuple):
-    """How a run ended, its finding if it has one, and its disturbances in words."""
+    """How a run ended, its finding if it has one, and what was told of it."""
 
     code: ExitCode
     finding: messages.FindingSent | None = None
-    disturbances: tuple[str, ...] = ()
+    told: Report | None = None
     tables: Mapping[str, Sequence[Any]] = {}
 
 
@@ -139,11 +139,15 @@ def measure(
     if follow.refused is not None:
         context.complain(follow.refused)
         return Ended(ExitCode.CANNOT_RUN_HERE)
+    told = None
     if not stream:
         if is_named:
             question = context.words.say(f"{experiment.id}.question")
             context.console.print(Text(question, style="bold"))
-        tell(context.console, context.words, experiment, tables, finished, quick=quick)
+        notes = follow.notes
+        told = tell(
+            context.console, context.words, experiment, tables, finished, quick=quick, notes=notes
+        )
     elif finished.problem is not None:
         sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
     code = exit_code(finished)
@@ -155,7 +159,7 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(code, finished.finding, tuple(follow.disturbances), tables)
+    return Ended(code, finished.finding, told, tables)
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:

@@ -6,7 +6,6 @@ from rich.rule import Rule
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.report import sentence
 from app.terminal.inspect import gaps, show_machine
 from app.terminal.run import measure
 from experiments.core.needs import missing_need
@@ -41,9 +40,8 @@ def run(context: Context) -> ExitCode:
         if ended.code is ExitCode.STOPPED:
             return ended.code
         worst = max(worst, ended.code)
-        if ended.finding is not None:
-            told = (sentence(words, experiment, ended.finding), *ended.disturbances)
-            found.append((question, " ".join(told)))
+        if (told := ended.told) is not None and told.finding:
+            found.append((question, f"{told.finding} {told.because}".strip()))
     if found:
         console.print()
         console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))

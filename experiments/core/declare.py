@@ -164,6 +164,18 @@ class Next:
     setting: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Live(Generic[P]):
+    """Points that are measured one by one, in about 50 ms each, while somebody moves a slider.
+
+    `params` says what a point has; its defaults are the first one. `prepare` makes once what all
+    points share, and returns what measures one: it yields rows of the experiment's own tables.
+    """
+
+    params: type[P]
+    prepare: Callable[[Bench], Callable[[P], Measured]]
+
+
 @record
 class Experiment(Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
@@ -192,6 +204,8 @@ class Experiment(Generic[P]):
     held: Mapping[str, tuple[str, tuple[float, float] | None]] = field(default_factory=dict)
     keys: tuple[Key, ...] = ()  # at most three
     next: Next | None = None
+    live: Live[Any] | None = None
+    loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property

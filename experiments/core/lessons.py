@@ -8,6 +8,7 @@ the texts may name, and `HELD_BACK` names what a run shows last.
 from __future__ import annotations
 
 import importlib
+import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from experiments.core.declare import Experiment
+from experiments.core.declare import Experiment, specs
 from experiments.core.diagram import Diagram, read_diagram
 from experiments.core.disturbed import MOSTLY_DISTURBED
 from experiments.core.lesson_run import Guess, LessonRun
@@ -23,6 +24,7 @@ from experiments.core.problems import UserError
 from experiments.core.shelves import Home
 from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
+from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
 
 MODULE = "lesson"
@@ -64,7 +66,10 @@ class Magnitude(_Text, frozen=True, tag_field="kind", tag="magnitude"):
 
 
 class Sketch(_Text, frozen=True, tag_field="kind", tag="sketch"):
-    """Drag points on the axes of a view; `right` returns the heights that were measured there."""
+    """Drag points on the axes of a view.
+
+    `right` takes the run and the points, and returns the heights there, None where not measured.
+    """
 
     ask: str
     view: str
@@ -107,11 +112,12 @@ class Observe(_Text, frozen=True):
 
 
 class Branch(_Text, frozen=True):
-    """What is said where `when` holds, beside the text or in its place."""
+    """What is said where `when` holds, beside the text or in its place, then with its headline."""
 
     when: str
     text: str
     instead: bool = False
+    headline: str = ""
 
 
 class Misconception(_Text, frozen=True):
@@ -200,14 +206,36 @@ class Explained:
 class Taught:
     """A lesson with its words and functions."""
 
-    def __init__(self, words: Lesson, functions: Any, diagram: Diagram | None) -> None:
-        self.words, self.diagram, self._functions = words, diagram, functions
+    def __init__(
+        self, words: Lesson, functions: Any, diagram: Diagram | None, unit: str = ""
+    ) -> None:
+        """Take what the folder of an experiment has; `unit` is that of a sketch's heights."""
+        self.words, self.diagram, self._functions, self._unit = words, diagram, functions, unit
 
     @property
     def held_back(self) -> tuple[str, ...]:
         """The bars, lines or lanes that a run shows last, because they surprise."""
         held: tuple[str, ...] = getattr(self._functions, "HELD_BACK", ())
         return held
+
+    @property
+    def kind(self) -> Any:
+        """The kind of its prediction, as a guess names it."""
+        return kind_of(self.words.predict)
+
+    def accepts(self, guess: Guess) -> bool:
+        """Is it an answer to this question? One may be older than the lesson."""
+        predict, count = self.words.predict, 1
+        if isinstance(predict, Choice):
+            return guess.kind == self.kind and guess.at in [
+                (float(place),) for place in range(len(predict.options))
+            ]
+        if isinstance(predict, Rank):
+            return guess.kind == self.kind and sorted(guess.at) == [*range(len(predict.items))]
+        if isinstance(predict, Sketch):
+            count = len(predict.points)
+        is_whole = guess.kind == self.kind and len(guess.at) == count
+        return is_whole and all(0 < each < math.inf for each in guess.at)
 
     def call(self, name: str, *given: Any) -> Any:
         """Return what a function of the lesson says."""
@@ -229,13 +257,17 @@ class Taught:
             return predict.options[int(guess.at[0])].text
         if isinstance(predict, Magnitude | Marker):
             return show(guess.at[0], unit_of(predict.answer))
-        return ", ".join(f"{each:g}" for each in guess.at)
+        if isinstance(predict, Rank):
+            return ", ".join(predict.items[int(each)] for each in guess.at)
+        return ", ".join(show(each, self._unit) for each in guess.at)
 
     def right(self, run: LessonRun) -> Any:
         """Return what the guess is held against: a number, heights or an order; None if unknown."""
         predict = self.words.predict
         if isinstance(predict, Magnitude | Marker):
             return self.values(run, None).get(predict.answer)
+        if isinstance(predict, Sketch):
+            return self.call(predict.right, run, predict.points)
         return self.call(predict.right, run)
 
     def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
@@ -247,23 +279,23 @@ class Taught:
             is_right = list(guess.at) == ([right] if isinstance(predict, Choice) else list(right))
             return Mark(is_right, is_right)
         pairs = zip(guess.at, right if isinstance(predict, Sketch) else [right], strict=True)
-        off = max(max(one / other, other / one) for one, other in pairs)
-        return Mark(off <= predict.likely, off <= predict.sharp)
+        off = [max(one / other, other / one) for one, other in pairs if other is not None]
+        return Mark(max(off) <= predict.likely, max(off) <= predict.sharp) if off else None
 
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
-        """Return the explanation of a run; None where nobody can tell what it shows."""
+        """Return the explanation of a run; None where nobody can tell, or a number is missing."""
         if run.message in UNTOLD:
             return None
         explain, values = self.words.explain, self.values(run, guess)
         held = [each for each in explain.branches if self.call(each.when, run)]
-        instead = [each.text for each in held if each.instead]
+        instead = next((each for each in held if each.instead), None)
         beside = [each.text for each in held if not each.instead]
-        headline = explain.headline_skipped if guess is None else explain.headline
+        usual = explain.headline_skipped if guess is None else explain.headline
         told = [
             fill(text, values)
             for text in (
-                headline,
-                *(instead[:1] or [explain.text]),
+                (instead and instead.headline) or usual,
+                instead.text if instead else explain.text,
                 explain.misconception.belief,
                 explain.misconception.answer,
                 explain.confirm.text,
@@ -272,8 +304,15 @@ class Taught:
                 *beside,
             )
         ]
+        if any("{" in text for text in told):
+            return None
         head, text, belief, answer, confirm, why, transfer, *rest = map(_one_line, told)
         return Explained(head, text, tuple(rest), belief, answer, confirm, why, transfer)
+
+
+def kind_of(predict: Predict) -> Any:
+    """Return the kind of a prediction, as it stands in the lesson's file."""
+    return predict.__struct_config__.tag
 
 
 def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> Taught | None:
@@ -293,7 +332,15 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
     if lacking := [name for name in _named(words) if not hasattr(functions, name)]:
         reason = f"lesson.py has no {', '.join(lacking)}"
         raise UserError("lesson_unreadable", id=experiment.id, reason=reason)
-    return Taught(words, functions, read_diagram(home.folder))
+    return Taught(words, functions, read_diagram(home.folder), _unit(experiment, words.predict))
+
+
+def _unit(experiment: Experiment[Any], predict: Predict) -> str:
+    """Return the unit of what is drawn in a sketch."""
+    for view in experiment.plots:
+        if isinstance(predict, Sketch) and isinstance(view, Lines) and view.key == predict.view:
+            return specs(experiment.tables[view.table])[view.y.column].unit
+    return ""
 
 
 def _named(words: Lesson) -> list[str]:

@@ -21,14 +21,17 @@ _FACTORS: dict[str, dict[str, float]] = {
         "": 1, "b": 1, "k": 2**10, "kib": 2**10, "kb": 10**3, "m": 2**20, "mib": 2**20,
         "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9, "t": 2**40, "tib": 2**40, "tb": 10**12,
     },
-    "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60},
+    "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60, "h": 3600},
     "fraction": {"": 1, "%": 0.01},
+    "ratio": {"": 1, "×": 1, "x": 1},
+    "hz": {"": 1, "hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},
+    "per_s": {"": 1, "/s": 1, "k/s": 1e3, "m/s": 1e6, "g/s": 1e9},
     "bytes/s": {"": 1, "b/s": 1, "kb/s": 1e3, "mb/s": 1e6, "gb/s": 1e9, "tb/s": 1e12},
     "flop/s": {
         "": 1, "flop/s": 1, "kflop/s": 1e3, "mflop/s": 1e6, "gflop/s": 1e9, "tflop/s": 1e12
     },
 }  # fmt: skip
-_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%/]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%/×]*)", re.IGNORECASE)
 
 
 def from_text(params: P, settings: Mapping[str, str], machine: Machine | None = None) -> P:
@@ -89,6 +92,15 @@ def to_text(value: object, unit: str = "") -> str:
     return (", ".join(value) or "none") if isinstance(value, list | tuple) else str(value)
 
 
+def read_number(text: str, unit: str = "") -> float:
+    """Return a typed number ("64 MiB", "14×") in the SI unit `unit`; ValueError if it is none."""
+    match = _NUMBER.fullmatch(text.strip())
+    factors = _FACTORS.get(unit, {"": 1})
+    if match is None or match[2].lower() not in factors:
+        raise ValueError(text)
+    return float(match[1]) * factors[match[2].lower()]
+
+
 def check_memory(experiment: Experiment[P], params: P, available_bytes: int | None) -> None:
     """Raise UserError if the run would want more memory than is free."""
     needed_bytes = experiment.memory_bytes(params)
@@ -138,19 +150,15 @@ _BOOLS = {"yes": True, "true": True, "1": True, "on": True} | {
 def _parse_number(
     name: str, text: str, kind: type[int] | type[float], spec: Spec, now: float
 ) -> float:
-    factors = _FACTORS.get(spec.unit, {"": 1})
-    match = _NUMBER.fullmatch(text)
     try:
-        if match is None:
-            raise ValueError(text)
-        number = float(match[1]) * factors[match[2].lower()]
+        number = read_number(text, spec.unit)
         if kind is float:
             return number
         whole = round(number)
         if whole != number and not spec.unit:  # 1.1 MiB may be rounded to bytes, 2.5 rounds not
             raise ValueError(text)
         return whole
-    except (ValueError, KeyError, OverflowError):
+    except (ValueError, OverflowError):
         key = "parameter_not_whole" if kind is int and not spec.unit else "parameter_not_a_number"
         raise UserError(key, name=name, text=text, like=to_text(now, spec.unit)) from None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from experiments.core.declare import Experiment, Finding, Need, Part, Spec, Value, specs
+from experiments.core.declare import Experiment, Finding, Live, Need, Part, Spec, Value, specs
 from experiments.core.problems import Problem
 from experiments.core.units import unit_of
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
@@ -76,7 +76,8 @@ def missing_words(experiment: Experiment[Any], words: Words) -> Iterator[Problem
 def wanted_words(experiment: Experiment[Any]) -> Iterator[str]:
     """Yield the key of every word that the declaration asks for."""
     yield from ("question", "topic", "method")
-    for name, spec in specs(experiment.params).items():
+    live = specs(experiment.live.params) if experiment.live is not None else {}
+    for name, spec in [*specs(experiment.params).items(), *live.items()]:
         yield from (f"params.{name}", f"help.{name}")
         if not callable(spec.choices):
             yield from (f"choices.{choice}" for choice in spec.choices)
@@ -106,7 +107,14 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
             yield _wrong(name, "a function", given)
     if not _is_record(experiment.params):
         yield _wrong("params", "a dataclass of x.param(...)", experiment.params)
+    live, loop = typing.cast("tuple[object, object]", (experiment.live, experiment.loop))
+    if live is not None and not (
+        isinstance(live, Live) and _is_record(live.params) and callable(live.prepare)
+    ):
+        yield _wrong("live", "x.Live(a dataclass of x.param(...), a function)", live)
     version, tables = typing.cast("tuple[object, object]", (experiment.version, experiment.tables))
+    if not isinstance(loop, str):
+        yield _wrong("loop", 'a text "FILE:NAME"', loop)
     if not isinstance(version, int):
         yield _wrong("version", "a whole number", version)
     if not isinstance(tables, Mapping):
@@ -139,7 +147,8 @@ def _is_record(kind: object) -> bool:
 
 def _records(experiment: Experiment[Any]) -> Iterator[Problem]:
     """Yield what a form, the recorder or an axis could not take of the parameters and rows."""
-    for where, record in (("params", experiment.params), *experiment.tables.items()):
+    asked = [experiment.params, *([experiment.live.params] if experiment.live is not None else [])]
+    for where, record in (*(("params", each) for each in asked), *experiment.tables.items()):
         try:
             types = typing.get_type_hints(record)
         except Exception as error:  # noqa: BLE001  (any error of somebody's annotation)

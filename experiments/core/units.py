@@ -1,7 +1,8 @@
 """Numbers in SI units as people read them.
 
-Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent;
-a SWITCH as on or off; what a person waits for, a DURATION, in whole seconds: 1 min 26 s.
+Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent,
+tiny ones as 1 in 1.7 million; a SWITCH as on or off; what a person waits for, a DURATION, in whole
+seconds: 1 min 26 s.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _TIMES = (
 )
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
+LEAST_FRACTION = 1e-4  # below 0.01 %
+_MANY = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand"))
 _COUNTLESS = 1e7  # from here on nobody counts the digits of a plain number any more
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
@@ -72,7 +75,7 @@ def show(value: float, unit: str = "") -> str:
     if unit == "bytes":
         return _show_bytes(value)
     if unit == "fraction":
-        return f"{digits(value * 100)} %"
+        return _show_fraction(value)
     if unit == "ratio":
         return f"{digits(float(f'{value:.3g}'))}×"  # 3247 would claim more than was measured
     if unit == SWITCH:
@@ -100,6 +103,15 @@ def digits(value: float, count: int = 3) -> str:
     places = max(0, count - 1 - exponent)
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
+
+
+def _show_fraction(value: float) -> str:
+    """Return a share in percent, or a tiny one as 1 in so many: nobody pictures 0.0000583 %."""
+    if not 0 < abs(value) < LEAST_FRACTION * _ALMOST:
+        return f"{digits(float(f'{value * 100:.3g}'))} %"
+    many, sign = float(f"{1 / abs(value):.2g}"), "-" if value < 0 else ""
+    least, name = next(each for each in _MANY if many >= each[0])
+    return f"{sign}1 in {digits(many / least, 2)} {name}"
 
 
 def _show_power(value: float) -> str:

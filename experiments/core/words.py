@@ -57,9 +57,10 @@ class Words:
         return self._text(key) is not None
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """Return every key that starts with `prefix`."""
+        """Return every key that starts with `prefix`; only its sections are parsed."""
         for section in tuple(self._unread):
-            self._read(section)
+            if section.startswith(prefix.partition(".")[0]):
+                self._read(section)
         return tuple(key for key in tuple(self._texts) if key.startswith(prefix))
 
     def text(self, key: str) -> str:

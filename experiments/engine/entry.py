@@ -33,7 +33,7 @@ def _is_measurement(line: bytes) -> bool:
         command = json.loads(line)
     except (ValueError, RecursionError):
         return False  # the worker says what is wrong with it
-    return isinstance(command, dict) and command.get("type") == "measure"
+    return isinstance(command, dict) and command.get("type") in ("measure", "live")
 
 
 def _first_line() -> bytes:

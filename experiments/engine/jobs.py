@@ -161,36 +161,22 @@ def _read_log(pipe: IO[bytes], said: collections.deque[str]) -> None:
             log.info("worker: %s", said[-1])
 
 
-class Run:
-    """One measurement on its way. Read `events()` in one thread; `stop()` from any."""
+class Job:
+    """What a worker does, on its way. Read `events()` in one thread; `stop()` from any."""
 
     def __init__(
-        self,
-        worker: Worker,
-        experiment: Experiment[Any],
-        params: Mapping[str, Any],
-        *,
-        quick: bool,
-        keep: Keep | None = None,
+        self, worker: Worker, experiment: Experiment[Any], command: messages.Command
     ) -> None:
-        self.id = str(uuid.uuid4())
         self.experiment = experiment
         self._worker = worker
-        self._keep = keep
-        self._order = Order()
         # Not an Event: its lock would be taken twice where one signal interrupts the handling of
         # another, and the thread would wait for itself.
         self._stopping = False
         self._ended = threading.Event()
         self._silent_limit_s: float | None = None  # set where it was ended for its silence
-        self._waiting = False  # for another program's run: as long as it takes
         self._listening_since_s: float | None = None
         self._out_of_memory = OutOfMemory()
-        worker.send(
-            messages.Measure(
-                experiment=experiment.id, params=dict(params), quick=quick, run=self.id
-            )
-        )
+        worker.send(command)
 
     def events(self) -> Iterator[messages.Event]:
         """Yield every event as it comes, kept before it is yielded; the last is `Finished`."""
@@ -198,8 +184,7 @@ class Run:
         watchdog.start()
         try:
             for line, event in self._heard():
-                if self._keep is not None and self._order.started is not None:
-                    self._keep(event, line)
+                self._take(line, event)
                 yield event
         finally:
             self._ended.set()
@@ -212,6 +197,17 @@ class Run:
             self._stopping = True
             self._worker.send(messages.Stop())
 
+    def _check(self, event: messages.Event) -> None:
+        """Accept what the worker says next, or raise BadMessage."""
+        raise NotImplementedError
+
+    def _take(self, line: bytes, event: messages.Event) -> None:
+        """Do what must be done before anybody hears of an event."""
+
+    def _limit_s(self) -> float:
+        """Return how long the worker may be silent now."""
+        raise NotImplementedError
+
     def _heard(self) -> Iterator[tuple[bytes, messages.Event]]:
         lines = total_bytes = 0
         while line := self._readline():
@@ -222,13 +218,12 @@ class Run:
                 if isinstance(event, messages.Hello) and self._worker.pid is None:
                     self._worker.pid = event.pid
                     continue
-                self._order.check(event)
+                self._check(event)
             except messages.BadMessage as error:
                 if not line.endswith(b"\n") and len(line) <= messages.LINE_LIMIT_BYTES:
                     break  # torn: the process died while it wrote
                 yield self._invented(messages.Outcome.FAILED, "wire_broken", reason=str(error))
                 return
-            self._waiting = isinstance(event, messages.Note) and event.key in messages.WAITING
             yield line, event
             if isinstance(event, messages.Finished):
                 self._worker.wait(GRACE_S)
@@ -282,7 +277,6 @@ class Run:
             self._worker.end()
             problem = messages.ProblemSent(key=key, values=values, detail=self._worker.said())
         finished = messages.Finished(outcome=outcome, problem=problem)
-        self._order.finished = finished
         return messages.encode(finished), finished
 
     def _watch(self) -> None:
@@ -296,17 +290,47 @@ class Run:
             if not self._worker.is_alive():  # the guardian; what it left may hold the pipe open
                 self._worker.end()
                 return
+            limit_s = self._limit_s()  # before the silence: what is asked for now begins a new one
             before_s, looked_s = looked_s, time.monotonic()
             if since_s is None or since_s != self._listening_since_s:
                 since_s, silent_s = self._listening_since_s, 0.0
                 continue
             # Time in which this program was asleep itself (Ctrl-Z) is no silence of the worker.
             silent_s += min(looked_s - before_s, 5 * TICK_S)
-            limit_s = self._limit_s()
             if silent_s > limit_s:
                 self._silent_limit_s = limit_s
                 self._worker.end()
                 return
+
+
+class Run(Job):
+    """One measurement on its way."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        experiment: Experiment[Any],
+        params: Mapping[str, Any],
+        *,
+        quick: bool,
+        keep: Keep | None = None,
+    ) -> None:
+        self.id = str(uuid.uuid4())
+        self._keep = keep
+        self._order = Order()
+        self._waiting = False  # for another program's run: as long as it takes
+        command = messages.Measure(
+            experiment=experiment.id, params=dict(params), quick=quick, run=self.id
+        )
+        super().__init__(worker, experiment, command)
+
+    def _check(self, event: messages.Event) -> None:
+        self._order.check(event)
+        self._waiting = isinstance(event, messages.Note) and event.key in messages.WAITING
+
+    def _take(self, line: bytes, event: messages.Event) -> None:
+        if self._keep is not None and self._order.started is not None:
+            self._keep(event, line)
 
     def _limit_s(self) -> float:
         if self._waiting:

@@ -58,7 +58,7 @@ def measure(
     )
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
         if device_of(params) == CPU:  # a GPU's driver reserves far more than it uses
-            _limit_memory()
+            limit_memory()
         send(_started(command, experiment, params, machine))
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         if device_of(params) != CPU:  # this process has not used a GPU yet
@@ -97,10 +97,10 @@ class _Run:
                     self._bench.check_stop()
         except StopRequested:
             outcome = messages.Outcome.STOPPED
-        for note in disturbance.notes():
-            self._tell(note)
         finding = None
         if self._rows or outcome is messages.Outcome.COMPLETED:
+            for note in disturbance.notes():  # nothing else can have been disturbed
+                self._tell(note)
             finding = analysed(self._experiment, self._params, self._tables, self._bench.machine)
         return messages.Finished(outcome=outcome, finding=finding)
 
@@ -153,13 +153,8 @@ class _Run:
 
 @contextlib.contextmanager
 def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> Iterator[None]:
-    holder = {
-        "experiment": command.experiment,
-        "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
-        PROCESS: f"{os.getpid()}:{start_of(os.getpid())}",
-    }
     lock = one_at_a_time(
-        holder,
+        holder(command.experiment),
         waiting=lambda other: send(_waiting(other)),
         check_stop=bench.check_stop,
     )
@@ -169,6 +164,15 @@ def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> I
         except OSError as error:  # no folder that all may write: measure all the same, but say so
             send(messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
         yield
+
+
+def holder(experiment_id: str) -> dict[str, str]:
+    """Return what this process says of itself while it holds the lock."""
+    return {
+        "experiment": experiment_id,
+        "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
+        PROCESS: f"{os.getpid()}:{start_of(os.getpid())}",
+    }
 
 
 def _waiting(other: Mapping[str, str]) -> messages.Note:
@@ -197,7 +201,8 @@ def _started(
     )
 
 
-def _limit_memory() -> None:
+def limit_memory() -> None:
+    """Let this process have nine tenths of what is free, where the system can limit it."""
     free_bytes = available_bytes()
     if free_bytes is None:
         return

@@ -71,6 +71,19 @@ class Measure(Message, frozen=True, tag="measure"):
     run: str
 
 
+class Live(Message, frozen=True, tag="live"):
+    """To the worker: measure single points of one experiment, until told otherwise."""
+
+    experiment: str
+
+
+class Point(Message, frozen=True, tag="point"):
+    """To a worker that is ready for points: measure this one, and no older one not yet begun."""
+
+    point: int  # grows with each
+    params: dict[str, Any]  # of the experiment's `live`
+
+
 class Stop(Message, frozen=True, tag="stop"):
     """To the worker: end what you do."""
 
@@ -198,6 +211,17 @@ class ProblemSent(Message, frozen=True):
     detail: str = ""
 
 
+class Ready(Message, frozen=True, tag="ready"):
+    """From a worker that measures points: all that they share is made."""
+
+
+class PointDone(Message, frozen=True, tag="point_done"):
+    """This point and every older one is done: its rows came before, or `problem` says why not."""
+
+    point: int
+    problem: ProblemSent | None = None
+
+
 class Finished(Message, frozen=True, tag="finished"):
     """Last line of every job."""
 
@@ -207,8 +231,11 @@ class Finished(Message, frozen=True, tag="finished"):
     crc32: str | msgspec.UnsetType = msgspec.UNSET  # in files alone: seal.py
 
 
-Command = Inspect | Watch | Rate | Measure | Stop
-Event = Hello | Found | Whole | Sample | Started | Row | Frame | Progress | Note | Finished
+Command = Inspect | Watch | Rate | Measure | Live | Point | Stop
+Event = (
+    Hello | Found | Whole | Sample | Started | Row | Frame | Progress | Note | Ready | PointDone
+    | Finished
+)  # fmt: skip
 
 
 class BadMessage(ValueError):

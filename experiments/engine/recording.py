@@ -124,11 +124,14 @@ class Recording:
     def finding(self, experiment: Experiment[Any]) -> messages.FindingSent | None:
         """Return what `analyse` says of these rows; None where there is too little to analyse.
 
+        A run that ended before its first row tells what it told then, which is mostly nothing.
         Raises UserError where the experiment has changed its tables since.
         """
-        if experiment.is_own:
+        tables = self.tables(experiment)
+        is_whole = self.finished.outcome is messages.Outcome.COMPLETED
+        if experiment.is_own or not (is_whole or any(tables.values())):
             return self.finished.finding
-        return analysed_later(experiment, self.started, self.tables(experiment))
+        return analysed_later(experiment, self.started, tables)
 
 
 def as_record(row: messages.Row, record: type[R]) -> R:

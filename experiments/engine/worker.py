@@ -32,6 +32,7 @@ from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
 from experiments.engine import messages
 from experiments.engine.environment import program_version
+from experiments.engine.live_measuring import measure_points
 from experiments.engine.measuring import measure
 from machine.inspect import BadRoot, assemble, parts
 from machine.live.sampler import Sampler
@@ -110,7 +111,7 @@ def _lines(commands: io.FileIO) -> Iterator[bytes]:
 
 
 def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
-    """Serve one measurement, or inspections and a watch until the parent goes.
+    """Serve one measurement, single points, or inspections and a watch until the parent goes.
 
     `first_line` was read from standard input already.
     """
@@ -160,7 +161,7 @@ def _load(names: list[str]) -> None:
 
 def _serve(job: Job, shelves: tuple[str, ...]) -> None:
     command = job.commands.get()
-    if isinstance(command, messages.Measure):
+    if isinstance(command, messages.Measure | messages.Live):
         job.send(_measured(job, shelves, command))
         os._exit(0)  # all is said and cleaned up; taking numba or torch apart would take 100 ms
     while True:
@@ -174,22 +175,36 @@ def _serve(job: Job, shelves: tuple[str, ...]) -> None:
                 following = _watch(job, command)
             elif isinstance(command, Unreadable):
                 job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
-            elif isinstance(command, messages.Measure):
+            elif isinstance(command, messages.Measure | messages.Live | messages.Point):
                 job.send(failed(Problem("command_out_of_turn")))
         except Exception as error:  # noqa: BLE001  (one job has failed, the next may go well)
             job.send(failed(problem_of(error)))
         command = following or job.commands.get()
 
 
-def _measured(job: Job, shelves: tuple[str, ...], command: messages.Measure) -> messages.Finished:
+def _measured(
+    job: Job, shelves: tuple[str, ...], command: messages.Measure | messages.Live
+) -> messages.Finished:
     try:
         # Only now: a user's own experiment may be newer than this worker.
-        return measure(command, Catalogue(shelves), job.send, job.stop.is_set)
+        catalogue, stop = Catalogue(shelves), job.stop.is_set
+        if isinstance(command, messages.Measure):
+            return measure(command, catalogue, job.send, stop)
+        return _answer(measure_points(command, catalogue, job.send, job.commands, stop, problem_of))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
         if job.stop.is_set():  # on the way out, after it was asked to go
             traceback.print_exc()
             return messages.Finished(outcome=messages.Outcome.STOPPED)
         return failed(problem_of(error))
+
+
+def _answer(command: object) -> messages.Finished:
+    """Return the last line of a worker that measured points, after what ended that."""
+    if isinstance(command, Unreadable):
+        return failed(Problem("command_unreadable", {"reason": command.reason}))
+    if isinstance(command, messages.Stop):
+        return messages.Finished(outcome=messages.Outcome.STOPPED)
+    return failed(Problem("command_out_of_turn"))
 
 
 def _inspect(job: Job, command: messages.Inspect) -> None:

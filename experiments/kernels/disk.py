@@ -19,6 +19,15 @@ _pread = types.ExternalFunction(
 MONOTONIC = int(time.CLOCK_MONOTONIC)
 
 
+@njit("uint64(uint64)", nogil=True, cache=True)
+def shifted(number: np.uint64) -> np.uint64:
+    """Return the random number that follows one that is not 0 (xorshift, G. Marsaglia 2003)."""
+    number ^= number << np.uint64(13)
+    number ^= number >> np.uint64(7)
+    number ^= number << np.uint64(17)
+    return number
+
+
 @njit(
     "int64(int32, uint64, int64, int64, uint64, boolean, uint64[::1], uint64[::1], int64[::1])",
     nogil=True,
@@ -37,18 +46,13 @@ def read_on(
 ) -> int:
     """Read blocks of a file with `blocks` of them into address `buffer`, until `over[0]` is set.
 
-    In order from block `start`, or at random from that seed (not 0; xorshift, G. Marsaglia 2003).
+    In order from block `start`, or at random from that seed (not 0).
     `done[0]` counts meanwhile, and `took_ns` gets the time of each read while it has room. Returns
     0, or the result of a failed or short read (-1 for the end of the file).
     """
     place, now = start, np.zeros(2, dtype=np.int64)  # a timespec: seconds, nanoseconds
     while over[0] == np.uint64(0):
-        if at_random:
-            place ^= place << np.uint64(13)
-            place ^= place >> np.uint64(7)
-            place ^= place << np.uint64(17)
-        else:
-            place += np.uint64(1)
+        place = shifted(place) if at_random else place + np.uint64(1)
         offset = np.int64(place % np.uint64(blocks)) * block_bytes
         _clock(MONOTONIC, now.ctypes.data)
         start_s, start_ns = now[0], now[1]
@@ -67,8 +71,6 @@ def read_on(
 def fill(words: np.ndarray, seed: np.uint64) -> np.uint64:
     """Fill `words` with incompressible data from `seed` (not 0); return the next seed."""
     for i in range(words.size):
-        seed ^= seed << np.uint64(13)
-        seed ^= seed >> np.uint64(7)
-        seed ^= seed << np.uint64(17)
+        seed = shifted(seed)
         words[i] = seed
     return seed

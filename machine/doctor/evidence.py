@@ -254,6 +254,7 @@ class Torch:
     foreign_library: str | None = None
     short_file: ShortFile | None = None
     full: tuple[Room, ...] = ()
+    memory_limit_bytes: int | None = None  # of the shell (`ulimit -v`), which it inherits
 
 
 @record

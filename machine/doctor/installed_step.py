@@ -24,6 +24,7 @@ from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 _BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
 _NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|errno (28|122)\b", re.I)
+_NO_MEMORY = re.compile(r"bad_alloc|cannot allocate memory|failed to map|MemoryError", re.I)
 # What the loader of libraries says if one of another version was found.
 _OTHER_LIBRARY = re.compile(r"undefined symbol|\.so\b|version `")
 How = Callable[..., Verdict]
@@ -111,6 +112,9 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
             return how("torch_file_short", *again, file=file, size_bytes=size_bytes)
         command = f"ls -l {quoted(file)}"
         return how("other_file_short", command, file=file, size_bytes=size_bytes)
+    if torch.memory_limit_bytes and _NO_MEMORY.search(said):
+        limit_bytes = torch.memory_limit_bytes
+        return how("torch_without_memory", "ulimit -v unlimited", limit_bytes=limit_bytes)
     is_silent = torch.outcome is Outcome.SILENT
     if torch.foreign_library and not is_silent and (not problem or _OTHER_LIBRARY.search(problem)):
         command, file = _without_folder(evidence, torch), torch.foreign_library

@@ -228,3 +228,13 @@ def kibibytes(value: str | None) -> int | None:
     number, _, unit = (value or "").partition(" ")
     kib = to_int(number) if number.isdecimal() and unit == "kB" else None
     return None if kib is None else kib * 1024
+
+
+def memory_limit_bytes() -> int | None:
+    """Return the address space that this process may use (`ulimit -v`), None where it has none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit

@@ -36,6 +36,12 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     "words": ("few_words", _edit("words.en.toml", "[views]", "[voews]"), "own_words_missing"),
     "package": ("unmet", _first("import not_there_at_all"), "own_package_missing"),
     "taken": ("stream", lambda folder: None, "own_name_taken"),
+    "loop": ("odd_loop", _edit("experiment.py", 'loop="', 'loop=b"'), "own_wrong_type"),
+    "points": (
+        "odd_points",
+        _edit("experiment.py", "x.Experiment(", "x.Experiment(\n    live=x.Live(Params, 5),"),
+        "own_wrong_type",
+    ),
     "column": (
         "odd_view",
         _edit("experiment.py", 'value="turn_s"', 'value="turn"'),

@@ -84,7 +84,7 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
 
     told = said(compare(BURST, recorded(quiet), recorded(busy)))
 
-    assert told == ["While B was measured, other programs used 56.0 % of the processors."]
+    assert told == ["While B was measured, other programs used 56 % of the processors."]
 
 
 def test_a_note_of_another_program_without_its_number_disturbs_no_comparison(recorded):

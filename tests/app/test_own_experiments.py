@@ -9,7 +9,10 @@ import pytest
 
 from app import own_experiments
 from app.context import Context
+from app.source import script, sources
 from experiments import yours
+from experiments.core.catalogue import Catalogue
+from experiments.core.measured_loop import measured_loop
 from experiments.core.problems import UserError
 from experiments.core.words import load
 from experiments.engine import examine
@@ -231,3 +234,17 @@ packages = ["classroom", "classroom.experiments", "classroom.experiments.hand_ou
 [tool.setuptools.package-data]
 "*" = ["*.toml"]
 """
+
+
+def test_its_code_has_its_loop_also_beside_a_file_that_is_no_python(tmp_path):
+    folder = good(tmp_path, "beside_python_2")
+    (folder / "old.py").write_text("print 'of Python 2'\n")
+    yours.use([tmp_path])
+    experiment = Catalogue().load("beside-python-2")
+
+    files = sources(experiment)
+    loop = measured_loop(experiment.loop, files)
+
+    assert "old.py" in [name for name, _ in files]
+    assert loop.text.splitlines()[0].strip() == "def calling() -> None:"
+    assert "print 'of Python 2'" in script(experiment, "Why?")[1]

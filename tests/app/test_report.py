@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -33,9 +34,7 @@ def test_what_does_not_apply_is_empty():
 
     told = report(ENGLISH, BURST, finished, tables={}, quick=False)
 
-    assert (told.ending, told.problem, told.finding, told.values, told.remarks) == (
-        "", "", "", (), (),
-    )  # fmt: skip
+    assert not any(getattr(told, field.name) for field in dataclasses.fields(told))
 
 
 def test_an_experiment_may_have_notes_and_problems_of_its_own():
@@ -127,16 +126,26 @@ def test_an_unclear_value_travels_and_older_files_know_none(recording):
 
 @dataclass(frozen=True)
 class Sampled:
-    pass
+    repeat: int = 0
 
 
-def remarks(values=(), unclear=(), message="threads_gain", rows=()):
+GIL = Catalogue().load("gil-threads")
+TURNS = "threads_take_turns"
+BUSY = messages.Note(key="machine_was_busy", values={"others_fraction": 0.3})
+GIL_VALUES = {"serial_s": 2.0, "threads_s": 2.1, "processes_s": 1.0, "workers": 4.0}
+
+
+def told(values=(), unclear=(), message=TURNS, rows=(), outcome="completed", **more):
     finding = messages.FindingSent(
         message=message, values=dict(values), limits=[], unclear=list(unclear)
     )
-    finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
-    gil = Catalogue().load("gil-threads")
-    return report(ENGLISH, gil, finished, tables={"timings": list(rows)}, quick=False).remarks
+    finished = messages.Finished(outcome=messages.Outcome(outcome), finding=finding)
+    given = {"tables": {"timings": list(rows)}, "quick": False, **more}
+    return report(ENGLISH, given.pop("of", GIL), finished, **given)
+
+
+def remarks(values=(), unclear=(), message=TURNS):
+    return told(values, unclear, message).remarks
 
 
 def test_of_what_nobody_can_tell_it_is_said_together():
@@ -148,13 +157,73 @@ def test_of_what_nobody_can_tell_it_is_said_together():
     assert remarks(values, unclear, TOO_FEW) == (ENGLISH.say("outcomes.too_few", names),)
 
 
-def test_how_many_rows_were_disturbed_is_said():
-    row = Sampled()
-    bad = mark(row, Loss(0.5, 1))
+def test_a_verdict_has_its_cause_and_three_numbers_with_their_marks():
+    shown = told(GIL_VALUES)
 
-    assert remarks(rows=[row]) == ()
-    assert remarks(rows=[row, bad]) == (ENGLISH.say("outcomes.one_disturbed"),)
-    assert remarks(rows=[bad, bad]) == (ENGLISH.say("outcomes.disturbed", {"count": 2}),)
+    assert shown.finding == ENGLISH.say(f"gil-threads.findings.{TURNS}")
+    assert shown.because == ENGLISH.say(f"gil-threads.because.{TURNS}")
+    assert [each.shown.shown for each in shown.keys] == ["2 s", "2.10 s", "1 s"]
+    assert tuple(each.key for each in shown.keys) == GIL.keys
+
+
+def test_what_nobody_could_tell_has_no_cause_and_no_badge():
+    shown = told(GIL_VALUES, message="cannot_tell", quick=True)
+
+    assert (shown.because, shown.badge) == ("", None)
+    assert ENGLISH.say("outcomes.quick") in shown.remarks
+
+
+def test_an_experiment_without_key_numbers_shows_the_first_with_a_figure():
+    bare = dataclasses.replace(GIL, keys=())
+    values = {**GIL_VALUES, "job_s": 0.1, "threads_speedup": 1.0}
+
+    shown = told(values, ["job_s"], of=bare).keys
+
+    assert [each.value for each in shown] == ["serial_s", "threads_s", "processes_s"]
+    assert all(each.key is None for each in shown)
+
+
+def test_the_badge_of_a_whole_run_counts_rounds_and_repeated_samples():
+    rows = [Sampled(n) for n in range(11)]
+    bad = mark(Sampled(3), Loss(0.5, 1))
+
+    solid, repeated = told(rows=rows).badge, told(rows=[*rows, bad]).badge
+    assert (solid.kind, solid.beside) == ("solid", "11 rounds")
+    assert (repeated.kind, repeated.beside) == ("solid", "11 rounds, 1 sample repeated")
+    assert ENGLISH.say("outcomes.one_disturbed") in repeated.reason
+    quick = told(rows=rows, quick=True).badge
+    assert (quick.kind, quick.reason) == ("quick", ENGLISH.say("outcomes.quick"))
+
+
+@pytest.mark.parametrize("outcome", ["stopped", "failed", "killed", "lost"])
+def test_a_run_that_is_not_whole_has_its_ending_and_no_badge(outcome):
+    bad = mark(Sampled(), Loss(0.5, 1))
+    shown = told(rows=[Sampled(), bad], outcome=outcome)
+
+    assert shown.badge is None
+    assert shown.ending
+    assert shown.remarks == (ENGLISH.say("outcomes.one_disturbed"),)
+
+
+@pytest.mark.parametrize(
+    "disturbed",
+    [
+        {"notes": [BUSY]},
+        {"notes": [messages.Note(key="time_was_stolen", values={"stolen_fraction": 0.3})]},
+        {"message": "mostly_disturbed"},
+        {"rows": [Sampled(), *[mark(Sampled(), Loss(0.5, 1))] * 2]},
+    ],
+    ids=str,
+)
+def test_a_disturbed_run_says_only_that_it_was_disturbed(disturbed):
+    shown = told(GIL_VALUES, **disturbed)
+
+    assert shown.finding == ENGLISH.say("outcomes.was_disturbed")
+    assert shown.badge.kind == "disturbed"
+    assert shown.because.startswith("Because ")
+    assert shown.badge.reason.startswith(shown.because)
+    assert shown.keys == ()
+    assert len(shown.values) == len(GIL_VALUES)  # to be looked at all the same
 
 
 # --- how long ago ---------------------------------------------------------------------------

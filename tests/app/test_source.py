@@ -9,6 +9,7 @@ import pytest
 from app.source import script, sources
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.measured_loop import MOST_LINES, measured_loop
 from tests.checkout import environment
 
 CATALOGUE = Catalogue()
@@ -29,6 +30,21 @@ def test_the_folder_of_an_experiment_comes_first_and_whole(experiment):
     assert {name for name, _ in files[: len(own)]} == own
     for name, text in files[: len(own)]:
         assert text == (folder / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("experiment", list(CATALOGUE), ids=lambda e: e.id)
+def test_the_loop_that_it_measures_stands_in_its_code_and_is_short(experiment):
+    files = dict(sources(experiment))
+    loop = measured_loop(experiment.loop, list(files.items()))
+
+    assert loop is not None
+    lines = files[loop.file].splitlines()[loop.first - 1 : loop.last]
+    assert loop.text.splitlines() == lines
+    assert len(lines) <= MOST_LINES
+
+
+def test_what_is_started_as_a_program_brings_what_it_imports():
+    assert "tools/serving.py" in names_of("uneven")
 
 
 def test_the_shared_modules_that_it_imports_follow():

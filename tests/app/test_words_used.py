@@ -15,6 +15,7 @@ from app.comparison import Verdict
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
+from experiments.core.glossary import Glossary
 from experiments.core.shelves import SHELVES, homes
 from experiments.engine.messages import Outcome
 from tests import ROOT
@@ -26,6 +27,7 @@ EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
     "problems.machine_busy": {"experiment", "since"},  # what the holder of the lock says
+    "problems.points_machine_busy": {"experiment", "since"},
     "notes.waiting_for_machine": {"experiment", "since"},
     "notes.waiting_for_stopped": {"experiment", "since", "stopped"},
 }
@@ -73,8 +75,10 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
-        case "notes":
+        case "notes" | "because" | "badges":
             return name in constants() or key in constants()
+        case "glossary":
+            return name in used_terms()
         case "doctor":
             return key in constants() or name.rpartition(".")[2] in constants()
         case "live" if name.endswith(("_is", "_from")):  # of a tile
@@ -88,13 +92,23 @@ def is_said(key: str) -> bool:
             return key in constants()
 
 
+@functools.cache
+def used_terms() -> set[str]:
+    """Return the terms of the glossary that a text or a lesson uses."""
+    glossary = Glossary(ENGLISH)
+    told = [ENGLISH.text(key) for key in ENGLISH.keys("") if not key.startswith("glossary.")]
+    told += [path.read_text("utf-8") for path in (ROOT / "experiments").rglob("lesson.*.toml")]
+    return {found.term for text in told for found in glossary.find(text)}
+
+
 def is_said_of_experiment(experiment, name: str) -> bool:
     section, _, key = name.partition(".")
     match section:
         case "question" | "topic" | "method" | "in_short":
             return not key
         case "params" | "help":
-            return key in specs(experiment.params)
+            live = specs(experiment.live.params) if experiment.live is not None else {}
+            return key in specs(experiment.params) | live
         case "columns":
             return any(key in specs(table) for table in experiment.tables.values())
         case "views":

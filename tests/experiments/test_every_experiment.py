@@ -12,12 +12,14 @@ import re
 import pytest
 
 from experiments.core import words
+from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Finding, Frame, Note, Progress, specs
+from experiments.core.declare import Finding, Frame, Note, Part, Progress, specs
 from experiments.core.parameters import from_json, from_text, to_json, to_text
 from experiments.core.rules import broken_rules
 from experiments.core.shelves import homes
 from experiments.core.units import unit_of
+from experiments.engine import recording
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
@@ -37,8 +39,17 @@ MACHINES = {
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
          "fraction", "switch"}  # fmt: skip
 
-UNTOLD = ("cannot_tell", "nothing_to_", "too_few", "mostly_")  # findings that have no cause
+# Findings that have no cause: nobody can tell.
+UNTOLD = (
+    "cannot_tell", "nothing_to_", "too_few", "mostly_", "in_part", "processor_cannot_tell",
+    "nothing_measured", "nothing_moved", "nothing_read_off", "roof_in_part", "scales_unclear",
+    "grows_unclear", "cpu_in_cache", "gpu_in_cache", "nobody_tells", "cores_alone", "cpu_alone",
+    "cpu_estimated",
+)  # fmt: skip
 MOST_VERDICT_WORDS, MOST_CAUSE_WORDS, MOST_KEYS = 12, 20, 3
+
+NAMING = ("label", "series", "group", "row", "column")  # columns that name the marks of a view
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
 
@@ -69,10 +80,13 @@ def check_finding(experiment, finding):
     assert len(set(finding.limits)) == len(finding.limits)
     for key in finding.limits:
         assert ENGLISH.has(f"{experiment.id}.limits.{key}"), key
-    said = ENGLISH.say(f"{experiment.id}.findings.{finding.message}")
-    for name in finding.unclear:
-        assert name in finding.values
-        assert f"{{{name}}}" not in said, name
+    said = ENGLISH.text(f"{experiment.id}.findings.{finding.message}")
+    if ENGLISH.has(cause := f"{experiment.id}.because.{finding.message}"):
+        said += ENGLISH.text(cause)
+    named = {*PLACEHOLDER.findall(said)}
+    assert {*finding.unclear} <= finding.values.keys() - named, said
+    if experiment.keys:  # its findings are put as verdicts
+        assert named <= finding.values.keys(), said
     for name, value in finding.values.items():
         assert is_documented(experiment, name), name
         assert isinstance(value, int | float), name
@@ -142,6 +156,9 @@ def test_what_is_read_first_and_done_next_exists(experiment):
     for key in experiment.keys:
         assert {key.value, *filter(None, [key.at])} <= values
         assert key.names or key.at
+        for name in key.names:
+            is_own_word = name.isdecimal() or name.isupper()  # such as NV4
+            assert is_own_word or ENGLISH.has(f"{experiment.id}.choices.{name}"), name
         assert key.view in views
     if experiment.next is None:
         assert not experiment.keys
@@ -153,6 +170,24 @@ def test_what_is_read_first_and_done_next_exists(experiment):
         default = MACHINES["a laptop"]
         params = to_json(experiment.params_for(default, quick=False))
         from_json(experiment.params, {**params, **experiment.next.setting})
+
+
+def test_what_is_read_first_has_its_mark_in_the_recording(experiment):
+    path = homes()[experiment.id].folder / "recording.jsonl.gz"
+    if not path.exists():
+        pytest.skip("it comes without a recording")
+    recorded = recording.read(path)
+    finding, tables = recorded.finding(experiment), recorded.tables(experiment)
+    views = {view.key: view for view in experiment.views}
+    told = [key for key in experiment.keys if key.value in finding.values]
+    assert told
+    assert len(told) == len(experiment.keys) or Part.GPU in experiment.parts  # recorded without
+    for key in told:
+        assert not key.at or key.at in finding.values, key
+        view = views[key.view]
+        columns = [getattr(view, name, None) for name in NAMING]
+        named = {str(getattr(row, c)) for c in columns if c for row in tables[view.table]}
+        assert not key.names or named & {*key.names}, key
 
 
 def test_a_finding_speaks_of_declared_values_only(experiment):
@@ -236,6 +271,22 @@ def test_a_small_run_yields_rows_of_every_column(experiment, small_run):
                 assert not isinstance(cell, float) or math.isfinite(cell), name
                 if name.endswith(("_s", "_bytes", "_bytes_per_s")):
                     assert cell >= 0, name
+
+
+def test_a_single_point_can_be_sent_and_yields_rows_of_its_tables(experiment):
+    if experiment.live is None:
+        pytest.skip("it has no single points")
+    here = MACHINES["this one"]
+    first = experiment.live.params()
+    assert from_json(experiment.live.params, to_json(first), here) == first
+    measure = experiment.live.prepare(Bench(here))
+
+    rows = [row for _ in range(2) for row in measure(first)]
+
+    assert rows
+    assert {type(row) for row in rows} <= set(experiment.tables.values())
+    for row in rows:
+        assert all(math.isfinite(v) for v in dataclasses.astuple(row) if not isinstance(v, str))
 
 
 def test_a_small_run_tells_how_far_it_is(experiment, small_run):

@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
+from experiments.core.lesson_run import Spot
+from experiments.core.measured_loop import measured_loop
 from experiments.core.views import Code, Ruler
 from experiments.core.words import Words
 from machine.inspect import inspect
-from tests.gallery import made_gpus
+from tests.gallery import lesson_page, made_gpus
 from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
@@ -38,6 +40,7 @@ from widgets.form.form import ParamsForm
 from widgets.frame.notice import Notices
 from widgets.frame.status_line import StatusLine
 from widgets.plots.drawing import Beside
+from widgets.plots.overlays.guess import SketchGuess
 from widgets.plots.plot import Plot
 from widgets.plots.table.data_table import DataTable
 from widgets.runs.bin_look import BinLook
@@ -59,6 +62,7 @@ Make = Callable[[Look, Words], QWidget]
 Size = tuple[int, int]
 
 QUESTION = "Reading in a row or all over: does the order matter?"
+SKETCH = SketchGuess((2.0**12, 2.0**16, 2.0**20, 2.0**24, 2.0**28), (1e-9, 1e-9, 2e-9, 6e-9, 2e-8))
 SHEET, LIVE = (1280, 720), (1360, 860)
 
 
@@ -104,7 +108,9 @@ def question(look: Look, words: Words) -> QWidget:
 def settings(look: Look, words: Words) -> QWidget:
     window = _window()
     sheet = SettingsDialog(words, look, window)
-    values = SimpleNamespace(mode="system", zoom=look.theme.zoom, letters=True, closing="ask")
+    values = SimpleNamespace(
+        mode="system", zoom=look.theme.zoom, letters=True, closing="ask", numbers=False
+    )
     sheet.show_settings(values, "~/.local/share/coreopsis")
     sheet.open()
     return window
@@ -162,7 +168,9 @@ def replay_bar(look: Look, words: Words) -> QWidget:
 
 def code_view(look: Look, words: Words) -> QWidget:
     view, file = CodeView(words, look), Path(__file__)
-    view.show_sources([(file.name, file.read_text(encoding="utf-8"))] * 2)
+    files = [(file.name, file.read_text(encoding="utf-8"))] * 2
+    view.show_sources(files, measured_loop(f"{file.name}:code_view", files))
+    view.show_ran(words.say("page.loop_ran", {"settings": "Rounds 12, Largest array 512 MiB"}))
     return view
 
 
@@ -215,17 +223,39 @@ def machine_strip(look: Look, words: Words) -> QWidget:
 # --- plots --------------------------------------------------------------------------------------
 
 
-def bars(look: Look, words: Words) -> QWidget:
+def bars(look: Look, words: Words) -> Plot:
     experiment = Catalogue().load("gil-threads")
     plot = Plot(experiment, experiment.plots[0], words, look)
     plot.draw(samples.gil_tables()["timings"], {"serial_s": 0.62, "perfect_s": 0.31})
     return plot
 
 
-def lines(look: Look, words: Words) -> QWidget:
+def lines(look: Look, words: Words) -> Plot:
     experiment = Catalogue().load("cache-ladder")
     plot = Plot(experiment, experiment.plots[1], words, look)
     plot.draw(samples.ladder_steps(), samples.LADDER_VALUES)
+    return plot
+
+
+def sketch(look: Look, words: Words) -> QWidget:
+    experiment = Catalogue().load("cache-ladder")
+    plot = Plot(experiment, experiment.plots[1], words, look)
+    plot.show_expected(samples.ladder_steps(), samples.LADDER_VALUES, faint=False)
+    plot.begin_sketch(SKETCH.xs, SKETCH.heights, 5e-10, 5e-7)
+    return plot
+
+
+def guess(look: Look, words: Words) -> QWidget:
+    plot = lines(look, words)
+    plot.show_guess(SKETCH)
+    return plot
+
+
+def asked(look: Look, words: Words) -> QWidget:
+    plot = bars(look, words)
+    plot.ghost(samples.gil_tables(rounds=1)["timings"], "before:")
+    plot.light(Spot(names=("threads",)))
+    plot.ask(True)
     return plot
 
 
@@ -332,6 +362,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "catalogue": (catalogue_page, (1356, 863)),
     **{f"doctor-{kind}": (partial(doctor_page, kind), SHEET) for kind in FINDINGS},
     "experiment": (experiment_page, (1200, 700)),
+    "lesson-question": (lesson_page.question, (1200, 620)),
+    "lesson-predict": (lesson_page.predict, (1500, 820)),
+    "lesson-explain": (lesson_page.explain, (760, 860)),
     "code_view": (code_view, (900, 600)),
     "puzzle": (puzzle, (900, 600)),
     "comparison": (comparison, (345, 420)),
@@ -343,6 +376,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "bars": (bars, (850, 330)),
     "lines": (lines, (850, 400)),
     "ruler": (ruler, (850, 330)),
+    "sketch": (sketch, (850, 400)),
+    "guess": (guess, (850, 400)),
+    "asked": (asked, (850, 330)),
     "timeline": (partial(timeline, samples.slices, False), (900, 420)),
     "timeline-beside": (partial(timeline, samples.slices, True), (900, 420)),
     "timeline-many": (partial(timeline, samples.many_slices, False), (900, 420)),

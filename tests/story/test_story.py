@@ -73,6 +73,7 @@ def tab_to(program: Program, name: str) -> None:
 def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.click("Experiments")
     coreopsis.click(QUESTION)
+    coreopsis.click("Numbers")
     coreopsis.click("Run")
     coreopsis.wait_until(is_running)
     coreopsis.click("Stop")
@@ -116,6 +117,8 @@ def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
 def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.take_keys("Coreopsis")
     coreopsis.press("ctrl+3", "Down", "Down", "Down", "Down", "Return")  # below three rows of cards
+    coreopsis.wait_for("First a guess, then the measurement.")
+    coreopsis.press("n")  # numbers, no lesson
     coreopsis.wait_for("Not measured here yet")
     coreopsis.press("F5")
     coreopsis.wait_until(lambda told: told["rows"] > 10)  # enough to zoom into
@@ -163,6 +166,8 @@ def test_a_second_start_only_ends_and_a_run_outlives_its_window(coreopsis: Progr
 
     coreopsis.take_keys("Coreopsis")
     coreopsis.press("ctrl+3", "Down", "Return")  # the first card, which has the longest quick run
+    coreopsis.wait_for("First a guess, then the measurement.")
+    coreopsis.press("n")
     coreopsis.wait_for("Not measured here yet")
     coreopsis.press("shift+F5")
     coreopsis.wait_until(lambda told: told["running"])

@@ -88,9 +88,10 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Emit `reached`."""
+        """Emit `reached`, but not below the mouse: the card would move away under the click."""
         super().focusInEvent(event)
-        self.reached.emit()
+        if event.reason() != Qt.FocusReason.MouseFocusReason:
+            self.reached.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the whole card."""

@@ -19,6 +19,7 @@ class State(StrEnum):
     PARTIAL = "partial"
     FAILED = "failed"
     NOT_HERE = "not_here"  # the machine lacks something
+    FROM_FILE = "from_file"  # the machine is not this one, so nothing can be measured on it
     RUNNING = "running"
     REFUSED = "refused"  # a user's own, in which something is wrong
 
@@ -29,6 +30,7 @@ WORDS = {
     State.PARTIAL: "catalogue.partial",
     State.FAILED: "catalogue.failed",
     State.NOT_HERE: "catalogue.not_here",
+    State.FROM_FILE: "catalogue.from_file",
     State.RUNNING: "catalogue.running",
     State.REFUSED: "catalogue.refused",
 }
@@ -53,7 +55,7 @@ class CardData:
     @property
     def runs_here(self) -> bool:
         """Whether it can run here, as far as is known."""
-        return self.state not in (State.NOT_HERE, State.REFUSED)
+        return self.state not in (State.NOT_HERE, State.FROM_FILE, State.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +80,9 @@ class Filter:
 
 
 def counted(cards: Iterable[CardData]) -> dict[str, int]:
-    """Return how many were measured, can be, and cannot be; {} while any is unknown."""
+    """Return how many were measured, can be, and cannot be; {} where nothing is or can be known."""
     known = list(cards)
-    if any(data.state is State.UNKNOWN for data in known):
+    if any(data.state in (State.UNKNOWN, State.FROM_FILE) for data in known):
         return {}
     there = [data for data in known if data.is_measured or data.runs_here]
     return {

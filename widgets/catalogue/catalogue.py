@@ -74,7 +74,7 @@ class Catalogue(QWidget):
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; call it again after any change."""
-        self._bar.offer_parts(list(dict.fromkeys(part for each in cards for part in each.parts)))
+        self._bar.offer_parts({part for each in cards for part in each.parts})
         self._grid.show_cards(cards)
         self._filter()
         self._allow_surprise()
@@ -141,7 +141,8 @@ class Catalogue(QWidget):
 
     def _allow_surprise(self) -> None:
         has_some = bool(self._surprises())
-        is_known = all(data.state is not State.UNKNOWN for data in self._grid.cards)
+        unsaid = (State.UNKNOWN, State.FROM_FILE)
+        is_known = all(data.state not in unsaid for data in self._grid.cards)
         is_over = is_known and not has_some
         key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
         self._bar.surprise.setEnabled(has_some)

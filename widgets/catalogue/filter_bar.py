@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from widgets.catalogue.card_data import Filter
-from widgets.controls.basics import button, chip
+from widgets.controls.basics import Chip, button, chip
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.search_field import SearchField
 from widgets.style.look import Look
@@ -57,9 +57,10 @@ class FilterBar(QWidget):
             FlowLayout(self._all, self._part, self._length, self._here, self._search, self.surprise)
         )
 
-    def offer_parts(self, parts: Sequence[Part]) -> None:
-        """Offer these parts of the machine."""
-        self._part.offer([(self._words.say(f"parts.{part}"), part) for part in parts])
+    def offer_parts(self, parts: Collection[Part]) -> None:
+        """Offer these parts of the machine, from the cores outwards."""
+        ordered = [part for part in Part if part in parts]
+        self._part.offer([(self._words.say(f"parts.{part}"), part) for part in ordered])
 
     def show_all(self) -> None:
         """Clear all filters."""
@@ -90,19 +91,16 @@ class FilterBar(QWidget):
             self.changed.emit()
 
 
-class MenuChip(QPushButton):
+class MenuChip(Chip):
     """A chip that opens a menu and shows its choice; at first nothing is chosen."""
 
     chosen = Signal()
+    TAIL = " ▾"
 
     def __init__(self, text: str, tip: str) -> None:
-        super().__init__(text)
+        super().__init__(text, checkable=True)
         self._any_text = text
         self.value: Any = None
-        self.setProperty("role", "chip")
-        self.setCheckable(True)
-        self.setAutoDefault(True)  # Enter opens it too
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)
         self._menu = QMenu(self)

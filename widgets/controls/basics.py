@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from html import escape
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtCore import QEvent, QMargins, QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -17,6 +17,9 @@ from PySide6.QtWidgets import (
     QLabel,
     QLayout,
     QPushButton,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -64,11 +67,50 @@ def button(
     return made
 
 
-def chip(text: str, *, checkable: bool = False) -> QPushButton:
-    """Return a small round button, for filters and tabs."""
-    made = button(text, "chip")
-    made.setCheckable(checkable)
-    return made
+class Chip(QPushButton):
+    """A small round button: with a tick while it is on, with a plus where it adds something."""
+
+    TICK, PLUS, TAIL = "✓ ", "+ ", ""
+
+    def __init__(self, text: str = "", *, checkable: bool = False, adds: bool = False) -> None:
+        super().__init__(text)
+        self._adds = adds
+        self.setProperty("role", "chip")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(True)  # Enter presses it too
+        self.setCheckable(checkable)
+
+    def sizeHint(self) -> QSize:
+        """Return the size with its sign, so that its neighbours do not move."""
+        size = super().sizeHint()
+        may_have_sign = self._is_chip and (self.isCheckable() or self._adds)
+        width = self._width(self.TAIL) + (self._width(self.TICK) if may_have_sign else 0)
+        return size.grownBy(QMargins(width, 0, 0, 0))
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        """Draw the sign before the text, which has none for those who read the text alone."""
+        super().initStyleOption(option)
+        sign = self.TICK if self.isChecked() else self.PLUS if self._adds else ""
+        option.text = f"{sign if self._is_chip else ''}{self.text()}{self.TAIL}"
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw with the sign."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+    @property
+    def _is_chip(self) -> bool:
+        return bool(self.property("role") == "chip")  # else it switches a view: choices.joined
+
+    def _width(self, text: str) -> int:
+        """Return the width of a text, rounded as Qt rounds it in the size of a button."""
+        return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
+
+
+def chip(text: str, *, checkable: bool = False, adds: bool = False) -> Chip:
+    """Return a small round button, for filters and small actions."""
+    return Chip(text, checkable=checkable, adds=adds)
 
 
 def leave_keys(*buttons: QPushButton) -> None:
@@ -77,26 +119,20 @@ def leave_keys(*buttons: QPushButton) -> None:
         each.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
 
-class SteadyChip(QPushButton):
-    """A chip as wide as the longest of its texts, so that its neighbours do not move."""
+class SteadyChip(Chip):
+    """A chip as wide as the longest of its texts; its text tells its state, so it has no tick."""
+
+    TICK = ""
 
     def __init__(self, texts: Iterable[str], *, checkable: bool = False) -> None:
-        super().__init__()
+        super().__init__(checkable=checkable)
         self._texts = tuple(texts)
-        self.setProperty("role", "chip")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(True)
-        self.setCheckable(checkable)
 
     def sizeHint(self) -> QSize:
         """Return the size with the longest text."""
         size = super().sizeHint()
         now, *others = (self._width(text) for text in (self.text(), *self._texts))
         return QSize(size.width() + max(now, *others) - now, size.height())
-
-    def _width(self, text: str) -> int:
-        """Return the width of a text, rounded as Qt rounds it in the size of a button."""
-        return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
 
 
 class IconButton(QPushButton):

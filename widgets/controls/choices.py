@@ -1,4 +1,4 @@
-"""A check box whose text wraps, and a row of buttons of which one is on."""
+"""A check box whose text wraps, and buttons side by side of which one is on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QCheckBox,
+    QFrame,
+    QRadioButton,
+    QSizePolicy,
+    QWidget,
+)
 
+from widgets.controls.basics import column, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -65,9 +74,9 @@ class Check(QCheckBox):
             painter.setBrush(QColor(edge if is_on else theme.panel))
             painter.drawRoundedRect(box, CORNER, CORNER)
             if is_on:
-                painter.setPen(_tick_pen(theme.on_accent if is_usable else theme.panel, side))
+                painter.setPen(tick_pen(theme.on_accent if is_usable else theme.panel, side))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPath(_tick(box))
+                painter.drawPath(tick(box))
             room = self.rect().adjusted(self._indent(), 0, 0, 0)
             painter.setPen(QColor(theme.ink if is_usable else theme.soft))
             painter.drawText(
@@ -92,7 +101,8 @@ class Check(QCheckBox):
         return max(self._box_px() + STEP + 2, self.fontMetrics().height() + STEP)
 
 
-def _tick(box: QRectF) -> QPainterPath:
+def tick(box: QRectF) -> QPainterPath:
+    """Return a tick within a box."""
     path = QPainterPath()
     for place, (x, y) in enumerate(TICK):
         at_x, at_y = box.left() + x * box.width(), box.top() + y * box.height()
@@ -103,11 +113,23 @@ def _tick(box: QRectF) -> QPainterPath:
     return path
 
 
-def _tick_pen(colour: str, side: int) -> QPen:
+def tick_pen(colour: str, side: int) -> QPen:
+    """Return the pen for the tick of a box with this side."""
     pen = QPen(QColor(colour), side / 9)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     return pen
+
+
+def joined(*buttons: QAbstractButton) -> QFrame:
+    """Return buttons that switch what is seen, in one frame."""
+    frame = QFrame()
+    frame.setProperty("role", "views")
+    for each in buttons:
+        set_role(each, "view")
+    frame.setLayout(column(FlowLayout(*buttons, space=0)))
+    frame.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+    return frame
 
 
 class Segments(QWidget):

@@ -6,10 +6,11 @@ import math
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QWidget
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QSizePolicy, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import IconButton, chip, label, leave_keys, row, tip
+from widgets.controls.choices import joined
 from widgets.controls.slider import StopSlider
 from widgets.style.icons import icon
 from widgets.style.look import Look
@@ -43,14 +44,15 @@ class ReplayBar(QWidget):
         self._time = label(role="soft")
         self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._speeds = QButtonGroup(self)
-        chips = [self._speed_chip(speed) for speed in SPEEDS]
+        speeds = joined(*[self._speed_chip(speed) for speed in SPEEDS])
+        speeds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)  # in one line
         self.setLayout(
             row(
                 row(
                     self.play_button, self.back_button, self.step_button, self.restart_button,
                     space=STEP,
                 ),
-                self.slider, self._time, row(*chips, space=STEP),
+                self.slider, self._time, speeds,
                 space=3 * STEP,
             )
         )  # fmt: skip
@@ -111,7 +113,7 @@ class ReplayBar(QWidget):
             case _:
                 event.ignore()
 
-    def _speed_chip(self, speed: float) -> QWidget:
+    def _speed_chip(self, speed: float) -> QPushButton:
         times = {"times": f"{speed:g}"}
         made = chip(self._words.say("replay.speed", times), checkable=True)
         made.setAccessibleName(self._words.say("replay.speed_name", times))

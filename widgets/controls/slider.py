@@ -24,6 +24,7 @@ class StopSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self._look = look
         self._stops = Stops((0,), (0.0,))
+        self.is_chosen = True  # else it is drawn as nobody's choice
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -56,7 +57,8 @@ class StopSlider(QSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the track, its chosen part, and the handle."""
         theme = self._look.theme
-        chosen = QColor(theme.accent if self.isEnabled() else theme.soft)
+        is_lit = self.isEnabled() and self.is_chosen
+        chosen = QColor(theme.accent if is_lit else theme.soft)
         track, at_x = self._track(), self._handle_x()
         middle, radius = track.center().y(), self._handle_px() / 2
         with QPainter(self) as painter:
@@ -64,17 +66,19 @@ class StopSlider(QSlider):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.line))
             painter.drawRoundedRect(track, TRACK / 2, TRACK / 2)
-            painter.setBrush(chosen)
-            painter.drawRoundedRect(
-                QRectF(track.left(), track.top(), at_x - track.left(), track.height()),
-                TRACK / 2,
-                TRACK / 2,
-            )
+            if self.is_chosen:
+                painter.setBrush(chosen)
+                painter.drawRoundedRect(
+                    QRectF(track.left(), track.top(), at_x - track.left(), track.height()),
+                    TRACK / 2,
+                    TRACK / 2,
+                )
             handle = QColor(theme.ink if theme.mode == "dark" else theme.panel)
-            painter.setBrush(handle if self.isEnabled() else QColor(theme.ground))
+            painter.setBrush(handle if is_lit else QColor(theme.ground))
             painter.setPen(QPen(chosen, 2))
             painter.drawEllipse(QPointF(at_x, middle), radius - 1, radius - 1)
             if self.hasFocus():
+                painter.setPen(QPen(QColor(theme.accent), 2))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(QPointF(at_x, middle), radius + RING - 1, radius + RING - 1)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
+from widgets.controls.basics import Chip
 from widgets.style.theme import STEP
 
 HINT_OPACITY = 0.7  # on plain buttons; on coloured ones it would be unreadable
@@ -96,16 +97,12 @@ class ActionButton(QPushButton):
             painter.drawText(room.adjusted(left + words + gap, 0, 0, 0), middle, self.hint)
 
 
-class ActionChip(QPushButton):
+class ActionChip(Chip):
     """A small round button for an action, checked while the action is."""
 
     def __init__(self, action: QAction) -> None:
-        super().__init__()
+        super().__init__(checkable=action.isCheckable())
         self._action = action
-        self.setProperty("role", "chip")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(True)  # Enter presses it too
-        self.setCheckable(action.isCheckable())
         self.clicked.connect(lambda _checked=False: action.trigger())
         action.changed.connect(self._follow)
         self._follow()

@@ -1,59 +1,61 @@
-"""The files of an experiment, to read, copy and save."""
+"""The code of an experiment: the loop that it measures, and folded below it all files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import dedent
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
+from experiments.core.measured_loop import MeasuredLoop
 from experiments.core.words import Words
-from widgets.controls.basics import chip, column, row
+from widgets.controls.basics import button, chip, column, label
 from widgets.controls.layouts import FlowLayout
-from widgets.experiment.highlighting import PythonHighlighter
+from widgets.experiment.code_text import CodeText
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MEASURES = re.compile(r"^def measure\b", re.MULTILINE)  # what a declaration calls so
+ALL = 100  # stretch: all the room that the others leave
 BEGINS = re.compile(r"^(?:@|def |class )", re.MULTILINE)
 
 
 class CodeView(QWidget):
-    """One file at a time; all of them are offered as one script, which others make."""
+    """The loop, and one file at a time; all is offered as a script or notebook, made by others."""
 
     copy_wanted = Signal()
     save_wanted = Signal()
+    notebook_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words, self._look = words, look
+        self._words = words
         self._files: Sequence[tuple[str, str]] = ()
+        self._loop: MeasuredLoop | None = None
+        self._where, self._ran = label(role="head", wrap=True), label(role="soft", wrap=True)
+        self._text = CodeText(look)
         self._chips = QButtonGroup(self)
         self._chooser = FlowLayout()
-        self._text = QPlainTextEdit()
-        self._text.setReadOnly(True)
-        self._text.setProperty("role", "code")
-        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._text.setTabChangesFocus(True)
-        self._text.setAccessibleName(words.say("page.code"))
-        self._colours = PythonHighlighter(self._text.document(), look)
-        copy, save = chip(words.say("page.copy_script")), chip(words.say("page.save_script"))
-        for use, wanted in ((copy, self.copy_wanted), (save, self.save_wanted)):
-            use.setToolTip(words.say("page.script_help"))
-            use.clicked.connect(lambda _checked=False, wanted=wanted: wanted.emit())
-        uses = row(copy, save)
-        head = row(self._chooser, uses, space=4 * STEP)
-        head.setStretch(0, 1)
-        head.setAlignment(uses, Qt.AlignmentFlag.AlignTop)
-        self.setLayout(column(head, self._text, space=3 * STEP))
-        look.changed.connect(self._restyle)
-        self._restyle()
+        self._files_shown = QWidget()
+        self._files_shown.setLayout(self._chooser)
+        self._fold = button("", "link", clicked=self._turn)
+        foot = QWidget()
+        foot.setLayout(FlowLayout(self._fold, *self._uses()))
+        lines = column(
+            self._where, self._ran, self._files_shown, self._text, foot, None, space=3 * STEP
+        )
+        lines.setStretchFactor(self._text, ALL)
+        self.setLayout(lines)
+        self.show_sources(())
+        self.show_ran("")
 
-    def show_sources(self, files: Sequence[tuple[str, str]]) -> None:
-        """Show the first of these files, (name, text), and offer the others."""
-        self._files = files
+    def show_sources(
+        self, files: Sequence[tuple[str, str]], loop: MeasuredLoop | None = None
+    ) -> None:
+        """Show the loop, with these files, (name, text), folded; without one the first file."""
+        self._files, self._loop = files, loop
         for old in self._chips.buttons():
             self._chips.removeButton(old)
             self._chooser.removeWidget(old)
@@ -65,23 +67,62 @@ class CodeView(QWidget):
             made.clicked.connect(lambda _checked=False, place=place: self._show(place))
             self._chips.addButton(made, place)
             self._chooser.addWidget(made)
-        self._show(0)
+        where = ""
+        if loop is not None:
+            values = {"file": loop.file, "first": loop.first, "last": loop.last}
+            where = self._words.say("page.loop_where", values)
+        self._where.setText(where)
+        self._where.setVisible(bool(where))
+        self._fold.setVisible(loop is not None)
+        self._show_folded(loop is not None)
+
+    def show_ran(self, text: str) -> None:
+        """Say with what the loop ran; "" before a run."""
+        self._ran.setText(text)
+        self._ran.setVisible(bool(text) and self._loop is not None)
+
+    def _uses(self) -> list[QPushButton]:
+        made: list[QPushButton] = []
+        for key, help_key, wanted in (
+            ("page.copy_script", "page.script_help", self.copy_wanted),
+            ("page.save_script", "page.script_help", self.save_wanted),
+            ("page.notebook", "page.notebook_help", self.notebook_wanted),
+        ):
+            made.append(chip(self._words.say(key)))
+            made[-1].setToolTip(self._words.say(help_key))
+            made[-1].clicked.connect(lambda _checked=False, wanted=wanted: wanted.emit())
+        return made
+
+    def _turn(self) -> None:
+        self._show_folded(not self._files_shown.isHidden())
+
+    def _show_folded(self, folded: bool) -> None:
+        """Show the loop alone, or all files; that of the loop first."""
+        say, loop = self._words.say, self._loop
+        self._files_shown.setHidden(folded)
+        self._text.setAccessibleName(say("page.loop" if folded else "page.code"))
+        if folded and loop is not None:
+            self._fold.setText(say("page.all_code", {"count": len(self._files)}))
+            self._text.show_text(
+                dedent(loop.text), 1, (1, loop.last - loop.first + 1), is_whole=True
+            )
+            return
+        self._fold.setText(say("page.fold_code"))
+        names = [name for name, _ in self._files]
+        self._show(names.index(loop.file) if loop is not None and loop.file in names else 0)
 
     def _show(self, place: int) -> None:
-        text = self._files[place][1] if self._files else ""
-        self._colours.read(text)
-        self._text.setPlainText(text)
-        block = self._text.document().findBlockByNumber(_first_line(text))
-        self._text.setTextCursor(QTextCursor(block))
-        self._text.verticalScrollBar().setValue(block.firstLineNumber())
+        name, text = self._files[place] if self._files else ("", "")
+        loop = self._loop
+        if loop is not None and loop.file == name:
+            self._text.show_text(text, loop.first, (loop.first, loop.last))
+        else:
+            self._text.show_text(text, _first_line(text))
         if self._files:
             self._chips.button(place).setChecked(True)
-
-    def _restyle(self) -> None:
-        self._text.setFont(self._look.theme.font("note", mono=True))
 
 
 def _first_line(text: str) -> int:
     """Return where one begins to read: at what measures, in a helper behind its imports."""
     found = MEASURES.search(text) or BEGINS.search(text)
-    return text.count("\n", 0, found.start()) if found else 0
+    return text.count("\n", 0, found.start()) + 1 if found else 1

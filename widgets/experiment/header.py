@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row, tip
+from widgets.controls.choices import joined
 from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.experiment.action_button import ActionChip
 from widgets.style.theme import STEP
 
 
 class Header(QWidget):
-    """Way back, shelf, the question as title, and chips for `actions`."""
+    """Way back, shelf, the question as title, and chips for `actions`; a group is one frame."""
 
     back = Signal()
 
@@ -26,9 +27,13 @@ class Header(QWidget):
         self._shelf = label("", "soft")
         self._title = label("", "title", wrap=True)
         self._chips = {action: ActionChip(action) for action in actions}
+        grouped = [made for action, made in self._chips.items() if action.actionGroup() is not None]
+        views = joined(*grouped)
+        shown: list[QWidget] = [each for each in self._chips.values() if each not in grouped[1:]]
+        shown = [views if each in grouped else each for each in shown]
         way = QWidget()
         way.setLayout(row(self._back, self._shelf, None, space=STEP))
-        self.setLayout(column(PlaceHead(way, self._title, chip_row(*self._chips.values()))))
+        self.setLayout(column(PlaceHead(way, self._title, chip_row(*shown))))
 
     def show_experiment(self, question: str, shelf: str, method: str = "") -> None:
         """Show an experiment; the tip of the title is its method."""

@@ -39,6 +39,8 @@ class MainPanel(QFrame):
         self._data: QWidget | None = None
         self._data_side: QWidget | None = None
         self._code_side = _with_margin(self.code)
+        self._question: QWidget | None = None
+        self._question_side: QWidget | None = None
         self._stack = QStackedWidget()
         for side in (self._empty, self.views, self._code_side):
             self._stack.addWidget(side)
@@ -50,6 +52,17 @@ class MainPanel(QFrame):
             each.setText(text)
             each.setVisible(bool(text))
         self._stack.setCurrentWidget(self._empty)
+
+    def show_question(self, question: QWidget) -> None:
+        """Show this widget, which asks the question of a lesson."""
+        if question is not self._question:
+            if self._question_side is not None:
+                self._stack.removeWidget(self._question_side)
+                self._question_side.deleteLater()
+            self._question, self._question_side = question, _with_margin(question)
+            self._stack.addWidget(self._question_side)
+        if self._question_side is not None:
+            self._stack.setCurrentWidget(self._question_side)
 
     def show_views(self) -> None:
         """Show the plots."""

@@ -1,63 +1,104 @@
-"""Result of a run: its values in a column, then limits and notes."""
+"""Result of a run: the verdict, what to do next, and folded below it all that it rests on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from experiments.core.glossary import Glossary
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row, tip
+from widgets.controls.fold import Fold
+from widgets.controls.links import Link, LinkLabel, TermLabel
 from widgets.controls.wrapped import WrappedLink
+from widgets.experiment.verdict import Verdict, VerdictBlock
+from widgets.style.look import Look
 from widgets.style.theme import STEP
 
+MOST_LIMITS = 4  # more are not read; the rest tells how it was measured
 _NAMED = re.compile(r"`([a-z-]+)`")  # as written for the terminal
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Further:
+    """What to do next: settings to change, and an experiment; "" where there is none.
+
+    The words before a colon are the link.
+    """
+
+    setting_text: str = ""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    experiment_text: str = ""
+    experiment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A run that has ended. Values are (label, number with unit[, what was timed or counted])."""
+
+    verdict: Verdict = field(default_factory=Verdict)
+    further: Further = field(default_factory=Further)
+    values: Sequence[tuple[str, ...]] = ()
+    limits: Sequence[str] = ()  # what it cannot tell, the most important first
+    measured: Sequence[str] = ()  # how it was measured, in sentences
+    conditions: Sequence[tuple[str, str]] = ()
+
+
 class ResultBlock(QWidget):
-    """Values as (label, number with unit[, what was timed or counted]), then sentences.
+    """Shows one result; what was unfolded stays so with the next one.
 
     An experiment named in a sentence becomes a link below it; `experiment_wanted` carries its id.
     """
 
     experiment_wanted = Signal(str)
+    setting_wanted = Signal(dict)
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words = words
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4 * STEP)
-        self._shown: tuple[object, ...] = ()
+        self._words, self._look, self.glossary = words, look, Glossary(words)
+        self._shown: Result | None = None
+        self.verdict = VerdictBlock(self.glossary, look)
+        self._next = _NextBlock(words, look)
+        self._next.setting_wanted.connect(self.setting_wanted)
+        self._next.experiment_wanted.connect(self.experiment_wanted)
+        self._values, self._limits, self._measured = (
+            Fold(words.say(key))
+            for key in ("page.all_numbers", "page.cannot_tell", "page.how_measured")
+        )
+        folds = column(self._values, self._limits, self._measured, space=0)
+        self.setLayout(column(self.verdict, self._next, folds, space=4 * STEP))
 
-    def show_result(
-        self,
-        values: Sequence[tuple[str, ...]] = (),
-        remarks: Sequence[str] = (),
-        notes: Sequence[str] = (),
-        *,
-        lead: str = "",
-    ) -> bool:
-        """Show a result; return whether it has changed. `lead` is a sentence above it."""
-        wanted = (lead, tuple(values), tuple(remarks), tuple(notes))
-        if wanted == self._shown:
+    def show_result(self, result: Result) -> bool:
+        """Show a result; return whether it has changed."""
+        if result == self._shown:
             return False
-        self._shown = wanted
-        while (item := self._column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        if lead:
-            self._column.addWidget(label(unbroken(lead), wrap=True))
-        if values:
-            self._column.addWidget(_table(values))
-        if sentences := (*remarks, *notes):
-            self._column.addWidget(self._list(sentences))
-        self.setVisible(any(wanted))
+        self._shown = result
+        self.verdict.show_verdict(result.verdict)
+        self._next.show_further(result.further)
+        values, limits = result.values, result.limits[:MOST_LIMITS]
+        measured = (*result.measured, *result.limits[MOST_LIMITS:])
+        conditions = result.conditions
+        self._values.hold((lambda: _table(values)) if values else None, len(values))
+        self._limits.hold((lambda: self._list(limits)) if limits else None, len(limits))
+        self._measured.hold(
+            (lambda: self._how(measured, conditions)) if measured or conditions else None
+        )
         return True
+
+    def _how(self, sentences: Sequence[str], conditions: Sequence[tuple[str, str]]) -> QWidget:
+        made = QWidget()
+        facts = (
+            label(unbroken(f"{name}: {value}"), "soft", wrap=True) for name, value in conditions
+        )
+        parts = [self._list(sentences)] if sentences else []
+        made.setLayout(column(*parts, column(*facts, space=STEP), space=3 * STEP))
+        return made
 
     def _list(self, sentences: Sequence[str]) -> QWidget:
         """Return a bulleted list of sentences."""
@@ -66,8 +107,8 @@ class ResultBlock(QWidget):
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(STEP + 2)
         for sentence in sentences:
-            words = label(unbroken(self._plain(sentence)), "soft", wrap=True)
-            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # a command
+            words = TermLabel(self.glossary, self._look, "soft")
+            words.say(self._plain(sentence))
             line = row(_dot(), column(words, *self._links(sentence), space=0))
             line.setStretch(1, 1)
             lines.addLayout(line)
@@ -86,6 +127,39 @@ class ResultBlock(QWidget):
                 link = WrappedLink(f"{named}: {self._words.say(f'{named}.question')}")
                 link.clicked.connect(lambda _=False, id_=named: self.experiment_wanted.emit(id_))
                 yield link
+
+
+class _NextBlock(QFrame):
+    """Two links: settings to change, and another experiment."""
+
+    setting_wanted = Signal(dict)
+    experiment_wanted = Signal(str)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self.setProperty("role", "next")
+        self._further = Further()
+        self._setting, self._experiment = LinkLabel(look), LinkLabel(look)
+        self._setting.linkActivated.connect(
+            lambda _link: self.setting_wanted.emit(dict(self._further.setting))
+        )
+        self._experiment.linkActivated.connect(self.experiment_wanted)
+        head = label(words.say("page.next"), "strong")
+        inside = column(head, self._setting, self._experiment, space=STEP)
+        inside.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
+        self.setLayout(inside)
+
+    def show_further(self, further: Further) -> None:
+        self._further = further
+        _show_link(self._setting, further.setting_text, "setting")
+        _show_link(self._experiment, further.experiment_text, further.experiment)
+        self.setVisible(bool(further.setting_text or further.experiment_text))
+
+
+def _show_link(shown: LinkLabel, text: str, target: str) -> None:
+    """Show a text, of which what stands before its colon is a link."""
+    linked = text.partition(":")[0]
+    shown.show_text(text, [Link(0, len(linked), target)] if text else ())
 
 
 def _table(values: Sequence[tuple[str, ...]]) -> QWidget:

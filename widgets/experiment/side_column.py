@@ -1,4 +1,4 @@
-"""Column beside the plots: state and buttons, then tabs with result, settings or comparison."""
+"""Column beside the plots: state, then tabs with result, settings or comparison, then buttons."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget,
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column
+from widgets.controls.choices import joined
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.comparison_table import Comparison, ComparisonTable
-from widgets.experiment.result import ResultBlock
+from widgets.experiment.result import Result, ResultBlock
 from widgets.experiment.state import StateBlock
 from widgets.sheets.trouble import TroubleBox
 from widgets.style.look import Look
@@ -22,6 +23,8 @@ from widgets.style.theme import STEP
 WIDTH_PX = 345  # at zoom 1
 WIDEST_SHARE = 0.4  # of the page, at large zoom
 LEAST_TAB_PX = 180
+FIRST = 100  # stretch of the tab: it takes all the room up to what it needs
+MOST_PX = 16_777_215  # Qt's QWIDGETSIZE_MAX, which the bindings lack
 
 
 class Tab(IntEnum):
@@ -38,9 +41,9 @@ class SideColumn(QScrollArea):
     def __init__(self, words: Words, look: Look, buttons: Sequence[QWidget]) -> None:
         super().__init__()
         self._look = look
-        self.state = StateBlock(words, buttons)
+        self.state = StateBlock(words)
         self.trouble = TroubleBox(words, look)
-        self.result = ResultBlock(words)
+        self.result = ResultBlock(words, look)
         self._comparison = ComparisonTable(look, words)
         self._form, self._nothing = QWidget(), QWidget()
         self._offered: list[Tab] | None = None
@@ -60,10 +63,10 @@ class SideColumn(QScrollArea):
             self._tabs.addButton(made, tab)
         # The program's settings have the same accessible name.
         self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
-        tabs = FlowLayout(*self._tabs.buttons())
+        self._choice = tabs = joined(*self._tabs.buttons())
         head = column(self.state, self.trouble, space=3 * STEP)
-        whole = column(head, tabs, self._stack, space=4 * STEP)
-        whole.setStretch(2, 1)
+        whole = column(head, tabs, self._stack, FlowLayout(*buttons), None, space=4 * STEP)
+        whole.setStretch(2, FIRST)
         self._inner = QWidget()
         self._inner.setLayout(whole)
         self.setWidget(self._inner)
@@ -75,7 +78,6 @@ class SideColumn(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.offer(())
-        look.changed.connect(self._follow)
 
     @property
     def tab(self) -> Tab | None:
@@ -89,7 +91,8 @@ class SideColumn(QScrollArea):
             return
         self._offered = list(tabs)
         for tab in Tab:
-            self._tabs.button(tab).setVisible(tab in tabs and len(tabs) > 1)
+            self._tabs.button(tab).setVisible(tab in tabs)
+        self._choice.setVisible(len(tabs) > 1)
         if tabs:
             self.choose(tabs[0])
         else:
@@ -112,15 +115,9 @@ class SideColumn(QScrollArea):
             _content(area).installEventFilter(self)
         self._stack.setCurrentIndex(shown)
 
-    def show_result(
-        self,
-        values: Sequence[tuple[str, ...]],
-        remarks: Sequence[str],
-        notes: Sequence[str],
-        lead: str,
-    ) -> None:
+    def show_result(self, result: Result) -> None:
         """Show a result, scrolled to the top if it has changed."""
-        if self.result.show_result(values, remarks, notes, lead=lead):
+        if self.result.show_result(result):
             self._begin(Tab.RESULT)
 
     def show_comparison(self, comparison: Comparison) -> None:
@@ -152,13 +149,8 @@ class SideColumn(QScrollArea):
         layout, seen = self._inner.layout(), self.viewport()
         if layout is not None:
             least = layout.totalMinimumHeightForWidth(seen.width())
-            head = least - self._stack.minimumSizeHint().height()
-            self._stack.unroll(unrolled=head + LEAST_TAB_PX > seen.height())
-
-    def _follow(self) -> None:
-        parent = self.parentWidget()
-        if parent is not None:
-            self.fit(parent.width())
+            around = least - self._stack.minimumSizeHint().height()
+            self._stack.unroll(unrolled=around + LEAST_TAB_PX > seen.height())
 
 
 class _Tabs(QStackedWidget):
@@ -171,8 +163,20 @@ class _Tabs(QStackedWidget):
         seen = _areas(self.currentWidget()) if unrolled else ()
         for area in self.findChildren(QScrollArea):
             area.setMinimumHeight(_content_px(area) if area in seen else 0)
+        self._end_below_content()
         if self.minimumSizeHint() != before:
             self.updateGeometry()
+
+    def _end_below_content(self) -> None:
+        """Take no more room than the tab needs, so that the buttons stand right below it."""
+        page = self.currentWidget()
+        areas = _areas(page)
+        most = sum(map(_content_px, areas))
+        if page not in areas and page is not None:  # a form has more than what scrolls
+            most += page.sizeHint().height() - sum(area.sizeHint().height() for area in areas)
+        most = max(most, LEAST_TAB_PX) if areas else MOST_PX
+        if most != self.maximumHeight():
+            self.setMaximumHeight(most)
 
     def hasHeightForWidth(self) -> bool:
         """Ask for `minimumSizeHint` only: a tab's height for width would count as the head's."""

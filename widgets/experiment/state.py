@@ -1,11 +1,6 @@
-"""State of an experiment: head, buttons, progress bar, and a sentence.
-
-The buttons stand above the sentence, so that its length does not move them.
-"""
+"""State of an experiment: head, progress bar, and a sentence."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -13,7 +8,6 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row, set_role, tip
-from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
 FINE = 1000  # steps of the bar
@@ -23,7 +17,7 @@ LINES = 2  # reserved below the bar, so that the rest does not jump
 class StateBlock(QWidget):
     """Shows one state; everything that does not belong to it is hidden."""
 
-    def __init__(self, words: Words, buttons: Sequence[QWidget] = ()) -> None:
+    def __init__(self, words: Words) -> None:
         super().__init__()
         self._title, self._aside = label("", "head", wrap=True), label("", "soft")
         self._bar = QProgressBar()
@@ -37,7 +31,7 @@ class StateBlock(QWidget):
         head.setStretch(0, 1)
         above = column(head, self._bar, self._doing, space=2 * STEP)
         below = column(self._sentence, self._detail, space=2 * STEP)
-        self.setLayout(column(above, FlowLayout(*buttons), below, space=3 * STEP))
+        self.setLayout(column(above, below, space=3 * STEP))
         self.show_state()
 
     def show_state(
@@ -50,8 +44,12 @@ class StateBlock(QWidget):
         detail: str = "",
         fraction: float | None = None,
         busy: bool = False,
+        is_past: bool = False,
     ) -> None:
-        """Show a state; the bar is shown with a `fraction`, or moves by itself if `busy`."""
+        """Show a state; the bar is shown with a `fraction`, or moves by itself if `busy`.
+
+        One that `is_past` is quiet: its result is read first.
+        """
         for words, text in (
             (self._title, title),
             (self._aside, aside),
@@ -63,7 +61,7 @@ class StateBlock(QWidget):
             words.setVisible(bool(text))
         self._aside.setToolTip(tip(aside_help))
         # A title above a sentence is less important than the sentence.
-        set_role(self._title, "soft" if sentence else "head")
+        set_role(self._title, "soft" if sentence or is_past else "head")
         has_bar = busy or fraction is not None
         self._bar.setVisible(has_bar)
         self._doing.setVisible(has_bar or bool(self._doing.text()))

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.declare import Experiment
@@ -20,7 +20,8 @@ from experiments.core.disturbed import loss_of
 from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.core.words import Words
 from experiments.engine.messages import Frame
-from widgets.controls.basics import tip
+from widgets.controls.basics import IconButton, tip
+from widgets.experiment.full_plot import FullPlot
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.style.look import Look
@@ -61,6 +62,7 @@ class ViewsPanel(QScrollArea):
 
     table_wanted = Signal()
     save_wanted = Signal(object, str)  # Plot, suffix
+    plots_made = Signal()  # of another experiment
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -71,8 +73,10 @@ class ViewsPanel(QScrollArea):
         self._heads: list[ViewHead] = []
         self._drawn: list[object] = []  # the state that each plot was drawn from
         self._left_out: Set[str] = frozenset()  # tables whose plots are hidden
+        self._only: Set[str] = frozenset()  # keys of the views that are shown; empty for all
         self.place = 0  # index of the plot that had the focus last
         self.method = ""  # tip of the headline's title
+        self._full: FullPlot | None = None
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
@@ -85,13 +89,15 @@ class ViewsPanel(QScrollArea):
         """Create the plots of an experiment, without drawing them."""
         if experiment is self._experiment:
             return
+        if self._full is not None:
+            self._full.dismiss()
         self._experiment = experiment
         content = _Content()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
         self.plots, self._shown, self._heads, self._drawn, self.place = [], [], [], [], 0
-        self._left_out = frozenset()
+        self._left_out = self._only = frozenset()
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place), 2 * STEP if place else 0)
             if not place:  # the method is that of the headline
@@ -112,6 +118,7 @@ class ViewsPanel(QScrollArea):
         layout.addStretch(REST)
         self.setWidget(content)  # deletes the previous content
         self._fit()
+        self.plots_made.emit()
 
     def show_unmeasured(self, experiment: Experiment[Any]) -> None:
         """Show an experiment without a run; clear everything of another run."""
@@ -130,13 +137,25 @@ class ViewsPanel(QScrollArea):
 
     def leave_out(self, tables: Set[str]) -> None:
         """Hide the plots of these tables, unless no other would be left."""
-        if self._experiment is None or tables == self._left_out:
+        if tables != self._left_out:
+            self._left_out = tables
+            self._choose()
+
+    def show_only(self, keys: Set[str]) -> None:
+        """Show the views of these keys only; all of them where none are named."""
+        if keys != self._only:
+            self._only = keys
+            self._choose()
+
+    def _choose(self) -> None:
+        if self._experiment is None:
             return
-        self._left_out = tables
-        plots = self._experiment.plots
-        left = [view for view in plots if view.table not in tables] or plots
-        for place, view in enumerate(self._experiment.views):
-            is_left = isinstance(view, Code) or view in left
+        views, plots = self._experiment.views, self._experiment.plots
+        wanted = [view for view in views if not self._only or view.key in self._only]
+        left = [view for view in plots if view in wanted and view.table not in self._left_out]
+        left = left or [view for view in plots if view in wanted] or [*plots]
+        for place, view in enumerate(views):
+            is_left = view in (wanted if isinstance(view, Code) else left)
             for part in (self._heads[place], self._shown[place]):
                 part.setVisible(is_left)
         for place, head in enumerate(self._heads):
@@ -186,9 +205,29 @@ class ViewsPanel(QScrollArea):
                 shown.set_band(band)
                 shown.set_caption(caption)
 
+    def keyed_plots(self) -> dict[str, Plot]:
+        """Return the plots by the keys of their views; none before an experiment is shown."""
+        views = self._experiment.plots if self._experiment is not None else ()
+        return {view.key: plot for view, plot in zip(views, self.plots, strict=True)}
+
     def plot_in_focus(self) -> Plot | None:
         """Return the plot that had the focus last, at first the headline."""
         return self.plots[self.place] if self.plots else None
+
+    def fill_window(self, keys: QKeySequence) -> None:
+        """Show the plot that had the focus last over the whole window, until `keys` or Esc."""
+        plot, content = self.plot_in_focus(), self.widget()
+        home = content.layout() if content is not None else None
+        if plot is None or self._full is not None or not isinstance(home, QVBoxLayout):
+            return
+        closer = IconButton(self._look, "close", self._words.say("overlay.close"))
+        self._full = FullPlot(plot, home, plot.accessibleName(), keys, closer)
+        self._full.closed.connect(self._take_back)
+        self._full.open()
+
+    def _take_back(self) -> None:
+        self._full = None
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the heights to the new width."""

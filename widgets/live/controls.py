@@ -32,7 +32,7 @@ class Controls(QWidget):
         self._words = words
         self._load: tuple[int, bool] | None = None  # as last shown
         self.freeze = chip("", checkable=True)
-        self.mark = chip("")
+        self.mark = chip("", adds=True)
         self.mark.setToolTip(words.say("live.mark_help"))
         self.save = chip(words.say("live.save"))
         self.open = chip(words.say("live.open_short"))

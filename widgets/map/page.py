@@ -12,6 +12,7 @@ from experiments.core.declare import Part
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import chip, column, label, leave_keys, row
+from widgets.controls.choices import joined
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine, LoadScale
@@ -60,12 +61,15 @@ class MapPage(QWidget):
         self.table = chip(words.say("map.table"), checkable=True)
         self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
         self.table.toggled.connect(self._switch_view)
+        self._picture = chip(words.say("places.map"), checkable=True)
+        self._picture.setChecked(True)
+        self._picture.clicked.connect(self._show_map)
         self._parts: PartsTable | None = None  # made on first use
-        self.start = StartCard(words)
+        self.start = StartCard(words, look)
         title = label(words.say("map.this_machine"), "title")
-        chips = self.structure, self.measured, self.live, self.table
-        leave_keys(*chips)
-        head = PlaceHead(self._soft, title, chip_row(*chips))
+        layers, views = (self.structure, self.measured, self.live), (self._picture, self.table)
+        leave_keys(*layers, *views)
+        head = PlaceHead(self._soft, title, chip_row(*layers, joined(*views)))
         self._side = QWidget()
         # Below the panel, which the user reads already when the card appears.
         self._side.setLayout(column(self.panel, self.start, space=3 * STEP))
@@ -162,7 +166,7 @@ class MapPage(QWidget):
         self._share()
 
     def _layer(self, key: str) -> QPushButton:
-        made = chip(self._words.say(key), checkable=True)
+        made = chip(self._words.say(key), checkable=True, adds=True)
         made.setChecked(True)
         made.toggled.connect(self._show_layers)
         return made
@@ -202,8 +206,13 @@ class MapPage(QWidget):
         chosen = self.panel.box
         self.panel.show_now(self.map.live_of(chosen) if chosen else None)
 
+    def _show_map(self) -> None:
+        self._picture.setChecked(True)  # a second click would take it away
+        self.table.setChecked(False)
+
     def _switch_view(self) -> None:
         """Switch between the table and the map."""
+        self._picture.setChecked(not self.table.isChecked())
         if self._parts is None:
             self._parts = PartsTable(self._words, self._look)
             self._parts.part_chosen.connect(self._choose_row)

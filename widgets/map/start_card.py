@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label
+from widgets.controls.basics import IconButton, button, column, label, row
 from widgets.controls.layouts import FlowLayout
+from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 
 class StartCard(QFrame):
-    """Question, button and expected time of the proposed experiment."""
+    """Question, button and expected time of the proposed experiment.
+
+    `experiment_wanted` carries its id; `closed` tells that a person wants no card.
+    """
 
     experiment_wanted = Signal(str)
+    closed = Signal()
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self._words, self._experiment = words, ""
         self._question, self._time = label("", "head", wrap=True), label("", "soft")
         self.button = button(words.say("map.start"), "main", clicked=self._want)
+        self.close_button = IconButton(look, "close", words.say("map.start_close"))
+        self.close_button.clicked.connect(lambda _checked=False: self._close())
+        head = row(self._question, self.close_button)
+        head.setStretch(0, 1)
+        head.setAlignment(self.close_button, Qt.AlignmentFlag.AlignTop)
         layout = column(
-            label(words.say("map.start_here"), "soft", wrap=True),
-            self._question,
-            FlowLayout(self.button, self._time, space=3 * STEP),
+            head,
+            FlowLayout(self.button, self._time, space=2 * STEP),
             space=3 * STEP,
         )
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 4 * STEP)
         self.setLayout(layout)
         self.hide()
 
@@ -42,3 +51,7 @@ class StartCard(QFrame):
 
     def _want(self) -> None:
         self.experiment_wanted.emit(self._experiment)
+
+    def _close(self) -> None:
+        self.hide()
+        self.closed.emit()

@@ -76,9 +76,13 @@ class Canvas(QWidget):
         """Return the height beyond which the foot would stay empty; may be infinite."""
         return self.scene.most_px(self._look.theme) + 2 * PADDING_PX
 
-    def picture(self, *, scale: float = 2.0) -> QImage:
-        """Return a picture with the caption, at `scale` device pixels per pixel."""
-        return export.picture(self.scene, self.size(), self._look.theme, scale)
+    def picture(self, verdict: str = "", because: str = "", *, scale: float = 2.0) -> QImage:
+        """Return a picture with the caption, at `scale` device pixels per pixel.
+
+        A verdict and its cause stand above it.
+        """
+        theme, size = self._look.theme, self.size()
+        return export.picture(self.scene, size, theme, scale, verdict, because)
 
     def svg(self) -> bytes:
         """Return an SVG file with the caption."""

@@ -28,15 +28,21 @@ if TYPE_CHECKING:
 Place = TypeVar("Place", float, np.ndarray)
 Range = tuple[float, float]
 
+GHOST = -1  # in place of a series colour
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Another run of the same experiment, shown on the same axes."""
+    """Another run of the same experiment, shown on the same axes.
+
+    A ghost is what was there before: soft grey under the marks, with no colours of its own.
+    """
 
     name_a: str
     name_b: str
     rows: Sequence[Any]
     values: Mapping[str, float] = field(default_factory=dict)  # of its finding, for its limit lines
+    is_ghost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +138,16 @@ class Track:
     """
 
     name: str
-    colour: int  # place in the series colours of the theme
+    colour: int  # place in the series colours of the theme, or GHOST
     xs: np.ndarray
     ys: np.ndarray
     is_aligned: bool = True
+    label: str = ""  # of all its points, as it stands in the rows
+    labels: tuple[str, ...] = ()  # of each point, where they differ
+
+    def label_of(self, point: int) -> str:
+        """Return the label of a point, as it stands in the rows."""
+        return self.labels[point] if self.labels else self.label
 
 
 class Drawing(Protocol):

@@ -5,24 +5,47 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QRect, QRectF, QSize
-from PySide6.QtGui import QImage, QImageWriter, QPainter
+from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
+from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.plots.scene import Scene
 from widgets.style.theme import STEP, Theme
 
 MARGIN_PX = 4.0 * STEP
+MOST_LINES = 4  # of a verdict, and of its cause
 SVG_MIME = "image/svg+xml"
 POINTS_AN_INCH = 96  # dots per inch as in CSS
 
 
-def picture(scene: Scene, size: QSize, theme: Theme, scale: float) -> QImage:
-    """Return the plot with its caption, on the theme's panel colour."""
-    image = QImage(size * scale, QImage.Format.Format_RGB32)
+def picture(
+    scene: Scene, size: QSize, theme: Theme, scale: float, verdict: str = "", because: str = ""
+) -> QImage:
+    """Return the plot with its caption, on the theme's panel colour.
+
+    Above it stand a verdict and its cause, for which the picture grows.
+    """
+    room = _bounds(size)
+    said = [
+        (part, font, wrapped(part, font, room.width(), MOST_LINES))
+        for part, font in (
+            (verdict, theme.font("verdict", weight=QFont.Weight.Bold)),
+            (because, theme.font("text")),
+        )
+        if part
+    ]
+    heights = [len(lines) * line_px(font) + 2 * STEP for _, font, lines in said]
+    head_px = round(sum(heights))
+    whole = QSize(size.width(), size.height() + head_px)
+    image = QImage(whole * scale, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(scale)
     with QPainter(image) as painter:
-        painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.panel)
-        scene.paint(painter, _bounds(size), theme, scale=scale, has_head=True)
+        painter.fillRect(QRectF(0, 0, whole.width(), whole.height()), theme.panel)
+        painter.setPen(QColor(theme.ink))
+        for (part, font, _), height in zip(said, heights, strict=True):
+            draw_lines(painter, room, part, font, MOST_LINES)
+            room.translate(0, height)
+        scene.paint(painter, room, theme, scale=scale, has_head=True)
     return image
 
 

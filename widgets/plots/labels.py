@@ -67,6 +67,7 @@ class Label:
     rect: QRectF
     is_over: bool = False  # it covers marks
     leader: QLineF | None = None  # from its line, if the place alone does not tell
+    of: str = ""  # the mark that it names, as it stands in the rows, where that is known
 
 
 @dataclass(frozen=True, slots=True)

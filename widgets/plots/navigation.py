@@ -8,6 +8,7 @@ from widgets.plots.drawing import Range
 from widgets.plots.ranges import kept_near, zoomed
 from widgets.plots.scene import Painted, Scene
 
+POINT_PART = 16  # a zoomed point has this part of the whole axis at each of its sides
 SAME = 0.01  # a part that differs from all by less than this fraction is all
 
 
@@ -31,6 +32,17 @@ def pan(scene: Scene, painted: Painted, moved: QPointF) -> None:
     if scene.zoom_y is not None:
         shift = area.y_at(0.0) - area.y_at(moved.y())
         scene.zoom_y = kept_near((scene.zoom_y[0] + shift, scene.zoom_y[1] + shift), full.y)
+
+
+def zoom_to(scene: Scene, painted: Painted, part: Range) -> None:
+    """Show a part of the x axis, cut to all of it, in the middle half; a point in an eighth."""
+    full = painted.full.x
+    low, high = max(part[0], full[0]), min(part[1], full[1])
+    if not scene.drawing.plan().x.can_zoom or low > high:
+        return
+    middle, half = (low + high) / 2, max(high - low, (full[1] - full[0]) / POINT_PART)
+    sight = max(middle - half, full[0]), min(middle + half, full[1])
+    scene.zoom_x = _part(sight, full)
 
 
 def bring_into_sight(scene: Scene, x: float, y: float) -> bool:

@@ -1,282 +1,296 @@
-"""The widget of every plot: drawn live, with a reading cursor, zoom, menu and export."""
+"""The widget of every plot, with what a lesson does with it: expect, ask, light, sketch, guess."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QContextMenuEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication
 
-from experiments.core.declare import Experiment
-from experiments.core.views import View
-from experiments.core.words import Words
-from experiments.engine import messages
-from widgets.controls.basics import asks_for_escape, tip
-from widgets.plots import navigation, reading
-from widgets.plots.canvas import Canvas
-from widgets.plots.drawing import Beside, Track
-from widgets.plots.reading import Cursor
-from widgets.plots.scene import Painted, Scene
-from widgets.style.look import Look
+from experiments.core.lesson_run import Spot
+from experiments.core.views import Lines
+from widgets.plots import navigation
+from widgets.plots.overlays import light, places
+from widgets.plots.overlays.axes_of import x_axis, y_axis
+from widgets.plots.overlays.guess import Guessed
+from widgets.plots.overlays.handles import Handles, Marker, Sketch
+from widgets.plots.overlays.places import Place
+from widgets.plots.ranges import NO_ROOM
+from widgets.plots.readable import ReadablePlot
+from widgets.plots.scene import Painted
 
-ZOOM_STEP = 1.4  # per key press, or notch of the wheel
-NOTCH = 120.0
-DESCRIBE_MS = 400  # shortest time between two descriptions of a live plot
+LEFT = Qt.MouseButton.LeftButton
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class Plot(Canvas):
-    """One view of an experiment. Call `draw` whenever there are new rows."""
+class Plot(ReadablePlot):
+    """One view of an experiment, which can be asked about and drawn upon.
 
-    reading_changed = Signal(str)  # the cursor's text; "" when it disappears
-    table_wanted = Signal()
-    save_wanted = Signal(str)  # ".png" or ".svg"; the page asks for the file name
+    Marks are named by their label in the rows: of a bar, a line, a pin, the group of a lane, a row
+    of cells; "" where there is none. x has the unit of its column, NaN where there is none.
+    """
 
-    _cursor: Cursor | None = None  # events arrive while the base class is still being made
+    picked = Signal(str, float)  # while asked: the mark or the place that was chosen
+    pointed = Signal(str, float)  # the mark or place below the mouse or the cursor; "" for none
+    sketched = Signal(tuple)  # all heights, after each change
+    marked = Signal(float)  # the marker's x, after each change
 
-    def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
-        super().__init__(Scene(experiment, view, words), look)
-        self._tracks: Sequence[Track] | None = None
-        self._reading = ""
-        self._hovered: QPointF | None = None  # where the mouse reads a mark
-        self._pressed: QPointF | None = None
-        self._is_dragged = False
-        self._menu: QMenu | None = None
-        self._describing = QTimer(self, singleShot=True, interval=DESCRIBE_MS)
-        self._describing.timeout.connect(self._describe)
-        self.setMouseTracking(True)
+    # Events arrive while the base class is still being made.
+    _mouse: QPointF | None = None  # where it rests, unless it left or keys took over
+    _is_asked = False
+    _handles: Handles | None = None
+    _click: QPointF | None = None  # where the button went down
+    _lit: Spot | None = None
+    _pointed_at: tuple[str, QRectF] | None = None
+
+    def show_expected(
+        self, rows: Sequence[Any], values: Mapping[str, float], *, faint: bool = True
+    ) -> None:
+        """While nothing is measured, show axes for these rows, and their marks if `faint`.
+
+        The first rows that `draw` brings take it away, and so do none here.
+        """
+        self.scene.contents.expect(rows, values, is_faint=faint)
+        self._show_contents()
+
+    def show_guess(self, guess: Guessed | None) -> None:
+        """Show a guess over the marks, in pictures too; None takes it away."""
+        self.scene.guess = guess
+        self.scene.forget_widest()
+        self.draw_again()
         self._describe()
 
-    def draw(
-        self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
-    ) -> None:
-        """Show all rows of the view's table; the finding's `values` place the limit lines.
+    def ghost(self, rows: Sequence[Any] | None, label: str = "") -> None:
+        """Show earlier rows in grey under the marks; None takes them away.
 
-        Fewer rows than before, or different ones, start another run: its zoom is reset.
+        Cells and pictures have no place for them.
         """
-        if self.scene.take(rows, values, beside):
-            self._cursor = None
-        self._tracks = None
-        self._refresh()
-        if self._hovered is not None:
-            self._read_under(self._hovered)  # the marks move under the mouse
-        elif self._cursor is not None or self._reading:
-            self._read(reading.kept(self._cursor, self._known_tracks()))
-        if not self._describing.isActive():
-            self._describing.start()
+        self.scene.contents.haunt(rows, label)
+        self._show_contents()
 
-    def forget_widest(self) -> None:
-        """Let the axes shrink to what the next drawing needs."""
+    def hold_back(self, labels: Collection[str]) -> None:
+        """Do not show the marks with these labels until they are no longer held back."""
+        if self.scene.contents.hold_back(labels):
+            self.scene.show_contents()
+            self.draw_again()
+
+    def light(self, spot: Spot | None) -> None:
+        """Light up the marks of a spot's names, or its stretch of the x axis."""
+        self._lit = spot
+        self.update()
+
+    def zoom_to(self, spot: Spot) -> None:
+        """Light a spot, and zoom the x axis so that it fills the middle half, if that can zoom."""
+        painted = self.painted()
+        part = None if painted.is_empty else places.extent(self.scene, spot)
+        if part is not None:
+            navigation.zoom_to(self.scene, painted, part)
+            self._refresh()
+        self.light(spot)
+
+    def ask(self, on: bool) -> None:
+        """Let a click, or Enter at the cursor, pick a mark or a place; nothing pans meanwhile."""
+        if not on and not self._is_asked:
+            return
+        self._is_asked, self._click = on, None
+        if on:
+            self._hovered = None
+            self._read(None)
+        self._show_shape()
+        self._follow()
+
+    # --- sketch and marker ------------------------------------------------------------------------
+
+    def begin_sketch(
+        self, xs: Sequence[float], heights: Sequence[float], low: float, high: float
+    ) -> None:
+        """Draw handles at these x, to be moved between two heights. Only on lines.
+
+        Raises ValueError for a value without a place on its logarithmic axis.
+        """
+        view = self.scene.terms.view
+        x, y = x_axis(view), y_axis(view)
+        if x is not None and y is not None and len(xs):
+            self._hold(Sketch(self.scene.terms, (x, y), xs, heights, low, high))
+
+    def end_sketch(self) -> None:
+        """Take the handles away."""
+        if isinstance(self._handles, Sketch):
+            self._hold(None)
+
+    def begin_marker(self, x: float, low: float, high: float, step: float = 0.0) -> None:
+        """Draw a line to be moved between two x, in steps if given. Not over names.
+
+        Raises ValueError for a value without a place on a logarithmic axis.
+        """
+        axis = x_axis(self.scene.terms.view)
+        if axis is not None:
+            self._hold(Marker(self.scene.terms, axis, x, low, high, step))
+
+    def end_marker(self) -> None:
+        """Take the line away."""
+        if isinstance(self._handles, Marker):
+            self._hold(None)
+
+    def _hold(self, handles: Handles | None) -> None:
+        self._handles, self._click = handles, None
+        self.scene.room = handles.room if handles else NO_ROOM
         self.scene.forget_widest()
+        self._read(None)
+        self.draw_again()
+        self._describe()
+        self._show_shape()
+        self._follow()
 
-    def draw_frame(self, frame: messages.Frame) -> None:
-        """Show a frame, if the view shows frames."""
-        self.scene.take_frame(frame)
-        self._tracks = None
-        self._refresh()
+    def _moved(self, *, has_changed: bool) -> None:
+        self.update()
+        self._describe()
+        if has_changed and isinstance(self._handles, Sketch):
+            self.sketched.emit(self._handles.heights)
+        elif has_changed and isinstance(self._handles, Marker):
+            self.marked.emit(self._handles.x)
 
-    def zoom_in(self) -> None:
-        """Zoom the x axis in around the cursor or the middle."""
-        self._zoom(1 / ZOOM_STEP)
+    def said(self) -> str:
+        """Return what the chosen handle says, or the reading."""
+        return self._handles.text() if self._handles else super().said()
 
-    def zoom_out(self) -> None:
-        """Zoom the x axis out."""
-        self._zoom(ZOOM_STEP)
-
-    def menu(self) -> QMenu:
-        """Return the context menu."""
-        if self._menu is not None:
-            return self._menu
-        menu = self._menu = QMenu(self)
-        entries: tuple[tuple[str, Callable[[], object]] | None, ...] = (
-            ("plot.copy_picture", self.copy_picture),
-            ("plot.copy_svg", self.copy_svg),
-            ("plot.save_png", lambda: self.save_wanted.emit(".png")),
-            ("plot.save_svg", lambda: self.save_wanted.emit(".svg")),
-            None,
-            ("plot.show_table", self.table_wanted.emit),
-            None,
-            ("plot.zoom_in", self.zoom_in),
-            ("plot.zoom_out", self.zoom_out),
-            ("plot.show_all", self.show_all),
-        )
-        for entry in entries:
-            if entry is None:
-                menu.addSeparator()
-            else:
-                menu.addAction(self.scene.terms.say(entry[0])).triggered.connect(entry[1])
-        return menu
-
-    # --- the reading cursor -----------------------------------------------------------------------
+    # --- what is below mouse or cursor ------------------------------------------------------------
 
     def paint_over(self, painted: Painted) -> None:
-        """Paint the cursor and its text."""
-        tracks = self._known_tracks() if self._cursor else ()
-        if self._cursor and reading.kept(self._cursor, tracks):
-            track = tracks[self._cursor.track]
-            reading.paint(painted.sheet, track, self._cursor.point, self._reading)
-
-    def _describe(self) -> None:
-        self.setAccessibleDescription(self._reading or self.summary())
-
-    def _known_tracks(self) -> Sequence[Track]:
-        if self._tracks is None:
-            self._tracks = self.scene.drawing.tracks()
-        return self._tracks
-
-    def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
-        """Move the cursor, or hide it, and show its text."""
-        text = self.scene.drawing.read(cursor.track, cursor.point) if cursor else ""
-        has_moved = cursor != self._cursor
-        self._cursor = cursor
-        if has_moved or text != self._reading:
-            self.update()
-        if text != self._reading:
-            self._reading = text
-            self._describe()
-            self.reading_changed.emit(text)
-        if aloud and text:
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
-
-    def _read_under(self, at: QPointF) -> None:
-        """Read the mark under the mouse; without one, a cursor placed by keys stays."""
-        painted, found = self.painted(), None
-        if not self.scene.about(painted, at):  # the limit's tooltip would cover the reading
-            found = reading.under(self.scene.drawing, self._known_tracks(), painted.area, at)
-        if not painted.is_empty and (found is not None or self._hovered is not None):
-            self._hovered = at
-            self._read(found)
-
-    def _step(self, *, along: int = 0, across: int = 0) -> None:
-        tracks = self._known_tracks()
-        cursor = reading.stepped(self._cursor, tracks, along=along, across=across)
-        self._hovered = None
-        if cursor is not None:
-            track = tracks[cursor.track]
-            place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
-            if navigation.bring_into_sight(self.scene, *place):
-                self._refresh()
-        self._read(cursor, aloud=True)
-
-    def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
-        painted = self.painted()
+        """Paint light, the place that a click would pick, handles and the cursor."""
         if painted.is_empty:
             return
-        if at is None:
-            at = painted.area.rect.center()
-            if self._cursor is not None:
-                track = self._known_tracks()[self._cursor.track]
-                at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
-        navigation.zoom(self.scene, painted, factor, at, is_upright=is_upright)
-        self._refresh()
+        if self._lit is not None:
+            light.show_spot(self.scene, painted, self._lit)
+        place = self._place() if self._is_asked else None
+        if place is not None:
+            light.show_place(self.scene, painted, place)
+        if self._handles is not None:
+            self._handles.paint(painted)
+        super().paint_over(painted)
+
+    def draw_again(self) -> None:
+        """Draw what the scene holds now; mouse and cursor may be at another mark."""
+        super().draw_again()
+        if self._mouse is not None or self._cursor is not None or self._pointed_at:
+            self._follow()
+
+    def _show_contents(self) -> None:
+        self.scene.forget_widest()
+        self.scene.show_contents()
+        self.draw_again()
+        self._describe()
+
+    def _place(self) -> Place | None:
+        """Return what mouse or cursor are at; a line only where its points are near."""
+        if self._handles is not None:
+            return None
+        painted = self.painted()
+        is_anywhere = self._is_asked or not isinstance(self.scene.terms.view, Lines)
+        if self._mouse is not None and is_anywhere:
+            return places.place_at(self.scene, painted, self._mouse)
+        return places.place_of(self.scene, painted, self._cursor) if self._cursor else None
+
+    def _follow(self) -> None:
+        """Tell what mouse or cursor point at, if that is another mark or place."""
+        place = self._place()
+        at = (place.label, place.rect) if place else None
+        if at != self._pointed_at:
+            self._pointed_at = at
+            self.pointed.emit(place.label if place else "", place.x if place else float("nan"))
+        if self._is_asked:
+            self.update()
+
+    def _show_shape(self) -> None:
+        """Give the mouse the shape of what it can do."""
+        if self._handles is not None:
+            self.setCursor(self._handles.cursor)
+        elif self._is_asked:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+
+    def _read_under(self, at: QPointF) -> None:
+        if not self._is_asked:
+            super()._read_under(at)
+        elif self._cursor is not None:  # a reading would cover the place
+            self._read(None)
+
+    def _step(self, *, along: int = 0, across: int = 0) -> None:
+        super()._step(along=along, across=across)
+        self._mouse = None
+        self._follow()
+
+    def _dismiss(self) -> None:
+        super()._dismiss()
+        self._follow()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the mouse."""
+        super().leaveEvent(event)
+        self._mouse = None
+        self._follow()
 
     # --- keys and mouse ---------------------------------------------------------------------------
 
-    def event(self, event: QEvent) -> bool:
-        """Take Esc while there is a cursor; explain a limit in the tooltip of its label."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            about = self.scene.about(self.painted(), QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), tip(about), self)  # an empty text hides it
-            return True
-        if asks_for_escape(event) and self._cursor is not None:
-            event.accept()
-            return True
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle the keys of a plot; pass all others on."""
-        act = self._of_key(event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
-        if act is None:
-            event.ignore()
-        else:
-            act()
-
-    def _of_key(self, key: int, held: Qt.KeyboardModifier) -> Callable[[], object] | None:
-        none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
-        keys = Qt.Key
-        if held == Qt.KeyboardModifier.ControlModifier:
-            return self.table_wanted.emit if key == keys.Key_D else None
-        if held == shift and key == keys.Key_F10:
-            return self._show_menu
-        if held not in (none, shift):
-            return None
-        acts: dict[int, Callable[[], object]] = {
-            keys.Key_Left: lambda: self._step(along=-1),
-            keys.Key_Right: lambda: self._step(along=1),
-            keys.Key_Up: lambda: self._step(across=-1),
-            keys.Key_Down: lambda: self._step(across=1),
-            keys.Key_Home: lambda: self._step(along=-(10**9)),
-            keys.Key_End: lambda: self._step(along=10**9),
-            keys.Key_Plus: self.zoom_in,
-            keys.Key_Equal: self.zoom_in,  # on keyboards where + needs Shift
-            keys.Key_Minus: self.zoom_out,
-            keys.Key_0: self.show_all,
-            keys.Key_Menu: self._show_menu,
-        }
-        if self._cursor is not None:
-            acts[keys.Key_Escape] = lambda: self._read(None)
-        return acts.get(key)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the mouse; with Shift along the y axis."""
-        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift may swap the axes
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
-            event.ignore()
+        """Move handles, or pick the mark at the cursor; else as every plot."""
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        is_fine = held == Qt.KeyboardModifier.ShiftModifier
+        is_plain = held == Qt.KeyboardModifier.NoModifier
+        if self._handles is not None and (is_plain or is_fine):
+            moved = self._handles.key(event.key(), self.painted().area, is_fine=is_fine)
+            if moved is not None:
+                self._moved(has_changed=moved)
+                self._announce(self._handles.text())
+                return
+        is_enter = is_plain and event.key() in ENTER
+        place = self._place() if self._is_asked and self._cursor and is_enter else None
+        if place is not None:
+            self.picked.emit(place.label, place.x)
             return
-        if turned < 0 and not self.scene.is_zoomed:  # everything is visible: let the page scroll
-            event.ignore()
-            return
-        is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self._zoom(ZOOM_STEP ** (-turned / NOTCH), event.position(), is_upright=is_upright)
+        super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Start dragging."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed = event.position()
+        """Take hold of a handle, begin a click, or start dragging."""
+        if self._handles is None and not self._is_asked:
+            super().mousePressEvent(event)
+        elif event.button() == LEFT:
+            self._click = event.position()
+            if self._handles is not None:
+                area = self.painted().area
+                self._moved(has_changed=self._handles.press(area, self._click))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Read the nearest point, or pan."""
-        at = event.position()
-        if self._pressed is None:
-            self._read_under(at)
+        """Move a handle; else read, light up what a click would pick, or pan."""
+        if self._handles is not None:
+            if self._click is not None:
+                area = self.painted().area
+                self._moved(has_changed=self._handles.drag(area, event.position()))
             return
-        moved = at - self._pressed
-        if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
-            self._is_dragged = True
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            navigation.pan(self.scene, self.painted(), moved)
-            self._pressed = at
-            self._refresh()
+        self._mouse = event.position()
+        super().mouseMoveEvent(event)
+        if self._pressed is None:
+            self._follow()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Stop dragging."""
-        self._pressed, self._is_dragged = None, False
-        self.unsetCursor()
+        """Let go; where the mouse did not move since it was pressed, that picks."""
+        super().mouseReleaseEvent(event)
+        click, self._click = self._click, None
+        self._show_shape()
+        if click is None or not self._is_asked or self._handles is not None:
+            return
+        if (event.position() - click).manhattanLength() < QApplication.startDragDistance():
+            self._mouse = event.position()
+            place = self._place()
+            if place is not None:
+                self.picked.emit(place.label, place.x)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Undo every zoom."""
-        self.show_all()
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the context menu."""
-        self._show_menu(event.globalPos())
-
-    def _show_menu(self, at: QPoint | None = None) -> None:
-        menu = self.menu()
-        if not menu.isVisible():  # the key arrives twice, also as a context menu event
-            menu.popup(at or self.mapToGlobal(self.rect().center()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Hide the cursor if the mouse placed it."""
-        if self._hovered is not None:
-            self._hovered = None
-            self._read(None)
+        """Undo every zoom; a second click on a handle or a place is a click."""
+        if self._handles is None and not self._is_asked:
+            super().mouseDoubleClickEvent(event)
+        else:
+            self.mousePressEvent(event)

@@ -14,6 +14,9 @@ DUST = 1e-9  # rounding error of a difference that should be 0
 TINY = 1e-300  # least value whose logarithm is taken
 CLOSEST_IN = 1e-3  # of the whole range
 
+Room = tuple[Range | None, Range | None]  # what the axes x and y must hold besides the marks
+NO_ROOM: Room = (None, None)
+
 
 def reach(most: float) -> float:
     """Return the round end of an axis that starts at 0 and holds `most`."""
@@ -39,10 +42,27 @@ def around(low: float, high: float, scale: Scale) -> Range:
 
 def united(one: Span, other: Span) -> Span:
     """Return the span that holds both spans."""
-    return Span(
-        (min(one.x[0], other.x[0]), max(one.x[1], other.x[1])),
-        (min(one.y[0], other.y[0]), max(one.y[1], other.y[1])),
-    )
+    return with_room(Span(one.x, one.y), (other.x, other.y), is_known=True)
+
+
+def joined(one: Range | None, other: Range | None) -> Range | None:
+    """Return the range that holds both ranges."""
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def both(one: Room, other: Room) -> Room:
+    """Return the room that holds both rooms."""
+    return joined(one[0], other[0]), joined(one[1], other[1])
+
+
+def with_room(span: Span, room: Room, *, is_known: bool) -> Span:
+    """Return a span that holds a room; where no data are known, the room alone."""
+    if not is_known:
+        return Span(room[0] or span.x, room[1] or span.y, span.is_passing)
+    x, y = joined(span.x, room[0]) or span.x, joined(span.y, room[1]) or span.y
+    return Span(x, y, span.is_passing)
 
 
 def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:

@@ -80,7 +80,7 @@ def nearest(tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
 def paint(sheet: Sheet, track: Track, point: int, text: str) -> QRectF:
     """Draw a line through the point, a ring around it and its text; return the text's place."""
     area, theme, painter = sheet.area, sheet.theme, sheet.painter
-    colour = theme.series_colour(track.colour)
+    colour = sheet.colour(track.colour)
     at = area.point(float(track.xs[point]), float(track.ys[point]))
     at.setX(min(max(at.x(), area.rect.left()), area.rect.right()))  # of a mark partly visible
     at.setY(min(max(at.y(), area.rect.top()), area.rect.bottom()))

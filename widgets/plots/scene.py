@@ -7,38 +7,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
 
 from experiments.core.declare import Experiment
-from experiments.core.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline, View
+from experiments.core.views import Ruler, View
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.plots import axes, limits, ranges
+from widgets.plots.contents import Contents
 from widgets.plots.drawing import (
     Area,
     Beside,
-    Drawing,
     NeedsHeight,
     Plan,
     Range,
     ShowsFrames,
     Span,
+    Track,
 )
-from widgets.plots.kinds.bars import BarsDrawing
-from widgets.plots.kinds.field import FieldDrawing
-from widgets.plots.kinds.heatmap import HeatmapDrawing
-from widgets.plots.kinds.lines import LinesDrawing
-from widgets.plots.kinds.ruler import RulerDrawing
-from widgets.plots.kinds.timeline import TimelineDrawing
+from widgets.plots.heading import paint_heading
+from widgets.plots.kinds.of_view import drawing_of
 from widgets.plots.labels import Label
+from widgets.plots.overlays.guess import Guessed
+from widgets.plots.ranges import NO_ROOM, Room
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.style.theme import STEP, Theme
 
+FAINT = 0.16  # opacity of marks that are only expected
 EDGE_PX = 3.0  # marks may leave the area by this much, so that dots at its edge stay whole
 
 
@@ -62,14 +62,16 @@ class Scene:
 
     def __init__(self, experiment: Experiment[Any], view: View, words: Words) -> None:
         self.terms = Terms(experiment, view, words)
-        self.drawing = _drawing(view, self.terms)
+        self.drawing = drawing_of(view, self.terms)
+        self.contents = Contents(view)
+        self.guess: Guessed | None = None
+        self.room: Room = NO_ROOM  # that the axes leave for what is laid over the plot
         self.caption = self.band = ""
         self.zoom_x: Range | None = None  # None: all of it
         self.zoom_y: Range | None = None
         self._values: Mapping[str, float] = {}
-        self._count, self._first = 0, None
         self._beside: Beside | None = None
-        self._has_frame = False
+        self._has_rows = self._has_frame = False
         self._widest: tuple[object, Span] | None = None  # of this run, and the size it is for
 
     @property
@@ -79,21 +81,30 @@ class Scene:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to draw yet."""
-        return self._count == 0 and not self._has_frame
+        """Whether there is nothing to draw yet, not even axes."""
+        return not self._has_rows and not self._has_frame and self._all_room() == NO_ROOM
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> bool:
         """Take the rows; return whether they are another run, for which the zoom is reset."""
-        first = rows[0] if rows else None
-        is_another = len(rows) < self._count or (self._count > 0 and first != self._first)
+        before = self.contents.alongside
+        is_another = self.contents.take(rows, values, beside)
         if is_another:
             self.show_all()
-        if is_another or _rows(beside) is not _rows(self._beside):
+        if is_another or _rows(self.contents.alongside) is not _rows(before):
             self._widest = None
-        self._beside = beside
-        self._count, self._first, self._values = len(rows), first, values
-        self.drawing.take(rows, values, beside)
+        self.show_contents()
         return is_another
+
+    def show_contents(self) -> None:
+        """Draw what the contents show now."""
+        rows, self._values, self._beside = self.contents.shown()
+        has_ghost = self._beside is not None and self._beside.is_ghost
+        self._has_rows = bool(len(rows)) or has_ghost
+        self.drawing.take(rows, self._values, self._beside)
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the tracks of the reading cursor; none of rows that are only expected."""
+        return () if self.contents.is_expecting else self.drawing.tracks()
 
     def forget_widest(self) -> None:
         """Let the axes shrink to what the current rows need."""
@@ -114,11 +125,15 @@ class Scene:
         terms = self.terms
         if self.is_empty:
             return terms.say("plot.empty")
-        said = [
+        is_waiting = self.contents.is_expecting or not (self._has_rows or self._has_frame)
+        said = [terms.say("plot.empty") if is_waiting else self.drawing.summary()]
+        said += [
             terms.say("plot.limit", {"limit": line.name, "value": line.value})
             for line in self._limits()
         ]
-        return " ".join(part for part in (self.drawing.summary(), *said) if part)
+        if self.guess is not None:
+            said.append(self.guess.said(terms))
+        return " ".join(part for part in said if part)
 
     def about(self, painted: Painted, at: QPointF) -> str:
         """Return the explanation of the limit whose label is there, "" for none."""
@@ -129,7 +144,7 @@ class Scene:
         """Return the least height for a width; 0.0 if any height will do."""
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
             return 0.0
-        plan = self.drawing.plan()
+        plan = self._plan()
         layout = self._lay_out(plan, QRectF(0.0, 0.0, width, 0.0), theme, 0.0)
         area = Area(layout.area.rect, layout.full)
         return self.drawing.least_px(area, theme) + self._around_px(plan, theme)
@@ -152,9 +167,10 @@ class Scene:
         has_head: bool = False,
     ) -> Painted:
         """Draw everything inside `bounds`; with `has_head`, caption and banner on top."""
-        plan = self.drawing.plan()
+        plan = self._plan()
         frame = Sheet(painter, Area(bounds, _UNIT), theme, bounds, is_vector, scale)
-        bounds = self._paint_head(frame, bounds) if has_head else bounds
+        if has_head:
+            bounds = paint_heading(frame, bounds, self.caption, self.band)
         if self.is_empty:
             said = self.terms.say("plot.empty")
             frame.write(said, theme.font("text"), theme.soft, bounds, 0.5)
@@ -177,8 +193,10 @@ class Scene:
         axes.paint_grid(sheet, plan)
         painter.save()
         painter.setClipRect(rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
-        self.drawing.paint(sheet)
+        self._paint_marks(sheet)
         painter.restore()
+        if self.guess is not None:
+            self.guess.paint(sheet, self.terms, self.tracks())
         limits.paint(sheet, lines, words)
         axes.paint_words(sheet, plan, bounds)
         if title_px:
@@ -186,6 +204,33 @@ class Scene:
             sheet.write(plan.y.title, theme.font("note"), theme.soft, top)
         sheet.put_labels()
         return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
+
+    def _paint_marks(self, sheet: Sheet) -> None:
+        if self.guess is not None:
+            self.guess.paint_gap(sheet, self.terms, self.tracks())
+        if not self.contents.is_expecting:
+            self.drawing.paint(sheet)
+        elif self.contents.is_faint:
+            sheet.painter.setOpacity(FAINT)
+            self.drawing.paint(sheet)
+            sheet.painter.setOpacity(1.0)
+            sheet.drop_labels()
+
+    def _plan(self) -> Plan:
+        """Return the axes; of one about which nothing is known, no ticks."""
+        plan = self.drawing.plan()
+        if self._has_rows or self._has_frame:
+            return plan
+        x, y = self._all_room()
+        return replace(
+            plan,
+            x=plan.x if x else replace(plan.x, is_shown=False, has_grid=False),
+            y=plan.y if y else replace(plan.y, is_shown=False, has_grid=False),
+        )
+
+    def _all_room(self) -> Room:
+        wanted = [self.room, self.guess.room(self.terms.view) if self.guess else NO_ROOM]
+        return ranges.both(*wanted)
 
     def _limits(self) -> list[limits.LimitLine]:
         names = self.drawing.plan().y.names or ()
@@ -197,7 +242,8 @@ class Scene:
 
         def span(room: QSizeF, theme: Theme) -> Span:
             found = self.drawing.span(room, theme)
-            return ranges.united(found, widest) if widest else found
+            found = ranges.united(found, widest) if widest else found
+            return ranges.with_room(found, self._all_room(), is_known=self._has_rows)
 
         def sight(full: Span) -> Span:
             return Span(ranges.seen(self.zoom_x, full.x), ranges.seen(self.zoom_y, full.y))
@@ -216,36 +262,6 @@ class Scene:
             return 0.0
         return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
 
-    def _paint_head(self, sheet: Sheet, bounds: QRectF) -> QRectF:
-        """Write caption and banner, and return the rectangle below them."""
-        theme = sheet.theme
-        top = bounds.top()
-        if self.caption:
-            fonts = [theme.font("head", weight=QFont.Weight.DemiBold), theme.font("note")]
-            for number, text in enumerate(self.caption.splitlines()):
-                font = fonts[min(number, 1)]
-                colour = theme.soft if number else theme.ink
-                height = QFontMetricsF(font).height()
-                rect = QRectF(bounds.left(), top, bounds.width(), height)
-                sheet.write(axes.shortened(text, font, rect.width()), font, colour, rect)
-                top += height
-            top += 2 * STEP
-        if self.band:
-            font = theme.font("small", weight=QFont.Weight.DemiBold)
-            height = QFontMetricsF(font).height() + STEP
-            rect = QRectF(bounds.left(), top, bounds.width(), height)
-            painter = sheet.painter
-            painter.save()
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QColor(theme.line))
-            painter.setBrush(QColor(theme.ground))
-            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0)
-            painter.restore()
-            inner = rect.adjusted(2 * STEP, 0, -2 * STEP, 0)
-            sheet.write(axes.shortened(self.band, font, inner.width()), font, theme.soft, inner)
-            top += height + 2 * STEP
-        return bounds.adjusted(0, top - bounds.top(), 0, 0)
-
 
 _UNIT = Span((0.0, 1.0), (0.0, 1.0))
 
@@ -256,21 +272,3 @@ def _rows(beside: Beside | None) -> Sequence[Any] | None:
 
 def _is_vertical(terms: Terms) -> list[bool]:
     return [limit.axis == "x" or isinstance(terms.view, Ruler) for limit in terms.view.limits]
-
-
-def _drawing(view: View, terms: Terms) -> Drawing:
-    match view:
-        case Bars():
-            return BarsDrawing(view, terms)
-        case Lines():
-            return LinesDrawing(view, terms)
-        case Timeline():
-            return TimelineDrawing(view, terms)
-        case Ruler():
-            return RulerDrawing(view, terms)
-        case Heatmap():
-            return HeatmapDrawing(view, terms)
-        case Field():
-            return FieldDrawing(view, terms)
-        case Code():
-            raise TypeError("code is read, not drawn")

@@ -17,13 +17,14 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtGui import QPolygonF as Polygon
 
-from widgets.plots.drawing import Area
+from widgets.plots.drawing import GHOST, Area
 from widgets.plots.labels import Anchor, Label, Occupied, Wish, place, place_as_wished, place_nearby
 from widgets.plots.owners import Owner, Path
-from widgets.style.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme, mixed
 
 LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
 RING_PX, RING_ALPHA = 1.2, 160
+GHOSTLY = 0.4  # of the way from soft words to the panel: marks that were there before
 DOT_ALPHA, VEIL_ALPHA = 90, 190
 # Lines are drawn thick up to THICK points in total, smooth up to SMOOTH, plain beyond.
 THICK, SMOOTH = 6_000, 24_000
@@ -58,6 +59,14 @@ class Sheet:
     def __post_init__(self) -> None:
         """Start with no cells occupied."""
         self.occupied = Occupied(self.bounds)
+
+    def colour(self, place: int, *, word: bool = False) -> str:
+        """Return the colour of the series at `place`, or of words beside it; grey for GHOST."""
+        if place != GHOST:
+            return self.theme.series_colour(place, word=word)
+        if word:
+            return self.theme.soft
+        return mixed(QColor(self.theme.soft), QColor(self.theme.panel), GHOSTLY).name()
 
     def lines(self, curves: Sequence[Curve]) -> list[Path]:
         """Draw lines, thinned to what the pixels can show, and thick while that is fast.
@@ -155,6 +164,12 @@ class Sheet:
         self.painter.drawEllipse(at, radius, radius)
         self.painter.restore()
 
+    def veil(self, rect: QRectF) -> None:
+        """Cover what is in the way of words almost fully."""
+        veil = QColor(self.theme.panel)
+        veil.setAlpha(VEIL_ALPHA)
+        self.painter.fillRect(rect, veil)
+
     def write(self, text: str, font: QFont, colour: str, rect: QRectF, left: float = 0.0) -> None:
         """Write one line, vertically centred; `left` aligns it from 0 (left) to 1 (right)."""
         metrics = QFontMetricsF(font)
@@ -199,6 +214,10 @@ class Sheet:
         )
         self._wishes.append(wish)
 
+    def drop_labels(self) -> None:
+        """Forget the requested labels."""
+        self._wishes.clear()
+
     def put_labels(self) -> None:
         """Place and write the requested labels; those that need leaders come last."""
         waiting: list[tuple[float, Wish]] = []
@@ -219,9 +238,7 @@ class Sheet:
     def _put(self, label: Label) -> None:
         self.labels.append(label)
         if label.is_over:
-            veil = QColor(self.theme.panel)
-            veil.setAlpha(VEIL_ALPHA)
-            self.painter.fillRect(label.rect, veil)
+            self.veil(label.rect)
         if label.leader is not None:
             self.painter.save()
             self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -35,6 +35,10 @@ class SettingsLike(Protocol):
         """Whether single letters act as shortcuts."""
 
     @property
+    def numbers(self) -> bool:
+        """Whether experiments show their numbers at once, without a lesson."""
+
+    @property
     def closing(self) -> str:
         """One of "ask", "finish", "stop"."""
 
@@ -53,6 +57,9 @@ class SettingsDialog(Overlay):
         self.closing = self._segments("settings.closing", "closing", _closings(words))
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
+        kinds = [("lesson", words.say("page.lesson")), ("numbers", words.say("page.numbers"))]
+        self.kind = Segments(kinds, name=words.say("settings.experiments"))
+        self.kind.chosen.connect(lambda kind: self.changed.emit({"numbers": kind == "numbers"}))
         # One button per size: a "larger" button would move away from under the mouse.
         self.zoom = Segments(_zooms(words), name=words.say("settings.zoom"))
         self.zoom.chosen.connect(lambda zoom: self.changed.emit({"zoom": float(zoom)}))
@@ -71,6 +78,7 @@ class SettingsDialog(Overlay):
         self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
         self._add(words.say("settings.mode"), self.mode)
         self._add(words.say("settings.zoom"), self.zoom)
+        self._add(words.say("settings.experiments"), self.kind)
         self._add(words.say("settings.letters"), self.letters)
         self._add(words.say("settings.closing"), self.closing)
         buttons = row(self.opener, self.copier, None)
@@ -84,6 +92,7 @@ class SettingsDialog(Overlay):
         self.mode.choose(settings.mode)
         self.closing.choose(settings.closing)
         self.letters.setChecked(settings.letters)
+        self.kind.choose("numbers" if settings.numbers else "lesson")
         self.folder.setText(folder)
         self.zoom.choose(str(min(ZOOMS, key=lambda zoom: abs(zoom - settings.zoom))))
 

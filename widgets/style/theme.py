@@ -18,11 +18,19 @@ from PySide6.QtWidgets import QApplication
 from experiments.core.resources import FOLDER, read_resource
 
 MODES = ("light", "dark")
-SIZES = {"small": 11, "note": 12, "text": 14, "head": 15, "title": 25}  # pixels at zoom 1
+SIZES = {
+    "small": 11,
+    "note": 12,
+    "text": 14,
+    "head": 15,
+    "verdict": 20,
+    "title": 25,
+}  # pixels at zoom 1
 STEP = 4  # all spaces are multiples of this
 ZOOMS = (0.8, 0.9, 1.0, 1.15, 1.3, 1.45, 1.6, 1.8, 2.0)
 BUSY_MIDDLE = 0.6
 DARKER = 0.35  # of the way to the darker of panel and ink; marks keep a contrast of 3 : 1
+WORD_CONTRAST = 4.5
 FAINT = 0.5  # of the way from soft words to the ground: disabled links and chips
 SANS, MONO = "Inter", "JetBrains Mono"
 
@@ -38,6 +46,7 @@ class Theme:
     ink: str
     soft: str
     line: str
+    aside: str
     accent: str
     accent_word: str
     accent_wash: str
@@ -51,11 +60,11 @@ class Theme:
     load_high: str
 
     def px(self, name: str) -> int:
-        """Return the height in pixels of one of the five text sizes."""
+        """Return the height in pixels of one of the six text sizes."""
         return round(SIZES[name] * self.zoom)
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
-        """Return a font of one of the five text sizes; all its digits are equally wide."""
+        """Return a font of one of the six text sizes; all its digits are equally wide."""
         return QFont(_font(self.px(name), weight, mono))  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
@@ -93,13 +102,28 @@ def load_colour(theme: Theme, busy: float) -> QColor:
 
 def ink_on(colour: QColor) -> QColor:
     """Return black or white, whichever has more contrast with `colour`: at least 4.5 : 1."""
+    is_bright = (_luminance(colour) + 0.05) ** 2 > 0.05 * 1.05  # more contrast with black
+    return QColor("#000000" if is_bright else "#FFFFFF")
+
+
+def word_on(colour: QColor, behind: QColor, ink: QColor) -> QColor:
+    """Return `colour`, mixed with as much ink as words on `behind` need: at least 4.5 : 1."""
+    shades = (mixed(colour, ink, step / 8) for step in range(9))
+    return next((shade for shade in shades if contrast(shade, behind) >= WORD_CONTRAST), ink)
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Return the contrast of two colours, from 1 to 21 (WCAG 2.1)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
     parts = (colour.redF(), colour.greenF(), colour.blueF())
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]  # WCAG 2.1
-    is_bright = (luminance + 0.05) ** 2 > 0.05 * 1.05  # more contrast with black
-    return QColor("#000000" if is_bright else "#FFFFFF")
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def mixed(one: QColor, other: QColor, share: float) -> QColor:
@@ -172,6 +196,7 @@ def _style_sheet(theme: Theme) -> str:
         **asdict(theme),
         **{f"size_{name}": f"{theme.px(name)}px" for name in SIZES},
         "mono": MONO,
+        "second": theme.series[1],
         "faint": mixed(QColor(theme.soft), QColor(theme.ground), FAINT).name(),
         "soft_handle": f"#66{theme.soft[1:]}",  # of a scroll bar: 40 % opaque
         "chip_radius": f"{round(9 * theme.zoom)}px",

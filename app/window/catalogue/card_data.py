@@ -44,7 +44,7 @@ def card_data(
         topic=words.say(f"{experiment.id}.topic"),
         note=_note(session, experiment.id, entry, run),
         sketch=sketch or expected(experiment.views[0]),
-        state=State.RUNNING if run_state is not None else _state(entry, run),
+        state=State.RUNNING if run_state is not None else _state(entry, run, session),
         is_measured=run is not None and _is_completed(run),
         seconds=_seconds(entry, session),
         fraction=run_state.progress.fraction if run_state is not None else 0.0,
@@ -83,9 +83,11 @@ def _under_way(session: Session, experiment_id: str) -> RunState | None:
     return run_state if is_this else None
 
 
-def _state(entry: Entry | None, run: Kept | None) -> State:
+def _state(entry: Entry | None, run: Kept | None, session: Session) -> State:
     if entry is None:
         return State.UNKNOWN
+    if session.context.has_fake_machine:
+        return State.FROM_FILE
     if run is not None and _is_completed(run):
         return State.MEASURED
     if entry.need is not None:
@@ -99,6 +101,8 @@ def _state(entry: Entry | None, run: Kept | None) -> State:
 def _seconds(entry: Entry | None, session: Session) -> float | None:
     """Return how long a run takes here: as long as the last time, if it was made before."""
     if entry is None or entry.need is not None or session.machine is None:
+        return None
+    if session.context.has_fake_machine:
         return None
     here = runs_here(session.runs, entry.experiment.id, session.machine)
     return expected_s(here, entry.experiment, entry.params)

@@ -109,6 +109,8 @@ class ExperimentsPlace(Place):
         """Say how much has been measured, or what the page says."""
         if self._page is not None and not self.is_in_catalogue:
             return self._page.status()
+        if self.session.context.has_fake_machine:
+            return self.session.words.say("catalogue.status_from_file")
         told = counted(self._catalogue.cards)
         return self.session.words.say("catalogue.status", told) if told else ""
 
@@ -188,7 +190,7 @@ class ExperimentsPlace(Place):
         cards = []
         for experiment in session.catalogue:
             run = None
-            if session.machine is not None:
+            if session.machine is not None and not session.context.has_fake_machine:
                 run = best_run(session.runs, experiment.id, session.machine)
             if run is not None and run.path not in self._sketches and session.is_awake:
                 self._sketches[run.path] = None

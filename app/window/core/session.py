@@ -48,6 +48,7 @@ class Session(QObject):
     asked_for_doctor = Signal()  # why does the GPU not work?
     _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
+    closing = Signal()  # end every process and thread now
 
     def __init__(self, context: Context, look: Look, settings: Settings) -> None:
         super().__init__()
@@ -130,6 +131,7 @@ class Session(QObject):
 
     def close(self) -> None:
         """End every process and thread."""
+        self.closing.emit()
         if self.is_awake:
             if self.own is not None:
                 self.own.close()

@@ -49,8 +49,10 @@ class Settings:
     worn: str = _one_of("dark", "light")  # last time, so that the first paint need not ask
     zoom: float = _between(0.8, 2.0, 1.0)  # the ends of theme.ZOOMS
     letters: bool = _any(True)  # do single letters act as shortcuts?
+    numbers: bool = _any(False)  # no lesson: the result at once
     closing: str = _one_of("ask", "finish", "stop")  # what becomes of a run as the window closes
     live_hz: float = _between(0.1, 20.0, 2.0)
+    first_guess: bool = _any(True)  # the card of the map, until somebody closes it
     place: str = _any("")
     folder: str = _any("")  # where a file was saved or opened last
     own_folders: str = _any("")  # from which code runs, as was said once of each

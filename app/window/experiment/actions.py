@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
+from widgets.lesson.steps import Step
 
 
 class ExperimentActions(QObject):
@@ -30,19 +31,30 @@ class ExperimentActions(QObject):
         self.live = self._action("page.own_run")
         self.recording = self._action("page.show_recording")
         self.recording.setToolTip(words.say("page.show_recording_help"))
-        self.plot = self._action("page.plot")
+        self.lesson = self._action("page.lesson")
+        self.plot = self._action("page.numbers")
+        self.swap = self._action("page.swap")
+        self.predict = self._action("page.predict")
+        self.observe = self._action("page.observe")
+        self.explain = self._action("page.explain")
+        self.try_it = self._action("page.try")
         self.code = self._action("page.code")
         self.data = self._action("page.data")
         self.data.setToolTip(f"{words.say('page.data')} (Ctrl+D)")
         self.turn = self._action("page.turn_data", "Ctrl+D")
         self.compare = self._action("page.compare")
         self.stop_comparing = self._action("page.stop_comparing")
+        self.full_plot = self._action("page.full_plot", "F")
+        self.copy_result = self._action("page.copy_result")
+        self.copy_result.setToolTip(words.say("page.copy_result_help"))
         self.copy_picture = self._action("plot.copy_picture", "Ctrl+Shift+C")
         self.copy_svg = self._action("plot.copy_svg")
         self.save_picture = self._action("plot.save_png", "Ctrl+S")
         self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
+        self.notebook = self._action("page.notebook")
+        self.notebook.setToolTip(words.say("page.notebook_help"))
         self._sides = QActionGroup(self)
-        for side in (self.plot, self.code, self.data):
+        for side in (self.lesson, self.plot, self.code, self.data):
             side.setCheckable(True)
             self._sides.addAction(side)
         self.plot.setChecked(True)
@@ -51,9 +63,33 @@ class ExperimentActions(QObject):
         """Yield the allowed ones, for menu, palette and sheet."""
         return (each for each in self._all() if each.isEnabled() and each.isVisible())
 
+    @property
+    def steps(self) -> dict[Step, QAction]:
+        """The actions that go to a step of a lesson."""
+        return {
+            Step.PREDICT: self.predict,
+            Step.OBSERVE: self.observe,
+            Step.EXPLAIN: self.explain,
+            Step.TRY: self.try_it,
+        }
+
     def use_letters(self, used: bool) -> None:
         """Let single letters act as keys, or not."""
-        self.replay.setShortcut(QKeySequence("R" if used else ""))
+        for action, letter in (
+            (self.replay, "R"),
+            (self.full_plot, "F"),
+            (self.swap, "N"),
+            (self.predict, "P"),
+            (self.observe, "O"),
+            (self.explain, "E"),
+            (self.try_it, "T"),
+        ):
+            action.setShortcut(QKeySequence(letter if used else ""))
+
+    def allow_steps(self, reachable: Set[Step]) -> None:
+        """Allow to go to these steps."""
+        for step, action in self.steps.items():
+            _allow(action, step in reachable)
 
     def name_shown(self, view: str, table: str) -> None:
         """Name the view that would be copied, and the table that would be saved."""
@@ -87,8 +123,16 @@ class ExperimentActions(QObject):
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)
+        _allow(self.notebook, model.experiment is not None)
         has_rows = model.run_state is not None
-        for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
+        _allow(self.copy_result, has_end and has_rows)
+        for action in (
+            self.full_plot,
+            self.copy_picture,
+            self.copy_svg,
+            self.save_picture,
+            self.save_csv,
+        ):
             _allow(action, has_rows)
         _allow(self.data, has_rows, seen=True)
         _allow(self.turn, has_rows)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from app.report import conditions, settings
+from app.notebook import notebook
+from app.report import conditions, processor, settings
 from app.source import script, sources
 from app.window.core.saving import Saving
 from app.window.experiment.page_model import PageModel
+from experiments.core.measured_loop import MeasuredLoop, measured_loop
+from experiments.core.parameters import to_kept_json
 from experiments.core.tables import to_csv
+from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from widgets.experiment.data_side import DataSide
 from widgets.experiment.main_panel import MainPanel
@@ -30,6 +35,7 @@ class Output(QObject):
         self._has_code = False
         panel.code.copy_wanted.connect(lambda: self._make_script(self._copy_text))
         panel.code.save_wanted.connect(lambda: self._make_script(self.saving.save_text))
+        panel.code.notebook_wanted.connect(self.save_notebook)
         panel.views.save_wanted.connect(self._save_plot)
 
     def forget(self) -> None:
@@ -38,17 +44,34 @@ class Output(QObject):
         self._panel.code.show_sources(())
 
     def show_code(self) -> None:
-        """Read the code, once for each experiment."""
+        """Read the code, once for each experiment; say what ran in it."""
         experiment = self._model.experiment
-        if experiment is None or self._has_code:
+        if experiment is None:
+            return
+        self._panel.code.show_ran(self._ran())
+        if self._has_code:
             return
         self._has_code = True
 
-        def take(found: Sequence[tuple[str, str]]) -> None:
-            if experiment is self._model.experiment:
-                self._panel.code.show_sources(found)
+        def read() -> tuple[Sequence[tuple[str, str]], MeasuredLoop | None]:
+            files = sources(experiment)
+            return files, measured_loop(experiment.loop, files)
 
-        self._model.session.background.do_soon(partial(sources, experiment), take)
+        def take(found: tuple[Sequence[tuple[str, str]], MeasuredLoop | None]) -> None:
+            if experiment is self._model.experiment:
+                self._panel.code.show_sources(*found)
+                self._panel.code.show_ran(self._ran())
+
+        self._model.session.background.do_soon(read, take)
+
+    def _ran(self) -> str:
+        """Return the settings of the shown run in a sentence, "" where there is none."""
+        started, experiment, words = self._started(), self._model.experiment, self._model.words
+        if started is None or experiment is None:
+            return ""
+        told = settings(words, experiment, started.params)
+        listed = ", ".join(f"{called} {value}" for _, called, value in told)
+        return words.say("page.loop_ran", {"settings": listed}) if listed else ""
 
     def _make_script(self, use: Callable[[str, str], object]) -> None:
         """Make a script of the experiment in the background, and use its name and text."""
@@ -56,6 +79,38 @@ class Output(QObject):
             question = self._model.words.say(f"{experiment.id}.question")
             make = partial(script, experiment, question)
             self._model.session.background.do_soon(make, lambda made: use(*made))
+
+    def save_notebook(self) -> None:
+        """Make a notebook of the experiment in the background, and ask where to save it."""
+        if (experiment := self._model.experiment) is None:
+            return
+        head, params, quick = self._notebook_head(), self._params(), self._is_quick()
+        make = partial(notebook, experiment, self._model.words, head, params, quick=quick)
+        self._model.session.background.do_soon(make, lambda made: self.saving.save_text(*made))
+
+    def _notebook_head(self) -> dict[str, str]:
+        """Return the machine and the date of the shown run; without one those of here and now."""
+        started, machine = self._started(), self._model.session.machine
+        if started is not None:
+            return {"machine": processor(started.machine) or "?", "at": started.at[:10]}
+        known = machine.cpu.model if machine is not None else None
+        return {"machine": known or "?", "at": datetime.now().astimezone().date().isoformat()}
+
+    def _params(self) -> Mapping[str, Any]:
+        """Return the parameters of the shown run; without one those that a run starts from."""
+        if (started := self._started()) is not None:
+            return started.params
+        assert self._model.experiment is not None
+        entry = self._model.session.entries.get(self._model.experiment.id)
+        return to_kept_json(entry.params) if entry is not None else {}
+
+    def _is_quick(self) -> bool:
+        started = self._started()
+        return started is not None and started.quick
+
+    def _started(self) -> messages.Started | None:
+        run_state = self._model.run_state
+        return run_state.started if run_state is not None else None
 
     def _copy_text(self, _name: str, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
@@ -111,6 +166,15 @@ class Output(QObject):
         """Copy the plot that was looked at last."""
         if (plot := self._panel.views.plot_in_focus()) is not None:
             plot.copy_picture()
+            self._tell("page.copied")
+
+    def copy_result(self) -> None:
+        """Copy the verdict and its cause with the headline plot below them."""
+        plot = next((plot for plot in self._panel.views.plots if not plot.isHidden()), None)
+        if plot is not None:
+            told = self._model.report()
+            picture = plot.picture(told.finding or told.ending, told.because)
+            QGuiApplication.clipboard().setImage(picture)
             self._tell("page.copied")
 
     def copy_svg(self) -> None:

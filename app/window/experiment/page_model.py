@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.report import Report, report
+from app.report import Report, notes_of_file, report
 from app.runs.library import Kept
 from app.runs.selection import last_run
 from app.window.core.availability import Entry
@@ -49,6 +49,7 @@ class PageModel(QObject):
         super().__init__()
         self.session, self.words = session, session.words
         self.comparing = Comparing(session)
+        self.is_covered: Callable[[], bool] = lambda: False  # must no earlier run be shown?
         self.experiment: Experiment[Any] | None = None
         self.loaded: LoadedRun | None = None
         self._before: LoadedRun | None = None  # was shown when the run began
@@ -133,12 +134,15 @@ class PageModel(QObject):
         run_state = self.run_state
         assert run_state is not None
         assert run_state.finished is not None
+        recording = self.loaded.recording if self.loaded is not None else None
+        of_file = notes_of_file(recording) if recording is not None else []
         return report(
             self.words,
             run_state.experiment,
             run_state.finished,
             tables=run_state.tables,
             quick=run_state.started is not None and run_state.started.quick,
+            notes=[*run_state.notes, *of_file],
         )
 
     def open(self, experiment_id: str) -> None:
@@ -155,6 +159,8 @@ class PageModel(QObject):
         self._asked += 1
         self.is_reading = False
         own = self._of_window()
+        if own is not None and own.finished is not None and self.is_covered():
+            own = None
         if own is not None and own.experiment is self.experiment:
             self._show(LoadedRun(run_state=own))
         else:
@@ -319,6 +325,8 @@ class PageModel(QObject):
 
     def _find_last(self) -> None:
         if self.experiment is None or self.loaded is not None or self.is_reading:
+            return
+        if self.is_covered():
             return
         last = self._last_of(self.experiment.id)
         if last is not None:

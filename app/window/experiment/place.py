@@ -18,6 +18,7 @@ from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.side_controller import SideController
 from app.window.experiment.view_switch import ViewSwitch
+from app.window.lesson.part import LessonPart
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from widgets.controls.basics import announce, column, row
@@ -48,7 +49,8 @@ class ExperimentPage(QWidget):
         do = self._actions = ExperimentActions(model, self)
         self._side = SideController(model, do)
         self._panel = MainPanel(words, look)
-        self._views = ViewSwitch(model, do, self._panel)
+        self.lesson = LessonPart(model, do, self._panel, self._side.column)
+        self._views = ViewSwitch(model, do, self._panel, self.lesson)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(model, self._bar)
         self._experiment: Experiment[Any] | None = None
@@ -76,7 +78,7 @@ class ExperimentPage(QWidget):
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
         """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
-        self._actions.plot.setChecked(True)
+        self.lesson.side().setChecked(True)
         self._wants_focus, self._then = then != "replay", then
         if then == "replay":  # keep focus off Run until the replay bar takes it
             self.setFocus()
@@ -96,6 +98,7 @@ class ExperimentPage(QWidget):
         """Stop being seen: nothing is drawn, and what is played stands still."""
         self._views.set_seen(False)
         self._each_second.stop()
+        self.lesson.leave()
         self._replaying.pause()
 
     @property
@@ -130,7 +133,7 @@ class ExperimentPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the side column its share."""
         super().resizeEvent(event)
-        self._side.column.fit(self.width())
+        self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Escape stop the run also without the window's shortcut."""
@@ -144,13 +147,14 @@ class ExperimentPage(QWidget):
     def _arrange(self) -> None:
         do = self._actions
         # The chip that comes and goes stands first, so that the others stay in place.
-        chips = (do.stop_comparing, do.plot, do.code, do.data, do.compare)
+        chips = (do.stop_comparing, do.lesson, do.plot, do.code, do.data, do.compare)
         self._header = Header(self.session.words, chips)
         left = column(self._panel, self._bar, self._strip, space=3 * STEP)
         left.setStretch(0, 1)
-        body = row(left, self._side.column, space=6 * STEP)
+        body = row(left, self.lesson.column, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(self._header, body, space=BELOW)
+        head = column(self._header, self.lesson.bar, space=2 * STEP)
+        whole = column(head, body, space=BELOW)
         whole.setStretch(1, 1)
         whole.setContentsMargins(*MARGINS)
         self.setLayout(whole)
@@ -168,6 +172,8 @@ class ExperimentPage(QWidget):
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
+        self.lesson.model.changed.connect(self._show_step)
+        self.session.look.changed.connect(self._fit)
         self._strip.part_wanted.connect(
             lambda part, threads: self.session.go(MAP, part=part, threads=threads)
         )
@@ -187,13 +193,17 @@ class ExperimentPage(QWidget):
             do.compare: self._choose_beside,
             do.stop_comparing: model.comparing.end,
             do.turn: self._views.turn,
+            do.lesson: self._views.show,
             do.plot: self._views.show,
             do.code: self._views.show,
             do.data: self._views.show,
+            do.full_plot: lambda: self._panel.views.fill_window(do.full_plot.shortcut()),
+            do.copy_result: output.copy_result,
             do.copy_picture: output.copy_picture,
             do.copy_svg: output.copy_svg,
             do.save_picture: output.save_picture,
             do.save_csv: output.save_csv,
+            do.notebook: output.save_notebook,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -209,14 +219,21 @@ class ExperimentPage(QWidget):
         self._actions.refresh()
         if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # the button that had it is gone
-        if self._wants_focus and self._side.focus():
-            self._wants_focus = False
         self._side.refresh()
-        self._views.show()
+        self._show_step()
         if self._then and not self.model.is_reading:
             action = self._actions.run if self._then == "measure" else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
+
+    def _show_step(self) -> None:
+        """Show the step of the lesson, or whatever side is chosen."""
+        self._views.show()
+        if self._wants_focus and (self.lesson.focus() or self._side.focus()):
+            self._wants_focus = False
+
+    def _fit(self) -> None:
+        self.lesson.fit(self.width())
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words
@@ -285,7 +302,7 @@ class ExperimentPage(QWidget):
         except UserError as trouble:
             self._side.refuse(trouble.problem)
             return
-        self._actions.plot.trigger()
+        self._show_side()
         self.announce(self, self.session.words.say("page.beginning"))
 
     def _refuse(self, problem: Problem) -> None:
@@ -298,8 +315,12 @@ class ExperimentPage(QWidget):
 
     def _replay(self) -> None:
         self.model.comparing.end()
-        self._actions.plot.trigger()
+        self._show_side()
         self._replaying.begin()
+
+    def _show_side(self) -> None:
+        self.lesson.side().setChecked(True)
+        self._views.show()
 
     def _open_shipped(self) -> None:
         recording = self.model.recording

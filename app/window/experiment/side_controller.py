@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.report import problem_text
 from app.runs.selection import expected_s, runs_here
@@ -15,25 +15,25 @@ from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.loaded_run import LoadedRun
 from app.window.experiment.page_model import PageModel
+from app.window.experiment.result_text import result_of
 from app.window.experiment.status_text import (
     State,
     StatusText,
     after,
     before,
     details_of,
-    disturbances_of,
     during,
     elsewhere,
-    notes_of,
     playing,
 )
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment, Need
-from experiments.core.parameters import from_json
+from experiments.core.parameters import from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import DURATION, show
 from widgets.controls.basics import button
 from widgets.experiment.action_button import ActionButton
+from widgets.experiment.result import Further, Result
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.form.form import ParamsForm
 
@@ -56,6 +56,7 @@ class SideController(QObject):
             self.run_button,
             ActionButton(actions.go_there),
             self._stop_button,
+            ActionButton(actions.copy_result),
             self._quick_button,
             ActionButton(actions.replay),
             ActionButton(actions.recording),
@@ -65,6 +66,7 @@ class SideController(QObject):
         self.column.result.experiment_wanted.connect(
             lambda wanted: session.go(EXPERIMENTS, experiment=wanted)
         )
+        self.column.result.setting_wanted.connect(self.use_settings)
         self._form: ParamsForm | None = None
         self._form_shows: object = None
         self._params: dict[str, Any] = {}  # by experiment, as the form was left
@@ -93,6 +95,23 @@ class SideController(QObject):
         """Go back to the settings that suit this machine."""
         if self._form is not None:
             self._form.reset()
+
+    def use_settings(self, changed: Mapping[str, Any]) -> None:
+        """Change settings in the form, and focus Run; what the form refuses is said."""
+        experiment, entry, form = self._model.experiment, self._model.entry, self._form
+        if experiment is None or entry is None or form is None:
+            return
+        try:
+            params = {**to_json(self.params()), **changed}
+            form.show_params(
+                from_json(experiment.params, params), entry.choices, start=entry.params
+            )
+        except UserError as trouble:
+            self.refuse(trouble.problem)
+            return
+        self._take_params()
+        self.column.choose(Tab.SETTINGS)
+        self.run_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def refuse(self, problem: Problem | None) -> None:
         """Say why a request cannot be met; None takes that back."""
@@ -124,26 +143,34 @@ class SideController(QObject):
 
     def show_result(self) -> None:
         """Offer result, settings and comparison, if they are there."""
-        words, model, loaded = self._model.words, self._model, self._model.loaded
-        run_state = model.run_state
+        words, model, run_state = self._model.words, self._model, self._model.run_state
         tabs: list[Tab] = []
         self.column.show_comparison(model.comparing.found)
         if model.comparing.is_on:
             tabs.append(Tab.COMPARISON)
-        if loaded is not None and run_state is not None and run_state.finished is not None:
-            told = self._model.report()
-            lead = told.finding if told.ending else ""
-            remarks = (*disturbances_of(words, loaded), *told.remarks)
-            notes = notes_of(words, loaded)
-            if told.values:
-                method = words.say(f"{run_state.experiment.id}.method")
-                notes += (words.say("page.measured_so", {"method": method}),)
-            self.column.show_result(told.values, remarks, notes, lead)
-            if told.values or remarks or notes:
+        if run_state is not None and run_state.finished is not None:
+            result = result_of(words, self._model.report(), run_state)
+            further = self._further(run_state.experiment)
+            self.column.show_result(replace(result, further=further))
+            if result != Result():
                 tabs.append(Tab.RESULT)
-        if self._form_shows is not None and model.state is not State.READING:
+        may_run = model.state not in (State.READING, State.CANNOT)  # else nothing is to be set
+        if self._form_shows is not None and may_run:
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
+
+    def _further(self, experiment: Experiment[Any]) -> Further:
+        """Return what to do next; no settings where they cannot be changed here and now."""
+        next_, say = experiment.next, self._model.words.say
+        if next_ is None:
+            return Further()
+        can_set = next_.setting and self._model.can_run and not self._is_fixed()
+        return Further(
+            setting_text=say(f"{experiment.id}.next.setting") if can_set else "",
+            setting=next_.setting,
+            experiment_text=say(f"{experiment.id}.next.experiment"),
+            experiment=next_.experiment,
+        )
 
     def _status(self) -> StatusText:
         words, model, state = self._model.words, self._model, self._model.state

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.report import DISTURBANCES, Report, note_text, time_left, when
+from app.report import Report, note_text, time_left, when
 from app.window.core.availability import Entry
 from app.window.experiment.loaded_run import LoadedRun
 from experiments.core.words import Words
@@ -48,6 +48,7 @@ class StatusText:
     detail: str = ""
     fraction: float | None = None
     busy: bool = False
+    is_past: bool = False
 
 
 def state_of(
@@ -145,9 +146,18 @@ def after(
         kind = "page.quick_run_of" if started.quick else "page.full_run_of"
         title = words.say("page.run_of" if told.ending else kind, {"when": when(words, started.at)})
         title = " · ".join(part for part in (*names, title) if part)
-    if told.ending and told.finding:
-        detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
-    return StatusText(title=title, sentence=told.ending or told.finding, detail=detail)
+    partial = words.say("outcomes.partial") if told.ending and told.finding else ""
+    detail = " ".join(part for part in (*_of_file(words, loaded), partial, detail) if part)
+    return StatusText(title=title, sentence=told.ending, detail=detail, is_past=True)
+
+
+def _of_file(words: Words, loaded: LoadedRun) -> Iterator[str]:
+    """Yield what is wrong with the file of a run, or with its finding."""
+    experiment = loaded.run_state.experiment.id
+    for key in loaded.recording.notes if loaded.recording is not None else ():
+        yield note_text(words, key, {}, experiment)
+    if loaded.note is not None:
+        yield note_text(words, loaded.note.key, loaded.note.values, experiment)
 
 
 def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
@@ -172,30 +182,6 @@ def playing(
     if left_out_s:  # or the times of replay and run seem to contradict each other
         lines.append(words.say("replay.begins", {"duration": left_out_s}))
     return StatusText(title=title, aside=at, detail="\n".join(lines))
-
-
-def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
-    """Return the notes that stand below the result of a run."""
-    told_elsewhere = (*messages.WAITING, LOADING, *DISTURBANCES)
-    notes = [note for note in loaded.run_state.notes if note.key not in told_elsewhere]
-    if loaded.note is not None:
-        notes.append(loaded.note)
-    mended = loaded.recording.notes if loaded.recording is not None else ()
-    experiment = loaded.run_state.experiment.id
-    return (
-        *(note_text(words, note.key, note.values, experiment) for note in notes),
-        *(note_text(words, key, {}, experiment) for key in mended),
-    )
-
-
-def disturbances_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
-    """Return what disturbed a run so much that its result may be off."""
-    experiment, notes = loaded.run_state.experiment.id, loaded.run_state.notes
-    return tuple(
-        note_text(words, note.key, note.values, experiment)
-        for note in notes
-        if note.key in DISTURBANCES
-    )
 
 
 def details_of(run_state: RunState, finished: messages.Finished) -> str:

@@ -21,8 +21,8 @@ from widgets.map.page import MapPage
 
 if TYPE_CHECKING:
     from app.known_values import KnownValues
-    from app.window.core.availability import Entry
 
+FIRST = "cache-ladder"  # its numbers fill most of the map, and its lesson begins with a guess
 AGES_MS = 60_000  # how often "3 minutes ago" is updated
 
 
@@ -42,6 +42,7 @@ class MapPlace(Place):
         self.setLayout(layout)
         self.setFocusProxy(self.page)
         self.page.experiment_wanted.connect(self._open_experiment)
+        self.page.start.closed.connect(lambda: session.remembered.emit({"first_guess": False}))
         self.page.map.caption = self._caption
         session.machine_changed.connect(self._show_machine)
         session.runs_changed.connect(self._look_up)
@@ -145,22 +146,28 @@ class MapPlace(Place):
         from app.known_values import known_values  # after the first paint
 
         catalogue, words, known = session.catalogue, session.words, session.fingerprints
-        session.background.do(
-            lambda: known_values(runs, catalogue, words, machine, known), self._show_values
-        )
 
-    def _show_values(self, found: KnownValues) -> None:
-        self.page.show_values(found.values, found.invitations, found.possible)
-        entries = self.session.entries
-        runnable = [entry for entry in entries.values() if entry.need is None]
-        if found.values or self.session.context.has_fake_machine or not runnable:
+        def look_up() -> tuple[KnownValues, bool]:
+            found = known_values(runs, catalogue, words, machine, known)
+            return found, any(known.of(run.path) == machine.fingerprint for run in runs)
+
+        session.background.do(look_up, self._show_values)
+
+    def _show_values(self, looked_up: tuple[KnownValues, bool]) -> None:
+        found, is_measured = looked_up
+        session, say = self.session, self.session.words.say
+        runnable = [each for each in session.entries.values() if each.need is None]
+        is_fake = session.context.has_fake_machine
+        # A machine from a file cannot be measured: its parts ask for no number.
+        asked = ({}, {}) if is_fake else (found.invitations, found.possible)
+        self.page.show_values(found.values, *asked)
+        if is_measured or is_fake or not runnable or not session.settings.first_guess:
             self.page.start.hide()
             return
-        # Start with the experiment of the tour whose numbers fill most of the map.
-        tour = [entry for entry in runnable if entry.experiment.is_in_tour]
-        entry = max(tour, key=_filled_parts, default=runnable[0])
-        question = self.session.words.say(f"{entry.experiment.id}.question")
-        self.page.start.offer(entry.experiment.id, question, entry.seconds)
+        tour = [each.experiment.id for each in runnable if each.experiment.is_in_tour]
+        first = FIRST if FIRST in tour else (*tour, runnable[0].experiment.id)[0]
+        question = say("map.first_guess") if first == FIRST else say(f"{first}.question")
+        self.page.start.offer(first, question, session.entries[first].seconds)
 
     def _caption(self) -> str:
         """Return the machine of a picture, marked if it is not this one."""
@@ -183,7 +190,3 @@ class MapPlace(Place):
 
     def _open_experiment(self, experiment: str) -> None:
         self.session.go(EXPERIMENTS, experiment=experiment)
-
-
-def _filled_parts(entry: Entry) -> int:
-    return len({value.part for value in entry.experiment.values if value.part is not None})

@@ -74,7 +74,7 @@ class Actions(QObject):
         from widgets.sheets.palette import Palette
 
         palette = Palette(self._session.words, self._session.look, self._window)
-        palette.open_with(list(choices(self._session, self.groups())))
+        palette.open_with(choices(self._session, self.groups(), self._window.place))
 
     def show_keys(self) -> None:
         """Show every shortcut."""

@@ -1,4 +1,4 @@
-"""The contents of the palette: places, experiments, runs and actions."""
+"""The contents of the palette: places, experiments, runs, actions, and the buttons in sight."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QAbstractButton
+from shiboken6 import isValid
 
+from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from experiments.core.words import Words
@@ -15,8 +18,33 @@ from widgets.sheets.palette import Choice
 RUNS_LISTED = 200
 
 
-def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -> Iterator[Choice]:
-    """Yield everything, the likeliest first."""
+def choices(
+    session: Session, groups: Iterator[tuple[str, Sequence[QAction]]], place: Place
+) -> list[Choice]:
+    """Return everything, the likeliest first; last the buttons of the place that nothing tells."""
+    found = list(_known(session, groups))
+    told = {choice.text for choice in found}
+    title = session.words.say(f"places.{place.name}")
+    for button in place.findChildren(QAbstractButton):
+        text = words_of(button)
+        if text and text not in told and button.isVisible() and button.isEnabled():
+            told.add(text)
+            found.append(Choice(text, title, "", partial(_press, button)))
+    return found
+
+
+def words_of(button: QAbstractButton) -> str:
+    """Return the words of a button, without the sign of a menu and the key it names."""
+    text = button.text().replace("&&", "&") or button.accessibleName()
+    return text.removesuffix(" ▾").partition(" (")[0]
+
+
+def _press(button: QAbstractButton) -> None:
+    if isValid(button):  # the place may have been drawn anew meanwhile
+        button.click()
+
+
+def _known(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -> Iterator[Choice]:
     for title, actions in groups:
         for action in actions:
             if action.isEnabled():

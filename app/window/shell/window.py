@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QRect, QSize, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QMargins, QRect, QSize, QTimer, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from app.window.core.session import Session
@@ -37,6 +37,7 @@ PLACES = {
     RUNS: ("Ctrl+4", "app.window.runs.place", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
+FRAME = QMargins(8, 40, 8, 8)  # kept free for frame and title bar, known only once shown
 RAIL, FOOT = 86, 36  # pixels of rail and status line
 IDLE_MS = 700  # after waking, before the plots are loaded in advance
 
@@ -153,11 +154,18 @@ class Window(QWidget):
         return self._places[name]
 
     def _restore(self) -> None:
-        settings = self.session.settings
-        self.resize(self.screen().availableGeometry().size().boundedTo(QSize(*AT_FIRST)))
-        if settings.geometry:
-            # Invalid base64 is skipped: a damaged file must not stop the window.
-            self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode("ascii", "ignore")))
+        """Take the size and place of the last time, as far as the screen has room for them."""
+        room = self.screen().availableGeometry() - FRAME
+        self.resize(room.size().boundedTo(QSize(*AT_FIRST)))
+        # Invalid base64 is skipped: a damaged file must not stop the window.
+        saved = QByteArray.fromBase64(self.session.settings.geometry.encode("ascii", "ignore"))
+        if self.restoreGeometry(saved) and not self.isMaximized() and not self.isFullScreen():
+            here, screen = self.geometry(), QGuiApplication.screenAt(self.geometry().center())
+            room = (screen or self.screen()).availableGeometry() - FRAME
+            here.setSize(here.size().boundedTo(room.size()))
+            here.moveLeft(max(room.left(), min(here.left(), room.right() + 1 - here.width())))
+            here.moveTop(max(room.top(), min(here.top(), room.bottom() + 1 - here.height())))
+            self.setGeometry(here)
 
     def _tell(self, text: str, action: str, act: object) -> None:
         self._notices.tell(text, action or None, act if callable(act) else None)

@@ -151,6 +151,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
+    loop="kernels.py:_chains.walk",
     analyse=analyse,
     views=(
         x.Lines(
@@ -179,6 +180,12 @@ EXPERIMENT = x.Experiment(
         x.Value("least_cycles", ""),
         x.Value("core_hz", "hz", x.Part.CORES),
     ),
+    keys=(
+        x.Key("add_latency_cycles", "cycles", ("add",)),
+        x.Key("add_per_cycle", "per_cycle", ("add",)),
+        x.Key("divide_per_cycle", "per_cycle", ("divide",)),
+    ),
+    next=x.Next("simd"),
     parts=(x.Part.CORES,),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -144,6 +144,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"lives": Life, "ends": End},
     measure=measure,
+    loop="jobs.py:work",
     analyse=analyse,
     views=(
         x.Timeline(
@@ -173,6 +174,12 @@ EXPERIMENT = x.Experiment(
         x.Value("workers", ""),
         x.Value("others", ""),
     ),
+    keys=(
+        x.Key("threads_left", "left", (THREADS,)),
+        x.Key("processes_left", "left", (PROCESSES,)),
+        x.Key("threads_left_after_exception", "left", (RAISED,)),
+    ),
+    next=x.Next("start-cost", {"crash": NULL}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=lambda _machine: Params(),
     quick=lambda params: replace(params, lane_s=0.6, rounds=1),

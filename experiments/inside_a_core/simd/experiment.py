@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"rates": Rate},
     measure=measure,
+    loop="kernels/lanes.py:_summed",
     analyse=analyse,
     views=(
         x.Lines(
@@ -271,6 +272,12 @@ EXPERIMENT = x.Experiment(
         x.Value("l2_bytes", "bytes"),
         x.Value("l3_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("scalar_per_s", "rate", (SCALAR,)),
+        x.Key("vector_per_s", "rate", WIDTHS),
+        x.Key("python_per_s", "rate", (PYTHON,)),
+    ),
+    next=x.Next("roofline", {"numbers": "float64"}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.MEMORY),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -201,6 +201,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": WorkRate},
     measure=measure,
+    loop="kernels/many_chains.py:walk_all",
     analyse=analyse,
     views=(
         x.Bars(
@@ -222,6 +223,12 @@ EXPERIMENT = x.Experiment(
         x.Value("one", ""),
         x.Value("two", ""),
     ),
+    keys=(
+        x.Key("waiting_gain", "gain", (SIBLINGS,)),
+        x.Key("arithmetic_gain", "gain", (SIBLINGS,)),
+        x.Key("cores_waiting_gain", "gain", (CORES,)),
+    ),
+    next=x.Next("banks-mlp", {"chain_bytes": x.MIB}),
     parts=(x.Part.CORES,),
     needs=(x.Need.NUMBA, x.Need.CORE_PAIR, x.Need.SMT),
     imports=("numpy", "numba"),

@@ -147,7 +147,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
     ideal = of.get((IDEAL, most))
     if ideal is not None and ideal.is_below(best):
-        limits.append("above_ideal")
+        limits = ["above_ideal", *limits]
     if one.is_below(best):
         message = "scales_well" if values["efficiency"] >= WELL else "scales_partly"
         return x.Finding(message, values, tuple(limits), unclear)
@@ -159,11 +159,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> list[str]:
     is_one = max((row.machines for row in tables["rates"]), default=1) == 1
-    limits = ["batch_grows" if params.split == EACH_FULL else "shares_shrink"]
-    if params.device == CPU and is_one:
+    limits: list[str] = []
+    is_on_one_processor = params.device == CPU and is_one
+    if is_on_one_processor and max(1, params.threads) * most > cores_of(machine):
+        limits.append("more_threads_than_cores")
+    limits.append("batch_grows" if params.split == EACH_FULL else "shares_shrink")
+    if is_on_one_processor:
         limits.append("workers_share_memory")
-        if max(1, params.threads) * most > cores_of(machine):
-            limits.append("more_threads_than_cores")
     limits.append("several_machines" if is_one else "over_machines")
     return limits
 
@@ -265,6 +267,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="replicas.py:Replica.step",
     analyse=analyse,
     views=(
         x.Lines(
@@ -317,6 +320,12 @@ EXPERIMENT = x.Experiment(
         x.Value("gradients_bytes", "bytes"),
         x.Value("gradients_allreduce_s", "s"),
     ),
+    keys=(
+        x.Key("one_worker_samples_per_s", "rates", ("alone",)),
+        x.Key("most_workers_samples_per_s", "rates", ("averaged",), at="most_workers"),
+        x.Key("communication_s", "shares", ("communication",)),
+    ),
+    next=x.Next("split-model", {"split": EACH_FULL}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU, x.Part.NVLINK),
     needs=(x.Need.TORCH,),
     defaults=defaults,

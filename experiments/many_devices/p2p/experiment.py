@@ -32,7 +32,9 @@ from .links import (
     CUDA,
     MEASURED,
     NO,
+    NVLINK_PATHS,
     NVML,
+    PCIE_PATHS,
     RIGHT,
     WRONG,
     Access,
@@ -187,7 +189,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     delays = [row.latency_s for row in tables["delays"]]
     staged = [row.bytes_per_s for row in tables["staged"]]
     both = [row.bytes_per_s for row in tables["both"]]
-    limits = ["latency_of_a_copy"]
+    limits: list[str] = []
     looked_at = tables["access"]
     wrong = sum(row.measured == WRONG for row in looked_at)
     values: dict[str, float] = {}
@@ -203,8 +205,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values |= {"slowest_bytes_per_s": min(best.values())}
     if delays:
         values |= {"least_latency_s": min(delays)}
-        if not all(row.is_clean for row in tables["delays"]):
-            limits.append("calling_is_in_it")
     if both:
         values["both_bytes_per_s"] = max(both)
     for pair, rate in best.items():
@@ -217,6 +217,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values[most_name] = max(values.get(most_name, 0.0), most)
         if rate > TOO_MUCH * most and "above_the_limit" not in limits:
             limits.append("above_the_limit")
+    if not all(row.is_clean for row in tables["delays"]):
+        limits.append("calling_is_in_it")
+    limits.append("latency_of_a_copy")
     network = network_bytes_per_s(machine)
     if network is None:
         limits.append("no_network_speed")
@@ -314,6 +317,7 @@ EXPERIMENT = x.Experiment(
         "both": Both,
     },
     measure=measure,
+    loop="pairs.py:Pair.both_bytes_per_s",
     analyse=analyse,
     views=(
         _matrix("copies", "bytes_per_s"),
@@ -359,6 +363,11 @@ EXPERIMENT = x.Experiment(
         x.Value("wrong_pairs", ""),
         x.Value("disagreeing_pairs", ""),
     ),
+    keys=(
+        x.Key("nvlink_bytes_per_s", "paths", NVLINK_PATHS),
+        x.Key("pcie_bytes_per_s", "paths", PCIE_PATHS),
+    ),
+    next=x.Next("two-gpus", {"size_bytes": x.MIB}),
     parts=(x.Part.PCIE, x.Part.GPU, x.Part.NVLINK),
     needs=(x.Need.TORCH, x.Need.TWO_GPUS),
     imports=("torch",),

@@ -18,6 +18,7 @@ YES, NO, UNKNOWN, RIGHT, WRONG = "yes", "no", "unknown", "right", "wrong"
 NVML, CUDA, MEASURED = "nvml", "cuda", "measured"
 NVLINK, PCIE = "nvlink", "pcie"
 PCIE_PATHS = ("PIX", "PXB", "PHB", "NODE", "SYS")
+NVLINK_PATHS = tuple(f"NV{links}" for links in range(1, 19))  # as many as a GPU has
 
 
 @x.record

@@ -169,6 +169,7 @@ EXPERIMENT = x.Experiment(
         "checks": Check,
     },
     measure=measure,
+    loop="ways.py:MemberStep.step",
     analyse=analyse,
     views=(
         x.Timeline(
@@ -217,6 +218,12 @@ EXPERIMENT = x.Experiment(
         x.Value("devices", ""),
         x.Value("threads_each", ""),
     ),
+    keys=(
+        x.Key("data_step_s", "steps", ("data",)),
+        x.Key("layers_step_s", "steps", ("layers",)),
+        x.Key("channels_step_s", "steps", ("channels",)),
+    ),
+    next=x.Next("data-parallel", {"micro_batches": 16}),
     parts=(x.Part.CORES, x.Part.GPU, x.Part.NVLINK),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -298,6 +298,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"runs": Took, "lanes": Slice, "feeds": Feed, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_run",
     analyse=analyse,
     views=(
         x.Bars(
@@ -340,6 +341,12 @@ EXPERIMENT = x.Experiment(
         x.Value("feed_call_s", "s"),
         x.Value("half_cores", ""),
     ),
+    keys=(
+        x.Key("in_sequence_s", "ways", ("in_sequence",)),
+        x.Key("together_s", "ways", ("together",)),
+        x.Key("item_s", "ways", ("item",)),
+    ),
+    next=x.Next("data-parallel", {"b_over_a": 4.0}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -103,10 +103,12 @@ def read_s(chain: LongChain, chains: int, steps: int, bench: x.Bench) -> float:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one chain with the fastest number of several."""
     of = x.spreads((read.chains, read.latency_s, read.repeat) for read in tables["reads"])
-    limits = [] if params.huge_pages else ["page_translation_included"]
+    limits: list[str] = []
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or power_of_two(params.memory_bytes) < x.BEYOND_CACHE * cache_bytes:
         limits.append("partly_in_cache")
+    if not params.huge_pages:
+        limits.append("page_translation_included")
     one, several = of.get(1), {chains: each for chains, each in of.items() if chains > 1}
     if one is None or not several:
         return x.Finding("nothing_to_compare", {}, tuple(limits))
@@ -125,15 +127,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if machine.memory.peak_bytes_per_s:
         values["bandwidth_limit_bytes_per_s"] = machine.memory.peak_bytes_per_s
     clock_hz = core_hz(tables)
-    if clock_hz is None:
-        limits.append("no_clock")
-    else:
+    if clock_hz is not None:
         values |= {"core_hz": clock_hz, "one_chain_cycles": one.median * clock_hz}
         values["best_cycles"] = best.median * clock_hz
     if fastest == max(COUNTS):
         limits.append("no_floor_reached")
     if any(one.low > chains * each.high for chains, each in several.items()):
-        limits.append("more_than_chains")
+        limits = ["more_than_chains", *limits]
+    if clock_hz is None:
+        limits.append("no_clock")
     message = _message(one, several, fastest)
     is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
     unclear = () if is_clear else ("parallelism", "bytes_in_flight")
@@ -176,6 +178,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"reads": Read, "clocks": Clock},
     measure=measure,
+    loop="kernels/many_chains.py:walk_all",
     analyse=analyse,
     views=(
         x.Lines(
@@ -208,6 +211,12 @@ EXPERIMENT = x.Experiment(
         x.Value("best_cycles", ""),
         x.Value("core_hz", "hz", x.Part.CORES),
     ),
+    keys=(
+        x.Key("parallelism", "time", at="parallelism"),
+        x.Key("best_s", "time", at="best_chains"),
+        x.Key("bytes_in_flight", "bandwidth", at="bytes_in_flight"),
+    ),
+    next=x.Next("burst-random", {"huge_pages": False}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

@@ -13,7 +13,9 @@ What it cannot tell: in small arrays "random" contains the 1 to 2 ns of computin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
@@ -21,6 +23,7 @@ from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 
 ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB
+POINT_BYTES = 64 * x.MIB  # its chain is laid out in 50 ms
 FREE_SHARE = 0.5
 FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
 WARM_UP_READS = 500_000
@@ -38,6 +41,16 @@ class Params:
     )
     rounds: int = x.param(12, minimum=1, maximum=50)
     huge_pages: bool = x.param(False)
+
+
+@x.record
+class Point:
+    """A single point; its array is the next power of two below `size_bytes`."""
+
+    size_bytes: int = x.param(
+        x.MIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2"
+    )
+    order: str = x.param(RANDOM, choices=ORDERS)
 
 
 @x.record
@@ -69,15 +82,33 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield from huge_pages_told(huge_pages_fraction(buffer))
         arms = [(size, order) for size in sizes(params) for order in ORDERS]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            element_s: float = _READ[order](buffer, size_bytes, arm.round, bench)
-            yield Read(
-                size_bytes=size_bytes,
-                order=order,
-                repeat=arm.round,
-                element_s=element_s,
-                useful_bytes_per_s=ELEMENT_BYTES / element_s,
-            )
+            yield _read(buffer, size_bytes, order, arm.round, bench)
             yield x.Progress(arm.fraction)
+
+
+def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
+    """Make one buffer, and return what yields the row of a point; `repeat` counts the points."""
+    with bench.pinned():
+        buffer, turns = Buffer(POINT_BYTES), count()
+
+    def point(asked: Point) -> x.Measured:
+        size_bytes = 1 << (asked.size_bytes.bit_length() - 1)
+        with bench.pinned():
+            row = _read(buffer, size_bytes, asked.order, next(turns), bench)
+        yield row
+
+    return point
+
+
+def _read(buffer: Buffer, size_bytes: int, order: str, round_: int, bench: x.Bench) -> Read:
+    element_s: float = _READ[order](buffer, size_bytes, round_, bench)
+    return Read(
+        size_bytes=size_bytes,
+        order=order,
+        repeat=round_,
+        element_s=element_s,
+        useful_bytes_per_s=ELEMENT_BYTES / element_s,
+    )
 
 
 def _read_in_a_row(buffer: Buffer, size_bytes: int, _round: int, bench: x.Bench) -> float:
@@ -118,13 +149,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         ((read.size_bytes, read.order), read.element_s, read.repeat) for read in tables["reads"]
     )
     complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
-    limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
     if not complete:
-        return x.Finding("nothing_to_compare", {}, tuple(limits))
+        return x.Finding("nothing_to_compare")
     size_bytes = max(complete)
     cache_bytes = x.last_level_cache_bytes(machine)
-    if cache_bytes is None or size_bytes < 4 * cache_bytes:
-        limits.append("partly_in_cache")
+    is_beyond = cache_bytes is not None and size_bytes >= x.BEYOND_CACHE * cache_bytes
+    limits = [] if is_beyond else ["partly_in_cache"]
+    limits += [] if params.huge_pages else ["page_translation_included"]
+    limits.append("positions_computed")
     in_a_row, random, dependent = (of[size_bytes, order] for order in ORDERS)
     values = {
         "size_bytes": size_bytes,
@@ -187,6 +219,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"reads": Read},
     measure=measure,
+    loop="kernels/sums.py:sum_at_random",
     analyse=analyse,
     views=(
         x.Lines(
@@ -220,6 +253,13 @@ EXPERIMENT = x.Experiment(
         x.Value("size_bytes", "bytes"),
         x.Value("bandwidth_limit_s", "s"),
     ),
+    keys=(
+        *(
+            x.Key(f"{order}_s", "time", (order,), at="size_bytes")
+            for order in (IN_A_ROW, RANDOM, DEPENDENT)
+        ),
+    ),
+    next=x.Next("banks-mlp", {"largest_bytes": x.MIB}),
     parts=(x.Part.MEMORY, x.Part.L3),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
@@ -228,5 +268,6 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
+    live=x.Live(Point, points),
     is_in_tour=True,
 )

@@ -16,7 +16,7 @@ What it cannot tell: what translation costs that pages of 2 MiB still need.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, count, takewhile
@@ -45,6 +45,7 @@ SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
 EVERY = 5  # rounds; in the others only the largest size is walked
 FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+POINT_BYTES = 64 * x.MIB  # laid out in 50 ms
 BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 
 
@@ -58,6 +59,16 @@ class Params:
     points_per_octave: int = x.param(4, minimum=1, maximum=16)
     rounds: int = x.param(15, minimum=1, maximum=50)
     huge_pages: bool = x.param(True)
+
+
+@x.record
+class Point:
+    """A single point of the ladder."""
+
+    size_bytes: int = x.param(
+        32 * x.KIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2"
+    )
+    order: str = x.param(RANDOM, choices=(RANDOM, IN_A_ROW))
 
 
 @x.record
@@ -121,6 +132,22 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(arm.fraction)
 
 
+def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
+    """Make one buffer, and return what yields the row of a point; `repeat` counts the points."""
+    with bench.pinned():
+        buffer, turns = Buffer(POINT_BYTES), count()
+
+    def point(asked: Point) -> x.Measured:
+        size_bytes, turn = asked.size_bytes // LINE_BYTES * LINE_BYTES, next(turns)
+        with bench.pinned():
+            latency_s = step_s(
+                buffer, size_bytes, bench, turn=turn, at_random=asked.order != IN_A_ROW
+            )
+        yield Step(size_bytes=size_bytes, order=asked.order, repeat=turn, latency_s=latency_s)
+
+    return point
+
+
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Read each level's latency off the best repeats; speak only of what was measured.
 
@@ -129,14 +156,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     best, best_huge = (_best(tables["steps"], order) for order in (RANDOM, HUGE))
     cache_bytes = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
-    limits = ["where_read"] if best else []
+    limits = ["spike"] if _has_spike(best) else []
+    unread: list[str] = []
     below_bytes = 0
     for name, level_bytes in cache_bytes.items():
         inside = [size for size in best if below_bytes < size <= level_bytes // 2]
         if inside:
             values[f"{name}_latency_s"] = best[_read_off(best, max(inside))]
         else:
-            limits.append(f"no_{name}_latency")
+            unread.append(name)
         below_bytes = level_bytes
     beyond_bytes = x.BEYOND_CACHE * max(cache_bytes.values(), default=8 * x.MIB)
     if best and max(best) >= beyond_bytes:
@@ -162,9 +190,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         else:  # it may be fast at larger sizes
             del values["l3_latency_s"]
             limits.append("end_of_l3_unknown")
+    limits += [f"no_{name}_latency" for name in unread]
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
-    if _has_spike(best):
-        limits.append("spike")
     largest = max(sizes(params))
     in_a_row = [
         s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == largest
@@ -175,6 +202,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_clock")
     else:
         values |= _in_cycles(values, clock_hz)
+    limits += ["where_read"] if best else []
     if "l1_latency_s" in values and "memory_latency_s" in values:
         values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
         climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
@@ -312,6 +340,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
+    loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(
         x.Lines(key="ladder", only=(RANDOM, HUGE), **_LADDER),
@@ -337,6 +366,12 @@ EXPERIMENT = x.Experiment(
         x.Value("l3_seen_bytes", "bytes", x.Part.L3),
         x.Value("l3_read_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("l1_latency_s", "ladder", (RANDOM,), at="l1_bytes"),
+        x.Key("memory_latency_s", "ladder", (RANDOM,)),
+        x.Key("in_a_row_latency_s", "fetched_ahead", (IN_A_ROW,)),
+    ),
+    next=x.Next("burst-random", {"points_per_octave": 8}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
@@ -345,5 +380,6 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     seconds=seconds,
     memory_bytes=_memory_bytes,
+    live=x.Live(Point, points),
     is_in_tour=True,
 )

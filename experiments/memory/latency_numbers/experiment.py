@@ -108,14 +108,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for number in tables["numbers"]:
         best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
     values = {f"{name}_s": best[name] for name in NAMES if name in best}
-    limits = [f"no_{name}" for name in NAMES if name not in best]
-    limits.append("no_gpu_numbers")
+    climb = [best[name] for name in DISTANCES if name in best]
+    limits = ["levels_out_of_order"] if climb != sorted(climb) else []
+    limits += [f"no_{name}" for name in NAMES if name not in best]
     if x.is_guest(machine) and "l3" in best:
         limits.append("l3_of_a_guest")
     if x.is_virtual(machine):
         limits.append("virtual_machine")
     if best.get("handoff", 0.0) > best.get("loopback", math.inf):
         limits.append("thread_behind_loopback")
+    limits.append("no_gpu_numbers")
     if (clock_hz := core_hz(tables)) is not None:
         values["cycle_s"] = 1 / clock_hz
     if best:
@@ -123,9 +125,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if "l1" not in best or not all(name in best for name in SCALED):
         return x.Finding("numbers_in_part", values, tuple(limits))
     values |= {f"{name}_as_if_s": best[name] / best["l1"] for name in SCALED}
-    climb = [best[name] for name in DISTANCES if name in best]
-    if climb != sorted(climb):
-        limits.append("levels_out_of_order")
     return x.Finding("felt_in_seconds", values, tuple(limits))
 
 
@@ -156,6 +155,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"numbers": Number, "scaled": Scaled, "clocks": Clock},
     measure=measure,
+    loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(
         x.Ruler(
@@ -189,6 +189,8 @@ EXPERIMENT = x.Experiment(
         x.Value("frame_s", "s"),
         x.Value("blink_s", "s"),
     ),
+    keys=(*(x.Key(f"{name}_s", "ruler", (name,)) for name in SCALED),),
+    next=x.Next("waiting", {"rounds": 20}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY, x.Part.STORAGE),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

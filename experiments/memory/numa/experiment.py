@@ -215,6 +215,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"accesses": Access},
     measure=measure,
+    loop="kernels/sums.py:sum_in_a_row",
     analyse=analyse,
     views=(
         x.Heatmap(
@@ -243,6 +244,12 @@ EXPERIMENT = x.Experiment(
         x.Value("farthest_latency_s", "s"),
         x.Value("node_count", ""),
     ),
+    keys=(
+        x.Key("local_latency_s", "latency", ("0",)),
+        x.Key("remote_latency_s", "latency", ("0", "1")),
+        x.Key("remote_bytes_per_s", "bandwidth", ("0", "1")),
+    ),
+    next=x.Next("core-to-core", {"readers": 1}),
     parts=(x.Part.MEMORY, x.Part.CORES),
     needs=(x.Need.NUMBA, x.Need.NUMA),
     imports=("numpy", "numba"),

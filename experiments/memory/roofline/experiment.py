@@ -155,9 +155,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find the ridge, and how close the triad and the matrix product come to the roof."""
     if params.device != CPU:
         return _analyse_gpu(params, tables, machine)
-    limits = ["no_gpu_roof"]
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits: list[str] = []
     held_bytes = x.last_level_cache_bytes(machine) or 0
     all_bytes = held_bytes * cache_count(machine, x.usable_threads(machine))
     if not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes:
@@ -170,19 +168,21 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["peak_cpu_bytes_per_s"] = slope
     if machine.memory.peak_bytes_per_s:
         values["memory_limit_bytes_per_s"] = machine.memory.peak_bytes_per_s
+    aside = _of_a_processor(machine)
     if not peak or not slope:
-        return x.Finding("roof_in_part", values, tuple(limits))
+        return x.Finding("roof_in_part", values, (*limits, *aside))
     values |= {"peak_cpu_flop_per_s": peak, "ridge_cpu_flop_per_byte": peak / slope}
-    if slower_than_one_core(tables["peaks"], cores):
-        limits.append("all_cores_below_one")
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
+    if slower_than_one_core(tables["peaks"], cores):
+        limits.append("all_cores_below_one")
     values |= _reached(tables["points"], peak, slope, "cpu")
     limits += _limits_of_the_roof(tables)
     if _is_of_the_triad(rates_of):
         limits.append("triad_is_the_slope")
     elif values.get("triad_roof_fraction", 1.0) < WRITES_SHOW:
         limits.append("write_allocate_not_counted")
+    limits += aside
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return x.Finding("roof_in_part", values, tuple(limits))
     below = values["matmul_flop_per_byte"] < values["ridge_cpu_flop_per_byte"]
@@ -191,10 +191,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Do the same for a GPU, whose theoretical limits are known more often."""
-    limits = ["one_operation_at_a_time"]
+    limits: list[str] = []
     peaks = gpu_peaks(tables["peaks"], tables["points"])
-    if any(name not in peaks for name in GPU_PRECISIONS):
-        limits.append("precisions_left_out")
+    aside = _of_a_gpu(peaks)
     held_bytes = cache_bytes(machine, params.device)
     if not held_bytes or params.array_bytes < GPU_BEYOND_CACHE * held_bytes:
         limits.append("partly_in_gpu_cache")
@@ -221,17 +220,31 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
         values[f"sustained_{GPU}_flop_per_s"] = long
         limits.append("peaks_are_bursts")
     if not peak or not slope:
-        return x.Finding("roof_in_part", values, tuple(limits))
+        return x.Finding("roof_in_part", values, (*limits, *aside))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
+    if _is_above(tables["points"], peak, slope):
+        limits.append("above_the_roof")
     limits += _limits_of_the_roof(tables)
     if _is_of_the_triad(rates_of):
         limits.append("triad_is_the_slope")
-    if _is_above(tables["points"], peak, slope):
-        limits.append("above_the_roof")
+    limits += aside
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return x.Finding("roof_in_part", values, tuple(limits))
     return x.Finding("gpu_both_sides", values, tuple(limits))
+
+
+def _of_a_processor(machine: x.Machine) -> list[str]:
+    limits = ["virtual_machine"] if x.is_virtual(machine) else []
+    limits.append("no_gpu_roof")
+    return limits
+
+
+def _of_a_gpu(peaks: Mapping[str, float]) -> list[str]:
+    limits = ["one_operation_at_a_time"]
+    if any(name not in peaks for name in GPU_PRECISIONS):
+        limits.append("precisions_left_out")
+    return limits
 
 
 def _limits_of_the_roof(tables: x.Tables) -> list[str]:
@@ -333,6 +346,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="kernels.py:dot",
     analyse=analyse,
     views=(
         x.Lines(
@@ -402,6 +416,12 @@ EXPERIMENT = x.Experiment(
         ),
         x.Value("memory_limit_bytes_per_s", "bytes/s"),
     ),
+    keys=(
+        x.Key("ridge_cpu_flop_per_byte", "roof", (ROOF,), at="ridge_cpu_flop_per_byte"),
+        x.Key("triad_roof_fraction", "roof", ("triad",), at="triad_flop_per_byte"),
+        x.Key("matmul_roof_fraction", "roof", ("matmul",), at="matmul_flop_per_byte"),
+    ),
+    next=x.Next("stream", {"threads": 1}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

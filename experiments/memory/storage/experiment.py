@@ -154,7 +154,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     samples: dict[tuple[str, int], list[float]] = {}
     for read in tables["reads"]:
         samples.setdefault((read.way, read.block_bytes), []).append(read.reads_per_s)
-    disk, limits = _disk(tables, machine)
+    disk, aside = _disk(tables, machine)
+    limits: list[str] = []
     in_order = {block: each for (way, block), each in samples.items() if way == IN_ORDER}
     values: dict[str, float] = {}
     if in_order:
@@ -164,13 +165,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         fastest = max((read.bytes_per_s for read in tables["reads"]), default=0.0)
         if fastest > TOO_MUCH * disk.peak_bytes_per_s:
             limits.append("above_the_link")
-    else:
-        limits.append("no_link_known")
     if tables["cached"]:
         values["cached_latency_s"] = min(row.latency_s for row in tables["cached"])
     one, many = (samples.get((way, SMALL), []) for way in (AT_RANDOM, MANY))
     if not in_order or not one or not many:
-        return x.Finding("nothing_to_compare", values, tuple(limits))
+        return x.Finding("nothing_to_compare", values, (*limits, *aside))
     values |= {
         "random_4k_reads_per_s": max(one),
         "random_4k_latency_s": 1 / max(one),
@@ -199,7 +198,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     message = _message(fastest, alone, deep, of.get((IN_ORDER, SMALL)))
     if message == "size_costs_not_order":
         values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
-    return x.Finding(message, values, tuple(limits), unclear)
+    return x.Finding(message, values, (*limits, *aside), unclear)
 
 
 def _message(
@@ -244,6 +243,8 @@ def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]
         limits.append("virtual_disk")
     if disk is not None and disk.kind == "hdd":
         limits.append("hard_disk")
+    if disk is None or not disk.peak_bytes_per_s:
+        limits.append("no_link_known")
     if disk is not None and disk.kind in ("nvme", "ssd"):
         limits.append("wear_not_told")
     return disk, limits
@@ -287,6 +288,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"places": Where, "reads": Read, "latencies": Latency, "cached": Cached},
     measure=measure,
+    loop="kernels/disk.py:read_on",
     analyse=analyse,
     views=(
         x.Lines(
@@ -326,6 +328,12 @@ EXPERIMENT = x.Experiment(
         x.Value("link_bytes_per_s", "bytes/s"),
         x.Value("cached_latency_s", "s"),
     ),
+    keys=(
+        x.Key("sequential_read_bytes_per_s", "rate", (IN_ORDER,)),
+        x.Key("random_4k_latency_s", "latency", (AT_RANDOM,)),
+        x.Key("random_4k_p99_s", "tail", at="random_4k_p99_s"),
+    ),
+    next=x.Next("latency-numbers", {"sample_s": 0.3}),
     parts=(x.Part.STORAGE,),
     needs=(x.Need.DIRECT_IO, x.Need.NUMBA),
     imports=("numpy", "numba"),

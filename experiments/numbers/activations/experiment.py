@@ -180,23 +180,24 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     back = x.spreads(
         ((row.device, row.function), row.element_s, row.repeat) for row in tables["backward"]
     )
-    limits = ["one_function_at_a_time"]
-    if back:
-        limits.append("gradients_read_more")
-    if params.device == CPU:
-        limits.append("gpu_not_measured")
+    limits: list[str] = []
     where_known = {where for where, _ in large}
     if where_known - {where for where, _ in small}:
         limits.append("cache_not_measured")
     counts = {row.device: row.numbers for row in tables["passes"]}
     fewer = {row.device for row in tables["cached"] if row.numbers < counts.get(row.device, 0)}
     both = small.keys() & large.keys()
-    if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
-        limits.append("calls_in_cache")
     fills = [_fills(*arm, params, machine) for arm in counts.items()]
     is_held = any(fill < x.BEYOND_CACHE for fill in fills if fill is not None)
     if not is_held and None in fills:
         limits.append("partly_in_cache")
+    if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
+        limits.append("calls_in_cache")
+    limits.append("one_function_at_a_time")
+    if params.device == CPU:
+        limits.append("gpu_not_measured")
+    if back:
+        limits.append("gradients_read_more")
     values = {f"{function}_{where}_s": s.median for (where, function), s in large.items()}
     values |= {f"{function}_cached_{where}_s": s.median for (where, function), s in small.items()}
     values |= {f"{function}_backward_{where}_s": s.median for (where, function), s in back.items()}
@@ -296,6 +297,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "cached": Cached, "backward": Backward, "conditions": Condition},
     measure=measure,
+    loop="elementwise.py:Arrays.forward",
     analyse=analyse,
     views=(
         _functions("passes", "large"),
@@ -324,6 +326,12 @@ EXPERIMENT = x.Experiment(
         ),
         x.Value("copy_over_copy", "ratio"),
     ),
+    keys=(
+        x.Key("relu_cpu_s", "elements", ("relu_cpu",)),
+        x.Key("tanh_cpu_s", "elements", ("tanh_cpu",)),
+        x.Key("tanh_gpu0_s", "elements", ("tanh_gpu0",)),
+    ),
+    next=x.Next("compile", {"numbers": 100_000}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -191,11 +191,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     steps = tables["steps"]
     probes = [row for row in tables["probes"] if row.precision != params.precision]
     of = _of_rounds([*steps, *probes])
-    limits = ["library_chooses"]
-    if params.device == CPU:
-        limits.append("tiles_need_gpu")
-    if params.changed != "all":
-        limits.append("one_size_changed")
+    limits: list[str] = []
     values: dict[str, float] = {}
     pairs = {}
     for precision in ALL_PRECISIONS:
@@ -217,22 +213,27 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("int8_takes_eights")
     elif steps and params.device != CPU and all(row.precision != INT8 for row in probes):
         limits.append("int8_left_out")
-    if steps and not probes:
-        limits.append("other_precisions_left_out")
-    if any(row.size < params.size - params.span for row in steps):
-        limits.append("smaller_than_asked")
     best = x.spreads(
         (row.size, row.flop_per_s, row.repeat) for row in steps if row.multiple == ALIGNED
     )
     if best:
         values["best_aligned_flop_per_s"] = max(each.median for each in best.values())
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
-    if peak is None:
-        limits.append("peak_unknown")
-    else:
+    if peak is not None:
         values["peak_flop_per_s"] = peak
         if values.get("aligned_flop_per_s", 0.0) > ABOVE * peak:
             limits.append("above_the_limit")
+    if any(row.size < params.size - params.span for row in steps):
+        limits.append("smaller_than_asked")
+    if params.changed != "all":
+        limits.append("one_size_changed")
+    if params.device == CPU:
+        limits.append("tiles_need_gpu")
+    limits.append("library_chooses")
+    if steps and not probes:
+        limits.append("other_precisions_left_out")
+    if peak is None:
+        limits.append("peak_unknown")
     compared, unclear = x.ratios(pairs)
     values |= compared
     size = _middle(params, steps)
@@ -322,6 +323,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="products.py:Products.product",
     analyse=analyse,
     views=(
         x.Lines(
@@ -372,6 +374,12 @@ EXPERIMENT = x.Experiment(
         x.Value("one_less", ""),
         x.Value("one_less_s", "s"),
     ),
+    keys=(
+        x.Key("size_s", "steps", ("by_64",), at="size"),
+        x.Key("one_less_s", "steps", ("odd",), at="one_less"),
+        x.Key("penalty", "steps", ("odd",)),
+    ),
+    next=x.Next("amp", {"changed": "k"}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -290,7 +290,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for row in tables["clipped"]:
         clips.setdefault(row.clip, []).append(row.loss)
     values |= {f"clip_{clip}_final_loss": final_loss(line) for clip, line in clips.items()}
-    limits = ["gain_grows_with_width"]
+    limits = [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
+    if rates:
+        limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
     right_and_wrong = {FP32: clips.get(CLIP_UNSCALED, []), UNSCALED: clips.get(CLIP_SCALED, [])}
     if keeps_up(right_and_wrong, UNSCALED) is False:
         limits.append("clip_after_unscaling")
@@ -299,19 +301,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("pays_at_some_width")
     elif pays is False:
         limits.append("pays_at_no_width")
-    limits.append("scale_grows_sooner")
-    learned = {row.arm for row in tables["losses"]}
-    if TF32 not in learned and learned - {FP32}:
-        limits.append("tf32_left_out")
-    if params.loss_weight < 1:
-        limits.append("loss_counts_little")
-    if params.device == CPU:
-        limits += ["memory_needs_gpu", "matrix_units_need_gpu"]
-    limits += [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
-    if rates:
-        limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
-    if any(len(line) < len(losses.get(FP32, ())) for line in losses.values()):
-        limits.append("learned_shorter")
     breaks = breaks_unscaled(tables)
     if breaks is None and tables["losses"]:
         limits.append("learning_not_judged")
@@ -319,6 +308,19 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("unscaled_holds")
     if breaks and keeps_up(losses, BF16):
         limits.append("bf16_needs_none")
+    if any(len(line) < len(losses.get(FP32, ())) for line in losses.values()):
+        limits.append("learned_shorter")
+    if params.device == CPU:
+        limits.append("matrix_units_need_gpu")
+    limits.append("gain_grows_with_width")
+    if params.loss_weight < 1:
+        limits.append("loss_counts_little")
+    limits.append("scale_grows_sooner")
+    learned = {row.arm for row in tables["losses"]}
+    if TF32 not in learned and learned - {FP32}:
+        limits.append("tf32_left_out")
+    if params.device == CPU:
+        limits.append("memory_needs_gpu")
     shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
     if FP32 not in rates or not shorter:
         return x.Finding("in_part", values, tuple(limits))
@@ -414,6 +416,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="training.py:Learner.step",
     analyse=analyse,
     views=(
         x.Bars(
@@ -469,6 +472,12 @@ EXPERIMENT = x.Experiment(
         x.Value("guessing_loss", ""),
         x.Value("hardware_samples_per_s", "per_s"),
     ),
+    keys=(
+        x.Key("fp32_samples_per_s", "speeds", ("fp32",)),
+        x.Key("fp16_samples_per_s", "speeds", ("fp16",)),
+        x.Key("fp16_unscaled_final_loss", "losses", ("fp16_unscaled",)),
+    ),
+    next=x.Next("alignment", {"loss_weight": 1.0}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load

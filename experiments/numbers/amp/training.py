@@ -142,20 +142,23 @@ class Learner:
         torch, kind = self._device.torch, kind_of(self._device.torch, precision_of(self._arm))
         samples, classes = next(self._batches)
         is_half = kind != torch.float32
-        with torch.autocast(
-            self._device.kind, dtype=kind if is_half else torch.bfloat16, enabled=is_half
-        ):
+        half = kind if is_half else torch.bfloat16
+        with torch.autocast(self._device.kind, dtype=half, enabled=is_half):
             loss = torch.nn.functional.cross_entropy(self._net(samples), classes)
         self._scaler.scale(loss * self._weight).backward()
-        if self._clip is not None:
-            if self._clip == CLIP_UNSCALED:
-                self._scaler.unscale_(self._optimiser)
-            most = LARGEST_NORM * self._weight
-            torch.nn.utils.clip_grad_norm_(self._net.parameters(), most)
+        self._clip_gradients()
         self._scaler.step(self._optimiser)
         self._scaler.update()
         self._optimiser.zero_grad(set_to_none=True)
         return loss.detach()
+
+    def _clip_gradients(self) -> None:
+        if self._clip is None:
+            return
+        if self._clip == CLIP_UNSCALED:
+            self._scaler.unscale_(self._optimiser)
+        most = LARGEST_NORM * self._weight
+        self._device.torch.nn.utils.clip_grad_norm_(self._net.parameters(), most)
 
     def power(self) -> int:
         """Return the base-2 exponent of the loss scale, 0 without a scaler. Waits."""

@@ -258,16 +258,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         for precision in PRECISIONS
         if all((precision, layout) in rates for layout in LAYOUTS)
     }
-    limits = ["forward_only"]
-    if params.device == CPU:
-        limits.append("matrix_units_need_gpu")
-    limits += [
+    limits = [
         f"{precision}_is_emulated"
         for precision in HALVES
         if (precision, CHANNELS_LAST) in rates and is_emulated(machine, params.device, precision)
     ]
     if params.device == CPU and tables["results"] and (BF16, CONTIGUOUS) not in rates:
         limits.append("half_not_measured")
+    if params.device == CPU:
+        limits.append("matrix_units_need_gpu")
+    limits.append("forward_only")
     apart = [row.difference_fraction for row in tables["results"]]
     if apart:
         values["difference_fraction"] = max(apart)
@@ -355,6 +355,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:run_forward",
     analyse=analyse,
     views=(
         x.Bars(
@@ -389,6 +390,12 @@ EXPERIMENT = x.Experiment(
         x.Value("default_layout_gain", "ratio"),
         x.Value("difference_fraction", "fraction"),
     ),
+    keys=(
+        x.Key("gain_fp32", "gains", ("fp32",)),
+        x.Key("gain_fp16", "gains", ("fp16",)),
+        x.Key("gain_bf16", "gains", ("bf16",)),
+    ),
+    next=x.Next("amp", {"channels": 8}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

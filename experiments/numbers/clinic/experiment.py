@@ -257,6 +257,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"remarks": Remarked, "steps": Step, "conditions": Condition},
     measure=measure,
+    loop="pieces/images_broken.py:train",
     analyse=analyse,
     views=(
         x.Code(
@@ -281,6 +282,12 @@ EXPERIMENT = x.Experiment(
         x.Value("feed_gain", "ratio"),
         x.Value("mended_step_images_s", "s"),
     ),
+    keys=(
+        x.Key("feed_gain", "steps", ("stations_broken", "stations_mended")),
+        x.Key("shapes_gain", "steps", ("next_word_broken", "next_word_mended")),
+        x.Key("mended_step_images_s", "steps", ("images_mended",)),
+    ),
+    next=x.Next("alignment", {"length": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

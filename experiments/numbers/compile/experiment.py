@@ -204,7 +204,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways, and find after how many steps the preparation has paid."""
     of = x.spreads((row.way, row.step_s, row.repeat) for row in tables["steps"])
     prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
-    limits = ["used_not_trained"]
+    limits: list[str] = []
     values = {f"{way}_step_s": of[way].median for way in WAYS if way in of}
     names = {SCRIPT: "script_s", COMPILED: "compile_s", GRAPH: "capture_s"}
     values |= {names[way]: found_s for way, found_s in prepare_s.items()}
@@ -221,6 +221,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_compiler" if params.compiles else "compiling_left_out")
     if SCRIPT not in of and of:
         limits.append("not_scripted")
+    limits.append("used_not_trained")
     if params.device == CPU:
         limits.append("graphs_need_gpu")
     elif BUSY in of and EAGER in of:
@@ -316,6 +317,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="ways.py:network.Layer.forward",
     analyse=analyse,
     views=(
         x.Lines(
@@ -367,6 +369,12 @@ EXPERIMENT = x.Experiment(
             )
         ),
     ),
+    keys=(
+        x.Key("eager_step_s", "steps", ("eager",)),
+        x.Key("compiled_step_s", "steps", ("compiled",)),
+        x.Key("break_even_steps", "totals", ("compiled",), at="break_even_steps"),
+    ),
+    next=x.Next("many-small", {"width": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "torch._dynamo"),

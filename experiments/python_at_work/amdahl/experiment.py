@@ -195,16 +195,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {"logical_cpus": len(x.usable_threads(machine)), "cores": cores} if cores else {}
     clock_values, unclear, is_slowed = beside_busy_cores(tables)
     values |= clock_values
-    limits = ["virtual_machine"] if x.is_virtual(machine) else []
-    if is_slowed is None:
-        limits.append("one_core_may_be_faster")
-    else:
-        limits.append("clock_falls" if is_slowed else "clock_stays")
-    if params.kernel == MEMORY:
-        if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
-            limits.append("partly_in_cache")
-        if len(x.usable_nodes(machine)) > 1:
-            limits.append("memory_on_one_node")
+    aside = _aside(params, machine, is_slowed)
     walls: dict[int, dict[int, float]] = {}
     for run in tables["runs"]:
         walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
@@ -213,19 +204,20 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     fits = {n: parallel_fraction(params, each, cores or 1) for n, each in rounds.items()}
     fit = x.spreads(("", p, n) for n, p in fits.items() if p is not None).get("")
     if fit is None:
-        return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
+        return x.Finding("nothing_to_compare", values, aside, unclear)
     pairs = {n: (of[n], of[1]) for n in of if n != 1}
     over_one = x.family(pairs, x.Spread.against)
     gaining = [n for n, r in over_one.items() if r.outcome is x.Outcome.DIFFERS and r.is_above]
     best = max(gaining or of, key=lambda workers: of[workers].median)
     values["best_speedup"] = of[best].median
     standing = x.standing({n: of[n] for n in {*pairs, best}}, best)
+    limits: list[str] = []
+    if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
+        limits.append("above_ideal")
     if standing is x.Outcome.UNKNOWN:
         limits.append("best_by_chance")
     elif standing is x.Outcome.SAME:
         limits.append("others_as_fast")
-    if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
-        limits.append("above_ideal")
     if not gaining:
         message = x.unsure(*pairs.values())
         if message == x.TOO_FEW:  # each round still has its fit
@@ -233,8 +225,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         else:
             limits.append("no_fit")
         unclear += ("best_speedup",) if message else ()
-        return x.Finding(message or "does_not_scale", values, tuple(limits), unclear)
-    limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
+        return x.Finding(message or "does_not_scale", values, (*limits, *aside), unclear)
     fitted = [n for n in pairs if n <= (cores or 1)]
     if len(fitted) == 1:
         limits.append("fit_of_one")
@@ -250,10 +241,29 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elif params.problem == FIXED:
         limits.append("no_bound")
     message = _message(params, fit, max(fitted))
-    is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in limits
+    is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in aside
     if is_from_memory and message in ("scales_as_chosen", "grows_as_chosen"):
         limits.append("memory_suffices")
+    limits += aside
+    limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
     return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _aside(params: Params, machine: x.Machine, is_slowed: bool | None) -> tuple[str, ...]:
+    """Return the limits that hold whatever the speedups are."""
+    limits: list[str] = []
+    if params.kernel == MEMORY:
+        if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
+            limits.append("partly_in_cache")
+        if len(x.usable_nodes(machine)) > 1:
+            limits.append("memory_on_one_node")
+    if is_slowed is None:
+        limits.append("one_core_may_be_faster")
+    else:
+        limits.append("clock_falls" if is_slowed else "clock_stays")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    return tuple(limits)
 
 
 def _message(params: Params, fit: x.Spread, workers: int) -> str:
@@ -314,6 +324,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"speedups": Speedup, "runs": Run, "losses": Loss, "core_speeds": CoreSpeed},
     measure=measure,
+    loop="kernels.py:mix",
     analyse=analyse,
     views=(
         x.Lines(
@@ -352,6 +363,12 @@ EXPERIMENT = x.Experiment(
         x.Value("cores", ""),
         x.Value("logical_cpus", ""),
     ),
+    keys=(
+        x.Key("best_speedup", "speedup", (MEASURED,), at="best_workers"),
+        x.Key("parallel_fraction", "lost", at="cores"),
+        x.Key("clock_beside_hz", "clock", at="cores"),
+    ),
+    next=x.Next("stream", {"serial_fraction": 0.5}),
     parts=(x.Part.CORES,),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

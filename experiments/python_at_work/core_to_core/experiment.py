@@ -152,16 +152,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         (frozenset((row.first, row.second)), row.latency_s, row.repeat)
         for row in tables["handovers"]
     )
-    limits = ["protocol"]
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
     if not pairs:
-        return x.Finding("nothing_measured", {}, tuple(limits))
+        return x.Finding("nothing_measured")
     cores = set().union(*pairs)
-    if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
-        limits.append("some_cores_only")
+    is_in_part = len(pairs) < len(cores) * (len(cores) - 1) / 2
+    limits = ["pairs_missing"] if is_in_part else []
     if statistics.median(found.high / found.low for found in pairs.values()) > UNSTEADY:
         limits.append("unsteady")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
+        limits.append("some_cores_only")
+    limits.append("protocol")
     medians = sorted(found.median for found in pairs.values())
     values = {
         "median_s": statistics.median(medians),
@@ -169,8 +171,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "slowest_s": medians[-1],
         "cores_measured": len(cores),
     }
-    if len(pairs) < len(cores) * (len(cores) - 1) / 2:
-        limits.append("pairs_missing")
+    if is_in_part:
         return x.Finding("matrix_in_part", values, tuple(limits))
     if len(pairs) == 1:
         return x.Finding("one_pair", values, tuple(limits))
@@ -244,6 +245,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"handovers": Handover},
     measure=measure,
+    loop="kernels.py:hand_over",
     analyse=analyse,
     views=(
         x.Heatmap(key="matrix", table="handovers", row="first", column="second", value="latency_s"),
@@ -258,6 +260,10 @@ EXPERIMENT = x.Experiment(
         x.Value("group_count", ""),
         x.Value("cores_measured", ""),
     ),
+    keys=tuple(
+        x.Key(name, "topology", RELATIONS) for name in ("median_s", "fastest_s", "slowest_s")
+    ),
+    next=x.Next("false-sharing", {"hardware_threads": True}),
     parts=(x.Part.CORES, x.Part.L3),
     needs=(x.Need.NUMBA, x.Need.CORE_PAIR),
     imports=("numpy", "numba"),

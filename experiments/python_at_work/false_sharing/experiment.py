@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from experiments import api as x
@@ -29,6 +30,7 @@ from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAG
 from experiments.tools.side_by_side import CAN_PIN, turn_seconds_together
 
 DISTANCES_BYTES = (8, 16, 32, 64, 128, 256, 512)
+WORD_BYTES = 8
 BUFFER_BYTES = 64 * 2**10
 SAMPLE_S, TURN_S = 0.01, 0.0002  # a turn of one thread alone; beside a neighbour, many times that
 FIRST_COUNT = 10_000
@@ -42,6 +44,19 @@ class Params:
     """The parameters."""
 
     rounds: int = x.param(15, minimum=1, maximum=100)
+
+
+@x.record
+class Point:
+    """A single point: how far apart the counters of the nearest two cores lie; whole words."""
+
+    distance_bytes: int = x.param(
+        DISTANCES_BYTES[0],
+        unit="bytes",
+        minimum=DISTANCES_BYTES[0],
+        maximum=DISTANCES_BYTES[-1],
+        scale="log2",
+    )
 
 
 @x.record
@@ -87,16 +102,46 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             (alone_s,) = work.seconds_each([last], [first])
             yield Alone(increment=name, repeat=turn.round, increment_s=alone_s)
         else:
-            each_s = work.seconds_each(placed[name], [first, first + distance])
-            together_per_s = sum(1 / one_s for one_s in each_s)
-            yield Increment(
-                pair=name,
-                distance_bytes=distance,
-                repeat=turn.round,
-                increment_s=len(each_s) / together_per_s,
-                together_per_s=together_per_s,
-            )
+            yield _together(work, name, placed[name], first, distance, turn.round)
         yield x.Progress(turn.fraction)
+
+
+def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
+    """Size the work once, and return what yields the row of a point; `repeat` counts the points."""
+    from .kernels import increment_at_once
+
+    placed = _placed(bench.machine)
+    pair = next((name for name in (*CORES, SAME_CORE) if name in placed), None)
+    if pair is None:
+        raise x.UserError("needs_core_pair")
+    buffer, turns = Buffer(BUFFER_BYTES), count()
+    work = Work(increment_at_once, int(buffer.address), bench)
+
+    def point(asked: Point) -> x.Measured:
+        distance = asked.distance_bytes // WORD_BYTES * WORD_BYTES
+        yield _together(work, pair, placed[pair], int(buffer.address), distance, next(turns))
+
+    return point
+
+
+def _together(
+    work: Work,
+    pair: str,
+    threads: tuple[int | None, int | None],
+    first: int,
+    distance: int,
+    repeat: int,
+) -> Increment:
+    """Return the row of two threads whose counters lie at `first` and `distance` behind it."""
+    each_s = work.seconds_each(threads, [first, first + distance])
+    together_per_s = sum(1 / one_s for one_s in each_s)
+    return Increment(
+        pair=pair,
+        distance_bytes=distance,
+        repeat=repeat,
+        increment_s=len(each_s) / together_per_s,
+        together_per_s=together_per_s,
+    )
 
 
 class Work:
@@ -133,7 +178,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     )
     for (pair, distance), found in every.items():
         times.setdefault(pair, {})[distance] = found
-    limits = ["virtual_machine"] if x.is_virtual(machine) else []
+    limits: list[str] = []
     values: dict[str, float] = {}
     alone = x.spreads((r.increment, r.increment_s, r.repeat) for r in tables["alone"])
     if ATOMIC in alone:
@@ -148,12 +193,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     if nearest == UNKNOWN:
         limits.append("cores_not_known")
-    if SAME_CORE not in times:
-        limits.append("no_hardware_threads")
-    if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
-        limits.append("at_once_alone")
-    if READERS in times:
-        limits.append("reads_overlap")
     same, apart = _ends(times[nearest])
     ratios = {"slowdown": (same, apart)} | {
         f"{name}_slowdown": _ends(times[name])
@@ -172,6 +211,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         plain, atomic = (_by_round(*ratios[name]) for name in ("plain_slowdown", "slowdown"))
         if plain and atomic and plain.is_below(atomic):
             limits.append("plain_is_forwarded")
+    if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
+        limits.append("at_once_alone")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if READERS in times:
+        limits.append("reads_overlap")
+    if SAME_CORE not in times:
+        limits.append("no_hardware_threads")
     if "slowdown" in unclear:
         message = x.unsure((same, apart)) or x.CANNOT_TELL
     else:
@@ -240,6 +287,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"increments": Increment, "alone": Alone},
     measure=measure,
+    loop="kernels.py:increment_at_once",
     analyse=analyse,
     views=(
         x.Lines(
@@ -269,6 +317,12 @@ EXPERIMENT = x.Experiment(
         x.Value("line_bytes_seen", "bytes"),
         x.Value("line_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("same_line_s", "time", CORES, at="nearest_bytes"),
+        x.Key("far_apart_s", "time", CORES, at="farthest_bytes"),
+        x.Key("line_bytes_seen", "time", at="line_bytes_seen"),
+    ),
+    next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
@@ -277,4 +331,5 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
+    live=x.Live(Point, points),
 )

@@ -264,6 +264,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"timings": Timing, "slices": Slice, "wakes": Wake},
     measure=measure,
+    loop="jobs.py:loop",
     analyse=analyse,
     views=(
         x.Bars(

@@ -171,7 +171,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     both = {"locked_slowdown": (of[LOCKED], of[BARE])} if {LOCKED, BARE} <= of.keys() else {}
     slowdowns, unclear = x.ratios(both)
     values |= slowdowns
+    elsewhere = [
+        max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
+    ]
     limits = ["no_promise"] if bare and not any(bare) else []
+    if max(elsewhere, default=0) > 0:
+        values["lost_fraction_elsewhere"] = max(elsewhere)
+        limits.append("not_everywhere")
     limits += ["late_writes"] if any(bare) or any(call) else []
     if any(_is_whole(loss * params.workers) for losses in lost.values() for loss in losses):
         limits.append("whole_shares")
@@ -184,14 +190,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 limits.append("handed_over_early")
         elif moment.end_s < SOON * values.get("caught_s", 0.0):  # the caught update comes first
             limits.append("other_was_over")
-    elsewhere = [
-        max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
-    ]
     if elsewhere and (LOCKED, own) in lost:
         limits.append("lock_here_only")
-    if max(elsewhere, default=0) > 0:
-        values["lost_fraction_elsewhere"] = max(elsewhere)
-        limits.append("not_everywhere")
     if params.workers == 1 or not bare or not call:
         return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
     values["runs"] = min(len(bare), len(call))
@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"races": Race, "moments": Moment},
     measure=measure,
+    loop="jobs.py:bare",
     analyse=analyse,
     views=(
         x.Bars(
@@ -285,6 +286,12 @@ EXPERIMENT = x.Experiment(
         x.Value("runs", ""),
         x.Value("all_fraction", "fraction"),
     ),
+    keys=(
+        x.Key("lost_fraction_bare", "counts", (BARE,)),
+        x.Key("lost_fraction_read_call_write", "counts", (CALL,)),
+        x.Key("locked_slowdown", "price", (LOCKED,)),
+    ),
+    next=x.Next("false-sharing", {"switch_interval_s": 0.0001}),
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,

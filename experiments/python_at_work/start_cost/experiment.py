@@ -1,4 +1,4 @@
-"""What does it cost to start one? A call, a coroutine, a task, a thread, a process.
+"""What does it cost to start a thread or a process? Beside them a call, a coroutine, a task.
 
 Method: each is started, does nothing and has ended before the next one starts; a sample is a batch
 of them that takes long enough for the clock, in a small process of its own. Batches of one, two
@@ -18,6 +18,7 @@ import contextlib
 import functools
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -113,22 +114,22 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare each step with the one before, and processes with a thread."""
     of = x.spreads((start.method, start.each_s, start.repeat) for start in tables["starts"])
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
-    limits = ["loop_included"] if "call" in of else []
-    limits += [f"no_{name}" for name in PROCESSES[:-1] if name not in of]
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    is_whole = all(method in of for method in LADDER)
+    limits = ["unsteady"] if is_whole and _is_unsteady(of) else []
     pool, thread = of.get("thread_pool_warm"), of.get("thread")
     if pool and thread and not x.too_few((pool, thread)):
         if pool.median > SAVES_LITTLE * thread.median:
             limits.append("pool_saves_little")
         elif pool.high > UNSTEADY * pool.low:
             limits.append("pool_uneven")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    limits += ["loop_included"] if "call" in of else []
+    limits += [f"no_{name}" for name in PROCESSES[:-1] if name not in of]
     if of:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
-    if not all(method in of for method in LADDER):
+    if not is_whole:
         return x.Finding("ladder_in_part", values, tuple(limits))
-    if any(of[step].high > UNSTEADY * of[step].low for step in LADDER):
-        limits.append("unsteady")
     compared, unclear = x.ratios(
         {
             "thread_over_call": (of["thread"], of["call"]),
@@ -139,6 +140,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     climbs = all(less.is_below(more) for less, more in steps)
     message = x.unsure(*steps) or ("each_step_costs_more" if climbs else "some_cost_no_more")
     return x.Finding(message, values | compared, tuple(limits), unclear)
+
+
+def _is_unsteady(of: Mapping[str, x.Spread]) -> bool:
+    return any(of[step].high > UNSTEADY * of[step].low for step in LADDER)
 
 
 def defaults(_machine: x.Machine) -> Params:
@@ -163,6 +168,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"starts": Start},
     measure=measure,
+    loop="tools/start_jobs.py:threads",
     analyse=analyse,
     views=(
         x.Ruler(
@@ -207,6 +213,12 @@ EXPERIMENT = x.Experiment(
         x.Value("millisecond_s", "s"),
         x.Value("frame_s", "s"),
     ),
+    keys=(
+        x.Key("call_s", "each", ("call",)),
+        x.Key("thread_s", "each", ("thread",)),
+        x.Key("spawn_s", "each", ("spawn",)),
+    ),
+    next=x.Next("talk-cost", {"child_imports": "numpy"}),
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,

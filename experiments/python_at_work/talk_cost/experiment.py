@@ -133,9 +133,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         (step.part, step.part_s, step.repeat) for step in tables["steps"]
     ).items():
         values[f"{part}_s"] = found.median
-    limits = ["one_at_a_time"]
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits: list[str] = []
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
     sooner = any(a > UNEVEN * b for some_s in medians_s.values() for a, b in pairwise(some_s))
     by_reference = medians_s["thread_queue"]
@@ -149,6 +147,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     whole_s = values.get("pipe_large_s", math.nan)
     if abs(parts_s - whole_s) > APART * whole_s:  # nothing is said of unknown values
         limits.append("parts_do_not_add_up")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    limits.append("one_at_a_time")
     at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
         return x.Finding("nothing_to_compare", values, tuple(limits))
@@ -184,6 +185,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"talks": Talk, "steps": Step},
     measure=measure,
+    loop="tools/talk_jobs.py:talk",
     analyse=analyse,
     views=(
         x.Lines(
@@ -213,6 +215,13 @@ EXPERIMENT = x.Experiment(
         x.Value("small_bytes", "bytes"),
         x.Value("large_bytes", "bytes"),
     ),
+    keys=(
+        *(
+            x.Key(f"{way}_large_s", "round_trip", (way,), at="large_bytes")
+            for way in ("thread_queue", "pipe", "shared_memory")
+        ),
+    ),
+    next=x.Next("uneven", {"payload": "list"}),
     parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,

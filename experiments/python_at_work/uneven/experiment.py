@@ -159,17 +159,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {f"{way}_s": found.median for way, found in by_way.items()}
     if SERIAL in by_way:
         values["ideal_s"] = by_way[SERIAL].median / min(params.workers, cores)
-    limits = ["more_workers_than_cores"] if params.workers > cores else []
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits: list[str] = []
     ends = [each.end_s for each in tables["slices"] if each.way == BLOCK]
     if ends:  # of the round that is drawn
         values["block_ends_s"] = max(ends)
     begins: dict[tuple[str, int], float] = {}
     for each in tables["slices"]:
         begins.setdefault((each.way, each.worker), each.start_s)
-    if ends and max(begins.values()) > LATE * max(ends):
-        limits.append("begins_later")
     if 1 in by_chunk:
         values["dynamic_1_s"] = by_chunk[1].median
     if not by_chunk or BLOCK not in by_way or SERIAL not in by_way or params.workers == 1:
@@ -187,8 +183,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elif x.Outcome.SAME in outcomes:
         limits.append("other_chunks_as_good")
     is_in_turn = params.order == AS_IT_COMES
-    if not is_in_turn:
-        limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
     in_turn = by_way.get(INTERLEAVED)
     if in_turn and not x.too_few((in_turn, by_chunk[best])):
         against_best = in_turn.against(by_chunk[best])
@@ -198,6 +192,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
     if by_chunk[best].median < values["ideal_s"]:
         limits.append("below_ideal")
+    if not is_in_turn:
+        limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
+    if params.workers > cores:
+        limits.append("more_workers_than_cores")
+    if ends and max(begins.values()) > LATE * max(ends):
+        limits.append("begins_later")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
     if over_block[best].outcome is x.Outcome.UNKNOWN:
         message = x.TOO_FEW if over_block[best].count < x.ENOUGH else x.CANNOT_TELL
     elif over_block[best].outcome is x.Outcome.SAME:
@@ -234,6 +236,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": WayTime, "slices": Slice, "costs": Cost},
     measure=measure,
+    loop="jobs.py:row",
     analyse=analyse,
     views=(
         x.Timeline(
@@ -278,6 +281,12 @@ EXPERIMENT = x.Experiment(
         x.Value("serial_s", "s"),
         x.Value("workers", ""),
     ),
+    keys=(
+        x.Key("block_s", "wall", (BLOCK,)),
+        x.Key("dynamic_best_s", "efficiency", (DYNAMIC,), at="best_chunk"),
+        x.Key("interleaved_s", "wall", (INTERLEAVED,)),
+    ),
+    next=x.Next("amdahl", {"order": SHUFFLED}),
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,

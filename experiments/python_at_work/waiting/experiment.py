@@ -135,7 +135,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
         values["one_wait_s"] = of[SERIAL, 1].median
-    limits = ["started_for_it"]
+    limits: list[str] = []
+    for way in (COROUTINES, THREADS):
+        most = max((number for other, number in of if other == way), default=None)
+        if most is not None:
+            values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
+            if _is_longer(of[way, most], of.get((SERIAL, 1))):
+                limits.append(f"many_{way}_take_longer")
+    limits.append("started_for_it")
+    if params.most_waits > min(MOST.values()):
+        limits.append("ways_end_early")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
     for kind in KINDS:
         weights = x.spread(row.each_bytes for row in tables["weights"] if row.kind == kind)
         if weights:
@@ -147,16 +158,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["kernel_bytes_per_thread"] = in_kernel.median
     elif "bytes_per_thread" in values:
         limits.append("no_kernel_bytes")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
-    for way in (COROUTINES, THREADS):
-        most = max((number for other, number in of if other == way), default=None)
-        if most is not None:
-            values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
-            if _is_longer(of[way, most], of.get((SERIAL, 1))):
-                limits.append(f"many_{way}_take_longer")
-    if params.most_waits > min(MOST.values()):
-        limits.append("ways_end_early")
     shared = [number for way, number in of if way == SERIAL and _measured(of, number)]
     if max(shared, default=1) == 1:
         return x.Finding("nothing_to_compare", values, tuple(limits))
@@ -210,6 +211,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"waits": Wait, "weights": Weight},
     measure=measure,
+    loop="jobs.py:threads",
     analyse=analyse,
     views=(
         x.Lines(
@@ -235,6 +237,12 @@ EXPERIMENT = x.Experiment(
         x.Value("most_threads", ""),
         x.Value("most_threads_s", "s"),
     ),
+    keys=(
+        x.Key("serial_s", "all", (SERIAL,), at="waits"),
+        x.Key("most_coroutines_s", "all", (COROUTINES,), at="most_coroutines"),
+        x.Key("most_threads_s", "all", (THREADS,), at="most_threads"),
+    ),
+    next=x.Next("gil-threads", {"one_blocks": True}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,

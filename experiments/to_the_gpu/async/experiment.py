@@ -247,6 +247,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"calls": Calls, "blockers": Blocker, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_called",
     analyse=analyse,
     views=(
         x.Lines(
@@ -280,6 +281,12 @@ EXPERIMENT = x.Experiment(
         x.Value("waited_s", "s"),
         *(x.Value(f"{name}_s", "s") for name in BLOCKERS),
     ),
+    keys=(
+        x.Key("queued_s", "queue", ("queued",)),
+        x.Key("finished_s", "queue", ("finished",)),
+        x.Key("item_s", "blockers", ("item",)),
+    ),
+    next=x.Next("many-small", {"size": 128}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

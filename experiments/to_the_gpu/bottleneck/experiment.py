@@ -239,6 +239,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_steps",
     analyse=analyse,
     views=(
         x.Bars(key="parts", table="shares", label="part", value="part_s", order=PARTS),
@@ -261,6 +262,12 @@ EXPERIMENT = x.Experiment(
         x.Value("step_s", "s"),
         x.Value("recorded_over_step", "ratio"),
     ),
+    keys=(
+        x.Key("compute_fraction", "parts", ("compute",)),
+        x.Key("waiting_fraction", "parts", ("waiting",)),
+        x.Key("host_fraction", "parts", ("host",)),
+    ),
+    next=x.Next("dataloader", {"workers": 2}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),

@@ -189,7 +189,7 @@ def _under(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare what the driver reports for each load with the work it did."""
-    limits = ["counts_any_kernel"]
+    limits: list[str] = []
     if params.load_s < FULL_LOAD_S:
         limits.append("short_loads")
     if not has_graphs(params.device):
@@ -206,6 +206,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for name, limit in (("product_flop_per_s", flop_limit), ("copy_bytes_per_s", bytes_limit)):
         if limit and values.get(name, 0.0) > TOO_MUCH * limit and "above_the_limit" not in limits:
             limits.append("above_the_limit")
+    limits.append("counts_any_kernel")
     return x.Finding(_message(shares, power), values, tuple(limits))
 
 
@@ -254,6 +255,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"seen": Seen, "power": Power, "done": Done, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_under",
     analyse=analyse,
     views=(
         x.Bars(
@@ -279,6 +281,12 @@ EXPERIMENT = x.Experiment(
         x.Value("copy_bytes_per_s", "bytes/s", x.Part.GPU),
         x.Value("product_flop_per_s", "flop/s", x.Part.GPU),
     ),
+    keys=(
+        x.Key("tiny_busy_fraction", "seen", ("tiny_busy",)),
+        x.Key("tiny_power_watts", "power", ("tiny",)),
+        x.Key("product_power_watts", "power", ("product",)),
+    ),
+    next=x.Next("many-small", {"load_s": 3.0}),
     parts=(x.Part.GPU,),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),

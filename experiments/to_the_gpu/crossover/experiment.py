@@ -248,6 +248,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"products": Product, "conditions": Condition},
     measure=measure,
+    loop="ways.py:on_cores.sample",
     analyse=analyse,
     views=(
         x.Lines(
@@ -283,6 +284,12 @@ EXPERIMENT = x.Experiment(
         x.Value("gpu_speedup", "ratio"),
         x.Value("compared_size", ""),
     ),
+    keys=(
+        x.Key("crossover_size", "times", at="crossover_size"),
+        x.Key("threads_crossover_size", "times", at="threads_crossover_size"),
+        x.Key("cpu_peak_flop_per_s", "rates", ("all_cores",)),
+    ),
+    next=x.Next("gpu-or-not", {"precision": "fp64"}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -186,8 +186,7 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
         there_s = bench.now_s()
         if found is None:
             break
-        if number == 0:
-            first_batch_s = there_s - start_s
+        first_batch_s = first_batch_s or there_s - start_s
         if learn is not None:
             learn(*found)
         last_s, done_s = done_s, bench.now_s()
@@ -263,6 +262,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("no_helper_needed", values, tuple(limits), unclear)
     waiting = _waiting_fraction(tables, fewest)
     values["waiting_fraction"] = waiting
+    if "best_workers" in unclear:
+        return x.Finding("cannot_tell_how_many", values, tuple(limits), unclear)
     message = "model_is_fed" if waiting <= HARDLY else "loading_holds_back"
     return x.Finding(message, values, tuple(limits), unclear)
 
@@ -328,6 +329,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:_passed",
     analyse=analyse,
     views=(
         x.Lines(
@@ -373,6 +375,12 @@ EXPERIMENT = x.Experiment(
         x.Value("new_helpers_s", "s"),
         x.Value("kept_helpers_s", "s"),
     ),
+    keys=(
+        x.Key("best_workers", "rates", at="best_workers"),
+        x.Key("best_samples_per_s", "rates", ("learning",), at="best_workers"),
+        x.Key("needed_workers", "rates", at="needed_workers"),
+    ),
+    next=x.Next("bottleneck", {"passes": 4}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "torch.utils.data", "numpy"),

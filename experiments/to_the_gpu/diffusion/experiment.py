@@ -262,17 +262,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values = {f"{engine}_cells_per_s": found.median for engine, found in usual.items()}
     values |= {f"{engine}_large_cells_per_s": found.median for engine, found in large.items()}
     values |= _memory(params, tables, machine)
-    limits = ["traffic_is_counted"]
-    measured = {engine for engine, _ in of}
-    if measured and COMPILED not in measured:
-        limits.append("not_compiled")
-    if params.device != CPU and measured:
-        if GPU_COMPILED not in measured:
-            limits.append("not_compiled_on_gpu")
-        if TORCH_GPU not in large:
-            limits.append("large_not_on_gpu")
-    if params.device == CPU:
-        limits.append("gpu_not_measured")
+    limits: list[str] = []
     differences = [row.difference for row in tables["checks"]]
     if differences:
         values["largest_difference"] = max(differences)
@@ -282,6 +272,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("partly_in_cache")
     elif _exceeds(params, large, values):
         limits.append("above_the_limit")
+    measured = {engine for engine, _ in of}
+    if params.device != CPU and measured:
+        if TORCH_GPU not in large:
+            limits.append("large_not_on_gpu")
+        if GPU_COMPILED not in measured:
+            limits.append("not_compiled_on_gpu")
+    if measured and COMPILED not in measured:
+        limits.append("not_compiled")
+    if params.device == CPU:
+        limits.append("gpu_not_measured")
+    limits.append("traffic_is_counted")
     if tables["drawn"] and tables["drawn"][-1].at_s > 0:
         values["pictures_per_s"] = tables["drawn"][-1].picture / tables["drawn"][-1].at_s
     if not {NUMPY, TORCH_CPU} <= large.keys():
@@ -408,6 +409,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="kernels.py:spread_rows",
     analyse=analyse,
     views=(
         x.Lines(
@@ -461,6 +463,12 @@ EXPERIMENT = x.Experiment(
         x.Value("largest_difference", ""),
         x.Value("pictures_per_s", "per_s"),
     ),
+    keys=(
+        x.Key("numpy_large_cells_per_s", "rates", ("numpy",)),
+        x.Key("compiled_large_cells_per_s", "rates", ("compiled",)),
+        x.Key("torch_gpu_large_cells_per_s", "rates", ("torch_gpu",)),
+    ),
+    next=x.Next("stream", {"large": 640}),
     parts=(x.Part.MEMORY, x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch", "numpy", "numba"),

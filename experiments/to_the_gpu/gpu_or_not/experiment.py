@@ -269,24 +269,26 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             pairs[f"{where}_mixed_over_alike"] = mixed, alike
     compared, unclear = x.ratios(pairs)
     values |= compared
-    limits = ["beyond_the_caches", *_sampled(params)]
-    if "gpu_mixed_over_alike" in values:
-        limits.append("a_warp_goes_in_step")
-    elif "cpu_mixed_over_alike" in values:
-        limits.append("cores_branch_alone")
+    limits: list[str] = []
+    if not has_gpu:
+        if _known(params, "gpu").alone(work) is not None:
+            limits.append("gpu_as_given")
+        elif can_be_known(work):
+            limits += ["gpu_unknown", "way_unknown"]
+        else:
+            limits.append("needs_gpu")
     if any(row.steps < params.steps for row in tables["times"]):
         limits.append("measured_in_part")
     tried = WHERE if has_gpu else ("cpu",)
     if any(ESTIMATED[where] in of and where not in of for where in tried):
         limits.append("too_long_to_try")
-    if not has_gpu:
-        limits.append("needs_gpu")
-        if _known(params, "gpu").alone(work) is not None:
-            limits.append("gpu_as_given")
-        elif can_be_known(work):
-            limits += ["way_unknown", "gpu_unknown"]
-    elif of:
+    if "gpu_mixed_over_alike" in values:
+        limits.append("a_warp_goes_in_step")
+    elif "cpu_mixed_over_alike" in values:
+        limits.append("cores_branch_alone")
+    if has_gpu and of:
         limits.append("ordinary_memory")
+    limits += ["beyond_the_caches", *_sampled(params)]
     return x.Finding(_message(params, tables, of), values, tuple(limits), unclear)
 
 
@@ -406,6 +408,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="experiment.py:_trial.all_steps",
     analyse=analyse,
     views=(
         x.Bars(
@@ -443,6 +446,20 @@ EXPERIMENT = x.Experiment(
         x.Value("needed_bytes", "bytes"),
         x.Value("moved_bytes", "bytes"),
         x.Value("free_bytes", "bytes"),
+    ),
+    keys=(
+        x.Key("cpu_s", "times", ("cpu",)),
+        x.Key("gpu_s", "times", ("gpu",)),
+        x.Key("estimated_gpu_s", "times", ("gpu_estimated",)),
+    ),
+    next=x.Next(
+        "crossover",
+        {
+            "gpu_flop_per_s": 20e12,
+            "gpu_bytes_per_s": 500e9,
+            "to_gpu_bytes_per_s": 12e9,
+            "from_gpu_bytes_per_s": 12e9,
+        },
     ),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH,),

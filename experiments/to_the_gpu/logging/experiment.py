@@ -229,6 +229,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"ways": StepTime, "logs": Log, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:Model.run",
     analyse=analyse,
     views=(
         x.Lines(
@@ -269,6 +270,12 @@ EXPERIMENT = x.Experiment(
         x.Value("large_steps_per_s", "per_s"),
         x.Value("kept_steps_per_s", "per_s"),
     ),
+    keys=(
+        x.Key("small_never_step_s", "lanes", ("never",)),
+        x.Key("small_each_step_s", "lanes", ("each",)),
+        x.Key("large_every_step_slowdown", "every", ("large",)),
+    ),
+    next=x.Next("async", {"large": 512}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),

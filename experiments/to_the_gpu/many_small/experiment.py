@@ -205,6 +205,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "pieces": Piece, "lanes": Slice, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_separate",
     analyse=analyse,
     views=(
         x.Lines(
@@ -237,6 +238,12 @@ EXPERIMENT = x.Experiment(
         x.Value("busy_fraction", "fraction", x.Part.GPU),
         x.Value("bandwidth_limit_s", "s"),
     ),
+    keys=(
+        x.Key("launch_s", "calls", ("empty",)),
+        x.Key("one_op_s", "lanes", ("one",)),
+        x.Key("thousand_ops_s", "calls", ("separate",)),
+    ),
+    next=x.Next("compile", {"numbers": 10_000_000}),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -243,6 +243,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"to_gpu": ToGpu, "from_gpu": FromGpu, "tries": Try, "conditions": Condition},
     measure=measure,
+    loop="experiment.py:_timed",
     analyse=analyse,
     views=(
         *(
@@ -278,6 +279,12 @@ EXPERIMENT = x.Experiment(
         ),
         x.Value("finished_over_returned", "ratio"),
     ),
+    keys=(
+        x.Key("pinned_non_blocking_to_gpu_returned_s", "to_gpu", ("pinned_non_blocking",)),
+        x.Key("pinned_non_blocking_to_gpu_finished_s", "to_gpu", ("pinned_non_blocking",)),
+        x.Key("pinned_read_at_once_wrong_fraction", "tries", ("read_at_once",)),
+    ),
+    next=x.Next("streams", {"size_bytes": x.GIB}),
     parts=(x.Part.PCIE, x.Part.MEMORY, x.Part.GPU),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),

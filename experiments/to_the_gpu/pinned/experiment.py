@@ -320,6 +320,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"copies": Copy, "written": Written, "pinnings": Pinning, "conditions": Condition},
     measure=measure,
+    loop="transfers.py:each_s",
     analyse=analyse,
     views=(
         x.Lines(
@@ -362,6 +363,12 @@ EXPERIMENT = x.Experiment(
         x.Value("link_generation", ""),
         x.Value("link_best_generation", ""),
     ),
+    keys=(
+        x.Key("pinned_to_gpu_bytes_per_s", "rates", ("pinned_to_gpu",)),
+        x.Key("pageable_to_gpu_bytes_per_s", "rates", ("pageable_to_gpu",)),
+        x.Key("pinning_s", "pinning", at="largest_bytes"),
+    ),
+    next=x.Next("non-blocking", {"largest_bytes": 16 * x.MIB}),
     parts=(x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),

@@ -246,6 +246,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"attempts": Attempt, "ways": SumTime, "copies": Copy, "conditions": Condition},
     measure=measure,
+    loop="devices/timing.py:each_s",
     analyse=analyse,
     views=(
         x.Lines(
@@ -278,6 +279,12 @@ EXPERIMENT = x.Experiment(
         x.Value("link_limit_bytes_per_s", "bytes/s"),
         x.Value("size_bytes", "bytes"),
     ),
+    keys=(
+        x.Key("same_device_s", "ways", ("same",), at="size_bytes"),
+        x.Key("copy_within_s", "ways", ("within",), at="size_bytes"),
+        x.Key("copy_then_add_s", "ways", ("fetch_add",), at="size_bytes"),
+    ),
+    next=x.Next("crossover", {"largest_bytes": x.MIB}),
     parts=(x.Part.GPU, x.Part.PCIE),
     needs=(x.Need.TORCH,),
     imports=("torch",),

@@ -274,6 +274,7 @@ EXPERIMENT = x.Experiment(
         "conditions": Condition,
     },
     measure=measure,
+    loop="pieces.py:Pieces.do",
     analyse=analyse,
     views=(
         x.Bars(
@@ -303,6 +304,12 @@ EXPERIMENT = x.Experiment(
         x.Value("pageable_s", "s"),
         x.Value("pageable_overlap_fraction", "fraction"),
     ),
+    keys=(
+        x.Key("one_stream_s", "totals", ("1",)),
+        x.Key("two_streams_s", "totals", ("2",)),
+        x.Key("overlap_fraction", "several_streams", ("to_gpu", "from_gpu")),
+    ),
+    next=x.Next("pinned", {"compute_per_copy": 4.0}),
     parts=(x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.TORCH, x.Need.GPU),
     imports=("torch",),

@@ -124,6 +124,19 @@ def test_a_run_of_which_only_the_start_was_written_is_listed_as_lost(library):
     assert (kept.outcome, kept.values, kept.problem) == ("lost", {}, None)
 
 
+def test_a_run_that_was_stopped_before_its_first_row_leaves_no_file(library):
+    whole = burst()
+    keep(library, whole)
+    began = burst().events()[0]
+    writer, stopped = RunWriter(library), messages.Finished(outcome=messages.Outcome.STOPPED)
+    writer.keep(*began)
+    writer.keep(stopped, messages.encode(stopped))
+    writer.close()
+
+    assert (writer.recorder, writer.problem) == (None, None)
+    assert [kept.run for kept in library.runs()] == [whole.run]
+
+
 def test_a_run_that_is_still_growing_is_listed_with_what_it_has(library):
     made = burst()
     writer = RunWriter(library)

@@ -22,14 +22,15 @@ MADE = [Catalogue().load(experiment_id) for experiment_id in RUNS]
 def told(tmp_path):
     """Return a function that tells a made run, ended in the way of `changes`."""
 
-    def one(made, *, width=80, quick=False, rows=None, **changes):
+    def one(made, *, width=80, quick=False, rows=None, notes=(), **changes):
         recording = read(made.write(tmp_path / "x.coreopsis.jsonl"))
         experiment = Catalogue().load(recording.started.experiment)
         tables = recording.tables(experiment) if rows is None else rows
         finished = recording.finished
         fields = {"outcome": finished.outcome, "finding": finished.finding, **changes}
         console = Console(file=io.StringIO(), width=width, markup=False)
-        tell(console, ENGLISH, experiment, tables, messages.Finished(**fields), quick=quick)
+        finished = messages.Finished(**fields)
+        tell(console, ENGLISH, experiment, tables, finished, quick=quick, notes=notes)
         return console.file.getvalue()
 
     return one
@@ -82,6 +83,25 @@ def test_a_long_remark_goes_on_below_its_own_first_word(told):
 def test_a_quick_run_says_so(told):
     assert ENGLISH.say("outcomes.quick") in told(burst(), quick=True)
     assert ENGLISH.say("outcomes.quick") not in told(burst())
+
+
+def test_the_cause_and_the_badge_stand_below_the_verdict(told):
+    said = " ".join(told(threads()).split())
+    message = messages.decode_event(threads().lines[-1]).finding.message
+    because = ENGLISH.say(f"gil-threads.because.{message}")
+
+    assert said.index(because) < said.index(ENGLISH.say("badges.solid_why"))
+
+
+def test_a_disturbed_run_is_told_as_one_with_its_numbers(told):
+    note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.3})
+    finding = messages.decode_event(threads().lines[-1]).finding
+    said = " ".join(told(threads(), notes=[note]).split())
+
+    assert ENGLISH.say("outcomes.was_disturbed") in said
+    assert said.count(ENGLISH.say("because.machine_was_busy", note.values)) == 1
+    assert ENGLISH.say(f"gil-threads.findings.{finding.message}", finding.values) not in said
+    assert ENGLISH.say("gil-threads.values.threads_s") in said
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept(told):

@@ -15,12 +15,15 @@ import sys
 import pytest
 
 from app.cli import main
+from experiments.core import words
 from experiments.engine import messages
 from experiments.engine.lock import Lock
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import Order, read
 from machine.system.pythons import find
+from tests.app.own import good
 from tests.app.program import Program
+from tests.app.recordings import Made, burst
 from tests.processes import until
 
 LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1",
@@ -33,6 +36,7 @@ THREADS = [*SHORT, "--set", "methods=serial,threads"]
 LONG = [*SLEEPS, "--set", "job_s=50ms", "--set", "rounds=50", "--set", "methods=serial,threads"]
 LONG_PROCESSES = [*LONG[:-1], "methods=serial,processes"]
 
+ENGLISH = words.load("en")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
 
@@ -353,6 +357,32 @@ def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsi
     assert out.read_bytes() == b"precious"
     held()
     assert coreopsis(*THREADS, "--now").code == 0
+
+
+@posix
+def test_a_run_stopped_before_its_first_row_says_one_sentence(coreopsis):
+    folder = good(coreopsis.folder / "own", "slow_start")
+    text = (folder / "experiment.py").read_text()
+    began = "    while True:\n        bench.check_stop()\n    loops = "
+    (folder / "experiment.py").write_text(text.replace("    loops = ", began))
+    process = coreopsis.start("--experiments", folder.parent, "run", "slow-start", "--quick")
+    assert until(lambda: coreopsis.runs)
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert said.code == 130
+    assert said.lines[1:] == ["", ENGLISH.say("outcomes.stopped_empty")]
+    assert coreopsis.runs == []
+
+
+def test_the_file_of_a_run_stopped_before_its_first_row_says_no_more(coreopsis):
+    lines = burst().lines[0], messages.encode(messages.Finished(outcome=messages.Outcome.STOPPED))
+    path = Made(burst().run, lines).write(coreopsis.folder / "x.coreopsis.jsonl")
+
+    said = coreopsis("replay", path)
+
+    assert said.lines[2:] == ["", ENGLISH.say("outcomes.stopped_empty")]
 
 
 @posix

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from app.context import Context, ExitCode
+from app.report import report
 from app.terminal import tour
 from app.terminal.run import Ended
 from experiments.engine import messages
 
-FINDING = messages.FindingSent(message="nothing_to_compare", values={}, limits=[])
+FINDING = messages.FindingSent(message="cannot_tell", values={}, limits=[])
+ENDED = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=FINDING)
+BUSY = messages.Note(key="machine_was_busy", values={"others_fraction": 0.3})
 
 
 def test_what_disturbed_a_result_is_told_beside_it_at_the_end(tmp_path, monkeypatch, capsys):
-    def measure(_context, experiment, *_args, **_options):
-        return Ended(
-            ExitCode.DONE, FINDING, ("Others were busy.",) if experiment.id == "stream" else ()
-        )
+    def measure(context, experiment, *_args, **_options):
+        notes = [BUSY] if experiment.id == "stream" else []
+        told = report(context.words, experiment, ENDED, tables={}, quick=True, notes=notes)
+        return Ended(ExitCode.DONE, FINDING, told)
 
     monkeypatch.setattr(tour, "measure", measure)
-    monkeypatch.setattr(tour, "sentence", lambda _words, experiment, _finding: experiment.id)
+    context = Context(data=tmp_path)
 
-    assert tour.run(Context(data=tmp_path)) is ExitCode.DONE
-    told = capsys.readouterr().out.split("What was found")[1]
-    assert "stream Others were busy." in told
-    assert told.count("Others were busy.") == 1
+    assert tour.run(context) is ExitCode.DONE
+    said = " ".join(capsys.readouterr().out.split("What was found")[1].split())
+    because = context.words.say("because.machine_was_busy", BUSY.values)
+    assert f"{context.words.say('outcomes.was_disturbed')} {because}" in said
+    assert said.count(because) == 1

@@ -48,7 +48,7 @@ def worn(look) -> Look:
 @pytest.fixture
 def session(look, tmp_path) -> Iterator[Session]:
     """Return a session; a test may wake it, and it is closed in the end."""
-    session = Session(Context(data=tmp_path / "data"), look, Settings())
+    session = Session(Context(data=tmp_path / "data"), look, Settings(numbers=True))
     yield session
     session.close()
 

@@ -84,9 +84,10 @@ class FakeRunner(QObject):
 class Stage:
     """A session on a machine that is not this one, and a page of it."""
 
-    def __init__(self, look: Look, folder: Path) -> None:
+    def __init__(self, look: Look, folder: Path, *, numbers: bool = True) -> None:
         self.folder = folder
-        self.session = Session(Context(data=folder / "data"), look, Settings())
+        self.session = Session(Context(data=folder / "data"), look, Settings(numbers=numbers))
+        self.session.remembered.connect(self._remember)
         self.session.background = Background()
         self.session.background.troubled.connect(self.session.troubled)
         self.runner = FakeRunner()
@@ -157,6 +158,9 @@ class Stage:
         """Let the session know the runs of the library."""
         self.session.runs = self.session.library.runs()
         self.session.runs_changed.emit()
+
+    def _remember(self, changes: dict[str, object]) -> None:
+        self.session.settings = self.session.settings.replace(**changes)
 
     def close(self) -> None:
         self.page.leave()

@@ -33,6 +33,7 @@ from tests.app.window.stage import FakeRunner, drawing_of, entries, events, sett
 from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
+from widgets.controls.fold import Fold
 from widgets.style.look import Look
 
 Found = TypeVar("Found", bound=QWidget)
@@ -56,7 +57,9 @@ class Whole:
 
     def __init__(self, look: Look, folder: Path) -> None:
         self.folder = folder
-        self.session = Session(Context(data=folder / "data"), look, Settings(zoom=look.theme.zoom))
+        self.session = Session(
+            Context(data=folder / "data"), look, Settings(zoom=look.theme.zoom, numbers=True)
+        )
         self.window = Window(self.session)
         self.window.resize(1280, 720)
         self.window.furnish()
@@ -221,6 +224,19 @@ def show_page_done(whole: Whole) -> None:
     made = burst()
     whole.keep(made)
     whole.runner.hear(*events(made))
+
+
+def show_page_unfolded(whole: Whole) -> None:
+    show_page_recorded(whole)
+    whole.rest()
+    for fold in whole.page.findChildren(Fold):
+        fold.head.setChecked(True)
+
+
+def show_page_full_plot(whole: Whole) -> None:
+    show_page_done(whole)
+    whole.rest()
+    whole.do("page.full_plot")
 
 
 def show_page_failed(whole: Whole) -> None:

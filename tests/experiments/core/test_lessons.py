@@ -100,9 +100,29 @@ def test_what_it_names_of_the_experiment_exists(experiment, lesson):
     views = {view.key for view in experiment.views}
     explain = lesson.words.explain
 
-    assert {lesson.words.observe.view, explain.confirm.view} <= views
+    drawn = {view.key for view in experiment.plots}
+    assert {lesson.words.observe.view, getattr(lesson.words.predict, "view", None)} - {
+        None
+    } <= drawn
+    assert explain.confirm.view in views
     assert explain.transfer.to in HOMES
     assert explain.transfer.to != experiment.id
+
+
+def test_what_is_to_be_clicked_and_what_is_held_back_is_in_the_plots(experiment, lesson, shown):
+    observe = lesson.words.observe
+    spot = lesson.call(observe.right, shown)
+    (view,) = (view for view in experiment.plots if view.key == observe.view)
+
+    assert set(spot.names) <= labels(view, shown)
+    assert spot.names or spot.low < spot.high
+    assert set(lesson.held_back) <= set().union(*(labels(v, shown) for v in experiment.plots))
+
+
+def labels(view, run: LessonRun) -> set[str]:
+    """Return the names of the bars, lines, lanes or pins of a view."""
+    named = [getattr(view, each, None) for each in ("label", "detail", "series", "lane", "group")]
+    return {getattr(row, name) for row in run.tables[view.table] for name in named if name}
 
 
 def test_every_branch_is_reached_by_a_run(experiment, lesson, shown):
@@ -129,6 +149,22 @@ def test_nothing_is_explained_where_nobody_can_tell(lesson, shown):
     assert lesson.explain(replace(shown, message=CANNOT_TELL), None) is None
 
 
+def test_a_run_without_rows_is_not_explained_and_reaches_nothing(lesson, shown):
+    empty = replace(shown, tables=dict.fromkeys(shown.tables, ()), values={}, limits=())
+
+    assert lesson.explain(empty, guesses(lesson)[0]) is None
+    assert not any(lesson.call(goal.reached, empty) for goal in lesson.words.goals)
+
+
+def test_a_branch_in_place_of_the_text_brings_its_own_headline(experiment, lesson, shown):
+    runs = made(experiment).values()
+    for branch in (each for each in lesson.words.explain.branches if each.headline):
+        run = next(run for run in runs if lesson.call(branch.when, run))
+        told = lesson.explain(run, guesses(lesson)[0])
+        assert told.headline.startswith(branch.headline.partition("{")[0])
+        assert told.text.startswith(" ".join(branch.text.split()).partition("{")[0])
+
+
 def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
     explain = lesson.words.explain
     for text in (explain.text, *(each.text for each in explain.branches if each.instead)):
@@ -141,11 +177,10 @@ def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
 
 
 def test_its_drawing_has_words_for_each_label_and_stays_in_its_frame(lesson):
-    diagram, labels = lesson.diagram, lesson.words.diagram
-    if diagram is None:
-        pytest.skip("not drawn yet")
-    assert set(diagram.labels) == labels.keys() - {"about"}
-    assert labels["about"].endswith(".")
+    diagram, said = lesson.diagram, lesson.words.diagram
+    assert diagram is not None
+    assert set(diagram.labels) == said.keys() - {"about"}
+    assert said["about"].endswith(".")
     width, height = diagram.size
     for shape in diagram.shapes:
         x, y = getattr(shape, "size", (0, 0))
@@ -157,6 +192,7 @@ def test_its_sentences_are_short(lesson, shown):
     words, told = lesson.words, lesson.explain(shown, guesses(lesson)[0])
     texts = [words.context, words.predict.ask, words.observe.ask, words.observe.hint, told.headline]
     texts += [told.text, *(" ".join(each.text.split()) for each in words.explain.branches)]
+    texts += [each.headline for each in words.explain.branches if each.headline]
     texts += [told.belief, told.answer, told.confirm, told.why_not_double, told.transfer]
     texts += [each.goal for each in words.goals]
     lengths = [len(each.split()) for text in texts for each in SENTENCE.findall(text)]
@@ -172,16 +208,10 @@ def test_a_guess_is_judged_by_what_was_measured(lesson, shown):
         assert [mark is not None and mark.is_right for mark in marks].count(True) == 1
         assert marks[right].is_right
     elif isinstance(predict, Magnitude | Marker):
-        assert lesson.judge(Guess(kind=predict_kind(predict), at=(right,)), shown).is_sharp
-        assert not lesson.judge(
-            Guess(kind=predict_kind(predict), at=(right * LIKELY * 2,)), shown
-        ).is_right
+        assert lesson.judge(Guess(kind=lesson.kind, at=(right,)), shown).is_sharp
+        assert not lesson.judge(Guess(kind=lesson.kind, at=(right * LIKELY * 2,)), shown).is_right
     elif isinstance(predict, Sketch):
         assert lesson.judge(Guess(kind="sketch", at=tuple(right)), shown).is_sharp
     else:
         assert lesson.judge(Guess(kind="rank", at=tuple(right)), shown).is_right
         assert not lesson.judge(Guess(kind="rank", at=tuple(right)[::-1]), shown).is_right
-
-
-def predict_kind(predict) -> str:
-    return "magnitude" if isinstance(predict, Magnitude) else "marker"

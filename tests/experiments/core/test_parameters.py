@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import param
-from experiments.core.parameters import check_memory, from_json, from_text, to_json, to_text
+from experiments.core.parameters import (
+    check_memory,
+    from_json,
+    from_text,
+    read_number,
+    to_json,
+    to_text,
+)
 from experiments.core.problems import UserError
 from machine.model import Machine
 
@@ -216,3 +223,18 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken():
         check_memory(ladder, params, GIB)
     assert caught.value.problem.key == "too_much_memory"
     assert caught.value.problem.values["free_bytes"] == GIB
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [(64 * MIB, "bytes"), (1.5e-8, "s"), (7200.0, "s"), (0.37, "fraction"), (14.3, "ratio"),
+     (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (1234, "")],
+)  # fmt: skip
+def test_a_number_is_read_as_it_is_shown(value, unit):
+    assert read_number(to_text(value, unit), unit) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("text", "unit"), [("", "s"), ("ten", ""), ("3 GB", "s"), ("nan", "")])
+def test_what_is_no_number_of_the_unit_is_refused(text, unit):
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        read_number(text, unit)

@@ -126,6 +126,29 @@ def test_a_measurement_of_what_is_not_known_fails_in_words(line):
     assert finished["problem"]["values"] == {"id": "gil-thread", "near": "gil-threads"}
 
 
+def test_single_points_have_a_guardian_and_are_measured_until_the_input_ends(line, token):
+    line.say({"type": "live", "experiment": "false-sharing"})
+    hello = line.hear()
+    assert Path(f"/proc/{hello['pid']}/stat").read_text().split()[3] == str(line.process.pid)
+    assert line.hear() == {"type": "ready"}
+    for number, distance in ((1, 8), (2, 64)):
+        line.say({"type": "point", "point": number, "params": {"distance_bytes": distance}})
+        *rows, done = line.hear_until("point_done")
+        assert [row["row"]["distance_bytes"] for row in rows] == [distance]
+        assert done == {"type": "point_done", "point": number, "problem": None}
+    line.process.stdin.close()
+    assert line.process.wait(PATIENCE_S) == 128 + 9
+    assert until(lambda: not living(token))
+
+
+def test_a_worker_that_measures_points_ends_at_any_other_command(line):
+    line.say({"type": "live", "experiment": "false-sharing"})
+    line.hear_until("ready")
+    line.say(MEASURE)
+    assert line.hear_until("finished")[-1]["problem"]["key"] == "command_out_of_turn"
+    assert line.process.wait(PATIENCE_S) == 0
+
+
 def test_an_inspection_sends_parts_then_the_whole_and_can_be_repeated(line):
     for _ in range(2):
         line.say({"type": "inspect"})
@@ -225,8 +248,10 @@ def test_what_was_read_before_the_end_of_the_input_is_answered(said, answer):
 def test_a_worker_that_watches_does_not_measure(line):
     line.say({"type": "watch", "hz": 20.0})
     line.hear_until("sample")
-    line.say(MEASURE)
-    assert line.hear_until("finished")[-1]["problem"]["key"] == "command_out_of_turn"
+    for command in (MEASURE, {"type": "live", "experiment": "x"},
+                    {"type": "point", "point": 1, "params": {}}):  # fmt: skip
+        line.say(command)
+        assert line.hear_until("finished")[-1]["problem"]["key"] == "command_out_of_turn"
 
 
 def test_a_plain_worker_ends_with_standard_input_whatever_it_was_told(token):

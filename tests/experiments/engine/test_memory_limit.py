@@ -13,7 +13,7 @@ from tests.experiments.engine.runs import SHELVES, params
 @pytest.mark.parametrize(("device", "limits"), [("cpu", 1), ("cuda:0", 0)])
 def test_a_run_is_kept_from_eating_all_memory_unless_it_is_on_a_gpu(monkeypatch, device, limits):
     limited = []  # a real limit would hold for the process of the tests
-    monkeypatch.setattr(measuring, "_limit_memory", lambda: limited.append(True))
+    monkeypatch.setattr(measuring, "limit_memory", lambda: limited.append(True))
     monkeypatch.setattr(measuring, "device_of", lambda params: device)  # there is no GPU here
     command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"

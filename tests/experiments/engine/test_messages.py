@@ -57,6 +57,8 @@ commands = st.one_of(
     st.builds(messages.Watch, hz=floats),
     st.builds(messages.Rate, hz=floats),
     st.builds(messages.Measure, experiment=texts, params=objects, quick=st.booleans(), run=texts),
+    st.builds(messages.Live, experiment=texts),
+    st.builds(messages.Point, point=whole, params=objects),
     st.just(messages.Stop()),
 )
 events = st.one_of(
@@ -82,6 +84,8 @@ events = st.one_of(
     frames(),
     st.builds(messages.Progress, fraction=floats, left_s=st.none() | floats),
     st.builds(messages.Note, key=texts, values=objects),
+    st.just(messages.Ready()),
+    st.builds(messages.PointDone, point=whole, problem=st.none() | problems),
     st.builds(
         messages.Finished,
         outcome=st.sampled_from(messages.Outcome),
@@ -117,6 +121,7 @@ def test_every_kind_of_message_is_tried_here():
     kinds = {kind.__name__ for kind in messages.Message.__subclasses__()} - {"FindingSent"}
     tried = {"Hello", "Found", "Whole", "Sample", "Started", "Row", "Frame", "Progress", "Note"}
     tried |= {"Finished", "ProblemSent", "Inspect", "Watch", "Rate", "Measure", "Stop"}
+    tried |= {"Live", "Point", "Ready", "PointDone"}
     assert kinds == tried
 
 

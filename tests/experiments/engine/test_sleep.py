@@ -29,7 +29,7 @@ def test_a_machine_that_slept_in_the_middle_is_told_once(monkeypatch):
 def test_a_run_during_which_the_machine_slept_says_so_where_it_happened(monkeypatch):
     clocks_s = itertools.chain([0.0, 0.0], itertools.repeat(60.0))
     monkeypatch.setattr(disturbance, "_apart_s", lambda: next(clocks_s))  # nor this one
-    monkeypatch.setattr(measuring, "_limit_memory", lambda: None)  # this process is the tests'
+    monkeypatch.setattr(measuring, "limit_memory", lambda: None)  # this process is the tests'
     sent: list[messages.Message] = []
     command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"

@@ -231,7 +231,7 @@ def test_a_run_cut_short_is_not_judged():
 def test_what_the_numbers_cannot_tell_is_said():
     tables = tables_of({0: 100, 1: 98, 4: 600}, machines=2)
     finding = analyse(replace(FOUR, split=EACH_FULL), tables, machine(cores=4))
-    assert finding.limits == ("batch_grows", "over_machines", "above_ideal")
+    assert finding.limits == ("above_ideal", "batch_grows", "over_machines")
 
     crowded = analyse(replace(FOUR, threads=2), tables_of({0: 100, 4: 50}), machine(cores=4))
     assert "more_threads_than_cores" in crowded.limits

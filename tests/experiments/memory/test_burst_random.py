@@ -129,8 +129,8 @@ def test_small_pages_and_computed_positions_are_limits():
     huge = Params(largest_bytes=256 * MIB, huge_pages=True)
 
     assert analyse(PARAMS, tables(), machine()).limits == (
-        "positions_computed",
         "page_translation_included",
+        "positions_computed",
     )
     assert analyse(huge, tables(), machine()).limits == ("positions_computed",)
 

@@ -5,6 +5,10 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
+from experiments.core.lesson_run import Guess
+from experiments.core.lessons import taught
+from experiments.core.shelves import homes
 from experiments.memory.cache_ladder import experiment as cache_ladder
 from experiments.memory.cache_ladder.experiment import (
     HUGE,
@@ -20,6 +24,7 @@ from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.memory.lessons_of_cache_ladder import RUNS
 
 AGREED = {
     "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
@@ -428,3 +433,20 @@ def test_a_curve_that_still_rises_at_its_end_is_told(far_s, is_told):
         return latency(size) * (far_s if size > 128 * MIB else 1)
 
     assert ("still_rising" in seen(rises, machine()).limits) is is_told
+
+
+# --- its lesson -----------------------------------------------------------------------------------
+
+
+def sketched(*heights):
+    return Guess(kind="sketch", at=heights)
+
+
+def test_a_sketch_is_held_against_what_was_measured_of_it():
+    lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
+    small = RUNS["memory_not_reached"]
+
+    assert lesson.right(small) == [1e-9, 4e-9, 4e-9, None, None]
+    assert lesson.judge(sketched(1e-9, 4e-9, 4e-9, 1e-6, 1e-6), small).is_sharp
+    assert not lesson.judge(sketched(1e-9, 4e-9, 1e-6, 1e-8, 1e-7), small).is_right
+    assert lesson.judge(sketched(*[1e-9] * 5), replace(small, tables={"steps": []})) is None

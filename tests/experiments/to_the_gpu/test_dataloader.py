@@ -223,6 +223,7 @@ def test_a_best_number_of_helpers_that_is_only_chance_is_unclear():
     assert (clear.values["best_workers"], "best_workers" in clear.unclear) == (2, False)
     unclear = analyse(Params(), {**tables, "epochs": scattered}, machine())
     assert (unclear.values["best_workers"], "best_workers" in unclear.unclear) == (1, True)
+    assert unclear.message == "cannot_tell_how_many"
 
 
 def test_too_many_helpers_are_told():

@@ -191,6 +191,17 @@ def test_copies_are_timed_from_and_to_ordinary_memory(gpu):
     assert "ordinary_memory" in finding.limits
 
 
+def test_what_to_do_next_answers_the_question_without_a_gpu(monkeypatch):
+    monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
+    params = Params(rows=32, columns=16, steps=3, rounds=3)
+    typed = replace(params, **gpu_or_not.EXPERIMENT.next.setting)
+    asked, answered = (analyse(p, tables_of(p, Bench(HERE)), HERE) for p in (params, typed))
+
+    assert asked.limits[:2] == ("gpu_unknown", "way_unknown")
+    assert answered.limits[0] == "gpu_as_given"
+    assert {"cpu_s", "estimated_gpu_s", "estimated_copy_s"} <= answered.values.keys()
+
+
 @pytest.mark.parametrize("kind", WORKS)
 @pytest.mark.parametrize("asks", [False, True])
 def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypatch):
@@ -200,7 +211,7 @@ def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypat
 
     helps = kind != "sort"  # no number that could be typed tells how long a GPU sorts
     assert finding.message == ("cpu_alone" if helps else "cpu_alone_at_this")
-    assert "needs_gpu" in finding.limits
+    assert ("needs_gpu" in finding.limits) is not helps
     assert ({"way_unknown", "gpu_unknown"} <= set(finding.limits)) is helps
     assert set(finding.values) == {
         "cpu_s", "estimated_cpu_s", "cpu_estimated_over_measured", "steps", "needed_bytes",

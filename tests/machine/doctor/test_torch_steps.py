@@ -65,6 +65,19 @@ def test_without_an_accelerator_that_is_worth_a_look_and_no_more(key):
 
 
 @pytest.mark.parametrize(
+    "said", ["what():  std::bad_alloc", "libtorch_cpu.so: failed to map segment", "MemoryError"]
+)
+def test_a_limit_of_the_shell_is_named_and_nothing_is_installed_anew(said):
+    changes = {**ABSENT["torch_crashes_loading"], "detail": said, "memory_limit_bytes": 2**28}
+    step = found(with_torch(nvidia(), **changes))
+    assert (step.key, step.values["limit_bytes"]) == ("torch_without_memory", 2**28)
+    assert step.commands == ("ulimit -v unlimited",)
+
+    unlimited = found(with_torch(nvidia(), **{**changes, "memory_limit_bytes": None}))
+    assert unlimited.key == "torch_crashes_loading"
+
+
+@pytest.mark.parametrize(
     "torch",
     [CPU_TORCH, replace(CPU_TORCH, has_mps=True)],
 )

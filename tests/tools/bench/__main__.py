@@ -25,6 +25,8 @@ PARTS = (
     "running",
     "watching",
     "live_cost",
+    "live_points",
+    "explaining",
     "window",
     "drawing",
     "map",

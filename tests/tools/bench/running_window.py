@@ -33,7 +33,7 @@ def main(data: Path, experiment: str) -> None:
     themes.add_fonts()
     look = Look(themes.load("dark"))
     look.wear(look.theme)
-    session = Session(Context(data=data), look, Settings())
+    session = Session(Context(data=data), look, Settings(numbers=True))
     window = Window(session)
     window.resize(1440, 900)
     window.painted.connect(window.wake)

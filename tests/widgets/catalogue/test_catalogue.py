@@ -4,7 +4,7 @@ import dataclasses
 import string
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
@@ -320,6 +320,16 @@ def test_a_menu_says_what_it_shows_and_show_all_undoes_it(catalogue):
     assert not part.isChecked()
 
 
+def test_the_parts_are_offered_in_the_order_of_the_machine_whatever_that_of_the_cards(catalogue):
+    inwards = [card_data(str(part), parts=(part,)) for part in reversed(Part)]
+    catalogue.show_cards(inwards)
+
+    offered = [action.text() for action in menu(catalogue, 0).findChild(QMenu).actions()]
+    assert offered[1:] == [  # the first is no choice
+        "cores", "L1", "L2", "L3", "memory", "storage", "PCIe", "GPU", "NVLink",
+    ]  # fmt: skip
+
+
 def test_a_menu_opens_by_key_and_offers_what_there_is(catalogue, qtbot):
     length = menu(catalogue, 1)
     length.setFocus()
@@ -414,6 +424,22 @@ def test_without_a_surprise_the_button_says_so(catalogue):
     assert not button.isEnabled()
     assert button.toolTip() == ENGLISH.say("catalogue.no_surprise")
     assert not any(a.isEnabled() for a in catalogue.own_actions() if a.text() == "Surprise me")
+
+
+def test_a_card_that_is_cut_off_stays_below_the_mouse_that_presses_it(qtbot, catalogue):
+    catalogue.show_cards([card_data(name) for name in string.ascii_lowercase])
+    catalogue.resize(700, 300)
+    QApplication.processEvents()
+    bottom = catalogue.mapToGlobal(catalogue.rect().bottomLeft()).y()
+    tops = {
+        each: each.mapToGlobal(each.rect().topLeft()).y() for each in catalogue.findChildren(Card)
+    }
+    cut = next(each for each, y in tops.items() if y < bottom < y + each.height())
+
+    qtbot.mousePress(cut, Qt.MouseButton.LeftButton, pos=QPoint(9, 3))
+
+    assert cut.hasFocus()
+    assert cut.mapToGlobal(cut.rect().topLeft()).y() == tops[cut]
 
 
 # --- words --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import (
     QApplication,
-    QLabel,
+    QButtonGroup,
     QProgressBar,
     QPushButton,
     QStackedWidget,
@@ -17,10 +17,9 @@ from PySide6.QtWidgets import (
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.units import unbroken
-from widgets.controls.wrapped import WrappedLink
+from tests.widgets.experiment.seen import texts, unfold
 from widgets.experiment.comparison_table import ComparedRow, Comparison
-from widgets.experiment.result import ResultBlock
+from widgets.experiment.result import Result
 from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
 from widgets.experiment.state import StateBlock
 from widgets.form.form import ParamsForm
@@ -35,10 +34,6 @@ def look(qapp) -> Look:
     return Look(themes.load("dark"))
 
 
-def texts(widget: QWidget) -> list[str]:
-    return [each.text() for each in widget.findChildren(QLabel) if each.isVisibleTo(widget)]
-
-
 def test_a_state_hides_what_does_not_belong_to_it(qtbot):
     block = StateBlock(ENGLISH)
     qtbot.addWidget(block)
@@ -50,22 +45,6 @@ def test_a_state_hides_what_does_not_belong_to_it(qtbot):
     block.show_state("Full run, just now", sentence="It was so.")
     assert texts(block) == ["Full run, just now", "It was so."]
     assert not bar.isVisibleTo(block)
-
-
-def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot):
-    button = QPushButton("Run again")
-    block = StateBlock(ENGLISH, [button])
-    qtbot.addWidget(block)
-    block.show()
-    places = set()
-    for sentence in ("Short.", "A finding of some length. " * 9):
-        block.show_state("Full run, just now", sentence=sentence, detail="A setting.")
-        QApplication.processEvents()  # the role of the title brings another font
-        block.resize(345, block.heightForWidth(345))
-        QApplication.processEvents()
-        places.add(button.mapTo(block, QPoint()).y())
-
-    assert len(places) == 1
 
 
 def test_a_bar_moves_by_itself_while_nobody_knows_how_long(qtbot):
@@ -83,59 +62,6 @@ def test_a_state_is_told_to_those_who_do_not_see_it(qtbot):
 
     assert block.accessibleName() == "Running"
     assert block.accessibleDescription() == "about 4 s left round 1 of 4"
-
-
-def test_a_result_is_a_column_of_values_then_sentences(qtbot):
-    block = ResultBlock(ENGLISH)
-    qtbot.addWidget(block)
-    block.show_result([("memory", "171 ns")], ["A limit."], ["A note."], lead="In part.")
-
-    assert [text for text in texts(block) if text != "·"] == [
-        "In part.", "memory", "171 ns", "A limit.", "A note.",
-    ]  # fmt: skip
-    limit, note = (
-        next(each for each in block.findChildren(QLabel) if each.text() == text)
-        for text in ("A limit.", "A note.")
-    )
-    assert limit.parent() is note.parent()  # one list, not two
-    assert "memory: 171 ns" in [each.accessibleName() for each in block.findChildren(QLabel)]
-
-
-def test_what_a_value_is_stands_where_one_points(qtbot):
-    block = ResultBlock(ENGLISH)
-    qtbot.addWidget(block)
-    block.show_result([("memory", "171 ns", "One <read> after another."), ("L1", "1 ns")])
-
-    tips = {each.text(): each.toolTip() for each in block.findChildren(QLabel)}
-    assert "One &lt;read&gt; after another." in tips["memory"]
-    assert tips["171 ns"] == tips["memory"]
-    assert tips["L1"] == tips["1 ns"] == ""
-
-
-def test_nothing_of_the_result_before_stays(qtbot):
-    block = ResultBlock(ENGLISH)
-    qtbot.addWidget(block)
-    block.show_result([("memory", "171 ns")], ["A limit."])
-    block.show_result([("L1 cache", "1 ns")])
-    QApplication.processEvents()
-
-    assert texts(block) == ["L1 cache", "1 ns"]
-
-
-def test_an_experiment_that_a_sentence_names_is_a_link_below_it(qtbot):
-    block = ResultBlock(ENGLISH)
-    qtbot.addWidget(block)
-    block.show_result((), ["Run `stream` first, not `stream`.", "`doctor` tells."], ["A note."])
-    wanted = []
-    block.experiment_wanted.connect(wanted.append)
-
-    (link,) = block.findChildren(WrappedLink)
-    assert link.accessibleName() == f"stream: {ENGLISH.say('stream.question')}"
-    assert unbroken("Run stream first, not stream.") in texts(block)
-    assert unbroken("`doctor` tells.") in texts(block)  # a command keeps its ticks
-    link.click()
-
-    assert wanted == ["stream"]
 
 
 @pytest.fixture
@@ -168,7 +94,7 @@ def test_a_choice_stays_while_the_same_is_offered(column):
 def test_one_tab_alone_needs_no_choice(column):
     column.offer([Tab.SETTINGS])
 
-    tabs = [each for each in column.findChildren(QPushButton) if each.isCheckable()]
+    tabs = column.findChild(QButtonGroup).buttons()
     assert len(tabs) == len(Tab)
     assert not any(tab.isVisibleTo(column) for tab in tabs)
 
@@ -204,16 +130,32 @@ def test_another_result_is_shown_from_its_beginning(qtbot, column):
     values = [(f"value {n}", "1 ns") for n in range(60)]
     column.resize(345, 600)
     column.show()
-    column.show_result(values, ["A limit."], [], "")
+    column.show_result(Result(values=values, limits=["A limit."]))
     column.offer([Tab.RESULT])
+    unfold(column.result)
     bar = shown_tab(column).verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() > 100)
     bar.setValue(100)
-    column.show_result(values, ["A limit."], [], "")
+    column.show_result(Result(values=values, limits=["A limit."]))
     assert bar.value() == 100
 
-    column.show_result(values, ["Another limit."], [], "")
+    column.show_result(Result(values=values, limits=["Another limit."]))
     assert bar.value() == 0
+
+
+def test_what_can_be_done_stands_below_the_result_and_is_seen_however_long_that_is(qtbot, look):
+    again = QPushButton("Run again")
+    column = SideColumn(ENGLISH, look, [again])
+    qtbot.addWidget(column)
+    column.resize(345, 600)
+    column.show()
+    column.offer([Tab.RESULT])
+    column.show_result(Result(values=[(f"value {n}", "1 ns") for n in range(60)]))
+    qtbot.waitUntil(lambda: 100 < again.mapTo(column, QPoint()).y() < 500)
+
+    unfold(column.result)
+    qtbot.waitUntil(lambda: again.mapTo(column, QPoint()).y() > 500)
+    assert again.mapTo(column, QPoint(0, again.height())).y() <= 600
 
 
 def test_large_text_leaves_room_for_the_plots(qapp, column, look):
@@ -226,8 +168,9 @@ def test_large_text_leaves_room_for_the_plots(qapp, column, look):
 def test_one_scroll_bar_is_enough_where_the_head_leaves_no_room(qtbot, column):
     column.resize(345, 600)
     column.show()
-    column.result.show_result([(f"value {n}", "1 ns") for n in range(40)])
+    column.show_result(Result(values=[(f"value {n}", "1 ns") for n in range(40)]))
     column.offer([Tab.RESULT])
+    unfold(column.result)
     inner = shown_tab(column).verticalScrollBar()
     qtbot.waitUntil(lambda: inner.maximum() > 0)  # the tab scrolls by itself
     assert column.verticalScrollBar().maximum() == 0
@@ -251,7 +194,8 @@ def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch):
     form = ParamsForm(experiment, ENGLISH, worn)
     form.show_params(experiment.params(), {"pythons": tuple(f"3.{n}" for n in range(8, 15))})
     column.set_form(form)
-    column.result.show_result([(f"value {n}", "1 ns") for n in range(9)], ["What is meant. " * 20])
+    values = [(f"value {n}", "1 ns") for n in range(9)]
+    column.show_result(Result(values=values, limits=["What is meant. " * 20]))
     column.state.show_state("Full run", sentence="A finding of some length. " * 4)
     column.fit(1100)
     column.show()

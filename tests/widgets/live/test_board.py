@@ -77,9 +77,10 @@ def test_the_tip_of_a_tile_says_what_its_number_is_and_where_from(qtbot, look, e
 
 def test_the_tip_at_words_that_puzzle_explains_them(qtbot, look, english):
     cores = board_of(qtbot, look, english).tiles["cores"]
+    cores.show_face(replace(cores.face, errors="errors unknown", error_state="unknown"))
     where = {name: rect.center() for name, (_, _, rect) in cores.texts().items()}
 
-    assert "counts no errors" in cores.tip_at(where["errors"])
+    assert "no error counter" in cores.tip_at(where["errors"])
     assert "had to wait" in cores.tip_at(where["detail"])
     assert cores.tip_at(where["title"]) == cores.toolTip()
     cores.show_face(replace(cores.face, errors="no errors", error_state="none"))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.sheets.below import WORDS, Below
 from widgets.sheets.settings_page import SettingsDialog
 
-VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask"}
+VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask", "numbers": False}
 
 
 def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
@@ -92,9 +92,10 @@ def test_every_control_has_a_name_and_is_reached_by_tab(qtbot):
 
     assert reached[1] in page.mode.buttons.values()
     assert reached[2] in page.zoom.buttons.values()
-    assert reached[3] is page.letters
-    assert reached[4] in page.closing.buttons.values()
-    assert reached[5:7] == [page.opener, page.copier]
+    assert reached[3] in page.kind.buttons.values()
+    assert reached[4] is page.letters
+    assert reached[5] in page.closing.buttons.values()
+    assert reached[6:8] == [page.opener, page.copier]
     assert all(control.accessibleName() or control.text() for control in reached)
 
 

@@ -4,8 +4,9 @@ import re
 from importlib.resources import files
 
 import pytest
+from PySide6.QtGui import QColor
 
-from widgets.style.theme import MODES, ink_on, load, load_colour
+from widgets.style.theme import MODES, ink_on, load, load_colour, mixed, word_on
 
 WORDS = ("ink", "soft", "accent_word", "attention", "fault", "good")
 MARKS = ("accent",)
@@ -24,7 +25,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behind", ["ground", "panel"])
+@pytest.mark.parametrize("behind", ["ground", "panel", "aside"])
 def test_words_can_be_read_on_every_ground(mode, behind):
     theme = load(mode)
 
@@ -79,6 +80,20 @@ def test_numbers_on_colours_of_load_can_be_read(mode):
     for step in range(101):
         colour = load_colour(theme, step / 100)
         assert contrast(ink_on(colour).name(), colour.name()) >= 4.5, step
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_word_takes_as_much_ink_as_it_needs_and_no_more(mode):
+    theme = load(mode)
+    ink, panel = QColor(theme.ink), QColor(theme.panel)
+    assert word_on(ink, panel, ink) == ink
+
+    for colour in (theme.line, theme.soft, *theme.series):
+        for behind in (panel, mixed(panel, QColor(colour), 0.3)):
+            word = word_on(QColor(colour), behind, ink)
+            assert contrast(word.name(), behind.name()) >= 4.4, colour  # name() rounds
+            if contrast(colour, behind.name()) >= 4.5:
+                assert word.name() == colour.lower()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -46,23 +46,21 @@ class Faces:
     def cores(self, moment: Moment) -> Face:
         """Return how many hardware threads are busy."""
         busy = [share for share in moment.threads.values() if share is not None]
-        errors = self._words.say("live.errors_untold")
         if moment.busy_fraction is None:
-            return self.unknown(self.reasons.why("threads[*].busy", "threads"), errors)
+            return self.unknown(self.reasons.why("threads[*].busy", "threads"))
         values = {"busy": f"{sum(busy):.2f}", "count": len(moment.threads)}
         parts = [self._words.say("live.threads_busy", values)]
         if moment.highest_hz is not None:
             parts.append(show(moment.highest_hz, "hz"))
         parts.append(self.waited(moment, "cpu"))
-        return Face(number=percent(moment.busy_fraction), detail=joined(parts), errors=errors)
+        return Face(number=percent(moment.busy_fraction), detail=joined(parts))
 
     def memory(self, moment: Moment) -> Face:
         """Return how much memory is not available to programs."""
-        errors = self._words.say("live.errors_untold")
         memory = moment.memory
         number = part_of(self._words, memory.get("used_bytes"), memory.get("total_bytes"))
         if number is None:
-            return self.unknown(self.reasons.why("memory"), errors)
+            return self.unknown(self.reasons.why("memory"))
         parts, attention = [], False
         available = memory.get("available_bytes")
         if available is not None:
@@ -72,7 +70,7 @@ class Faces:
         if memory.get("swap_total_bytes") == 0:
             parts.append(self._words.say("live.no_swap"))
         detail = lines(joined(parts), joined([self.waited(moment, "memory")]))
-        return Face(number=number, detail=detail, errors=errors, attention=attention)
+        return Face(number=number, detail=detail, attention=attention)
 
     def swap(self, moment: Moment) -> Face:
         """Return how much memory is swapped out."""
@@ -167,6 +165,6 @@ class Faces:
             return self._words.say("live.nobody_waits")
         return self._words.say("live.waited", {"percent": percent(share)})
 
-    def unknown(self, why: str, errors: str = "") -> Face:
+    def unknown(self, why: str) -> Face:
         """Return the face of an unknown value, with the reason."""
-        return Face(number=self._words.say("live.unknown"), detail=why, errors=errors, known=False)
+        return Face(number=self._words.say("live.unknown"), detail=why, known=False)

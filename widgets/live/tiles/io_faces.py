@@ -99,7 +99,9 @@ class IoFaces:
         count = total(parts, "errors")
         if count:
             return self._words.say("live.errors", {"count": f"{count:.0f}"}), "some"
-        if count is None or any(part.get("errors") is None for part in parts):
+        if count is None:
+            return "", "unknown"  # no counter exists
+        if any(part.get("errors") is None for part in parts):
             return self._words.say("live.errors_untold"), "unknown"
         return self._words.say("live.no_errors"), "none"
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 
 from experiments.core import marks
 from experiments.core.views import Axis, Bars
-from widgets.plots.drawing import Area, AxisPlan, Beside, Name, Plan, Span, Track
+from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import DOT_PX, Sheet, text_size
@@ -23,6 +23,7 @@ from widgets.style.theme import STEP, Theme
 
 ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the space around it
 BAR, HALF_BAR = 0.38, 0.24  # thickness in rows: of one bar, and of each of two runs' bars
+GHOST_BAR = 0.6  # wider than the bar over it, which may be longer
 APART = 0.21  # distance of two runs' bars from the middle of their row
 SECOND_ALPHA = 130  # of the other run's bars
 FAR = 3.0  # a limit beyond so many times the longest bar would dwarf the bars
@@ -38,6 +39,12 @@ class _Bar:
     side: int
     number: str  # the text beside it
     colour: int
+    is_second: bool = False
+
+    @property
+    def is_ghost(self) -> bool:
+        """Whether it stands behind a bar."""
+        return self.colour == GHOST
 
     @property
     def middle(self) -> float:
@@ -47,7 +54,7 @@ class _Bar:
     @property
     def halves(self) -> tuple[float, float]:
         """The distances from its middle to its upper and lower edge."""
-        half = (HALF_BAR if self.side else BAR) / 2
+        half = (HALF_BAR if self.side else GHOST_BAR if self.is_ghost else BAR) / 2
         return -half, half
 
     def scattered(self) -> list[float]:
@@ -81,15 +88,19 @@ class BarsDrawing:
             for label, detail in keys
         )
         colours = marks.colours(self._view, (label for label, _ in keys))
-        side, run_a, run_b = (1, beside.name_a, beside.name_b) if beside else (0, "", "")
-        found = [(bar, -side, run_a) for bar in ours] + [(bar, side, run_b) for bar in theirs]
+        run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
+        has_ghost = beside is not None and beside.is_ghost
+        side = 1 if beside and not has_ghost else 0
+        found = [(bar, -side, run_a, False) for bar in ours]
+        found += [(bar, side, run_b, True) for bar in theirs]
         bars = []
-        for bar, at, run in found:
+        for bar, at, run, is_second in found:
             row = keys.index((bar.label, bar.detail))
             name = self._terms.of_run(run, self._terms.one_line(self._names[row]))
             number = self._terms.of_run(run, self._terms.show(bar.value, self._view.value))
-            bars.append(_Bar(bar, name, row, at, number, colours[bar.label]))
-        self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, bar.side)))
+            colour = GHOST if has_ghost and is_second else colours[bar.label]
+            bars.append(_Bar(bar, name, row, at, number, colour, is_second))
+        self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, not bar.is_ghost, bar.side)))
 
     def plan(self) -> Plan:
         """Return an axis of values below, and names at the left."""
@@ -108,6 +119,8 @@ class BarsDrawing:
         near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
         font = _number_font(theme)
         widest = max((text_size(bar.number, font).width() for bar in self._bars), default=0.0)
+        if any(bar.is_ghost for bar in self._bars):  # its number stands after another
+            widest *= 2.0
         room = min((widest + 3 * STEP) / size.width(), 0.5)
         low = -reach(-min(ends)) if ends and min(ends) < 0.0 else 0.0
         high = reach(max(longest / (1.0 - room), *near, 0.0))
@@ -129,9 +142,11 @@ class BarsDrawing:
             top, bottom = (area.y_px(bar.middle + half) for half in bar.halves)
             zero, end = area.x_px(0.0), area.x_px(bar.mark.value)
             rect = QRectF(QPointF(zero, top), QPointF(end, bottom)).normalized()
-            alpha = SECOND_ALPHA if bar.side > 0 else 255
-            sheet.block(rect, theme.series_colour(bar.colour), alpha)
+            alpha = SECOND_ALPHA if bar.is_second else 255
+            sheet.block(rect, sheet.colour(bar.colour), alpha)
         for bar, track in zip(self._bars, self.tracks(), strict=True):
+            if bar.is_ghost:
+                continue
             sheet.dots(track.xs[1:], track.ys[1:], theme.ink)
             disturbed = np.array(bar.mark.disturbed)
             at = np.full(len(disturbed), bar.middle)
@@ -150,6 +165,8 @@ class BarsDrawing:
                     stays_in_row=True, stays_put=is_full,
                 )  # fmt: skip
 
+        self._name_ghosts(sheet)
+
     def tracks(self) -> Sequence[Track]:
         """Return a track per bar: first its end, then its repeats."""
         return [
@@ -158,6 +175,7 @@ class BarsDrawing:
                 bar.colour,
                 np.array([bar.mark.value, *bar.mark.repeats]),
                 np.array([bar.middle, *bar.scattered()]),
+                label=bar.mark.label,
             )
             for bar in self._bars
         ]
@@ -173,7 +191,7 @@ class BarsDrawing:
             value = bar.mark.repeats[point - 1]
             rounds = bar.mark.rounds  # a round may hold several dots
             part = terms.say("plot.round", {"round": rounds[point - 1] + 1}) if rounds else ""
-        values = self._values[bar.side > 0]
+        values = self._values[bar.is_second]
         shown = terms.with_limit(value, self._view.value, "linear", "x", values, bar.mark.label)
         return terms.joined(bar.name, part, shown)
 
@@ -188,6 +206,15 @@ class BarsDrawing:
         ]
         said.append(self._terms.left_out(self._left_out))
         return " ".join(part for part in said if part)
+
+    def _name_ghosts(self, sheet: Sheet) -> None:
+        """Write the values of bars behind others, after the numbers of those."""
+        for bar in self._bars:
+            if bar.is_ghost:
+                end = QPointF(sheet.area.x_px(bar.mark.value), sheet.area.y_px(bar.middle))
+                anchor = Anchor(end + QPointF(2.0 * STEP, 0.0))
+                font = sheet.theme.font("small")
+                sheet.wish(bar.number, (anchor,), sheet.theme.soft, font=font, stays_in_row=True)
 
     def _limits(self) -> list[float]:
         known = [limit.value for limit in self._view.limits if limit.axis == "x"]

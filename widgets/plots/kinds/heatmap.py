@@ -107,7 +107,13 @@ class HeatmapDrawing:
             places = [run.left + np.arange(len(self._columns)) for run in self._runs]
             xs = np.concatenate(places) if places else np.empty(0)
             self._tracks = tuple(
-                Track(self._label(self._view.row, label), 0, xs, np.full(len(xs), float(row)))
+                Track(
+                    self._label(self._view.row, label),
+                    0,
+                    xs,
+                    np.full(len(xs), float(row)),
+                    label=label,
+                )
                 for row, label in enumerate(self._rows)
             )
         return self._tracks
@@ -174,7 +180,7 @@ class HeatmapDrawing:
         return cells.Grid(shades, missing, text, run.left)
 
     def _names(self, column: str, labels: Sequence[str]) -> tuple[Name, ...]:
-        return tuple(Name(self._label(column, label)) for label in labels)
+        return tuple(Name(self._label(column, label), label=label) for label in labels)
 
     def _label(self, column: str, label: str) -> str:
         unit = self._terms.unit(column)

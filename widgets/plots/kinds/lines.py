@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments.core import marks
 from experiments.core.views import Axis, Lines, along
-from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Range, Span, Track
+from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.owners import Courses, Owner, Path
 from widgets.plots.ranges import around
@@ -31,7 +31,8 @@ LABELS_AT = tuple(tenths / 10 for tenths in range(10, -1, -1))  # fractions of w
 class _Line:
     """One series in places on the axes: the line and the dots."""
 
-    label: str
+    series: str
+    label: str  # in words
     colour: int
     is_second: bool
     xs: np.ndarray
@@ -59,8 +60,11 @@ class LinesDrawing:
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
         colours = marks.colours(self._view, (line.series for line in [*ours, *theirs]))
         run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
+        is_ghost = beside is not None and beside.is_ghost
         self._lines = tuple(
-            self._line(line, colours[line.series], run, is_second)
+            self._line(
+                line, GHOST if is_second and is_ghost else colours[line.series], run, is_second
+            )
             for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
             for line in found
         )
@@ -107,22 +111,23 @@ class LinesDrawing:
                 Curve(
                     xs=line.xs,
                     ys=line.ys,
-                    colour=theme.series_colour(line.colour),
-                    is_dashed=line.is_second,
+                    colour=sheet.colour(line.colour),
+                    is_dashed=line.is_second and line.colour != GHOST,
                 )
                 for line in upward
             ]
         )
         crowd = sum(len(line.dot_xs) for line in self._lines)
         for line in upward:
+            colour = sheet.colour(line.colour)
+            if len(line.xs) == 1:  # no line is drawn through one point
+                sheet.dots(line.xs, line.ys, colour, alpha=255)
+            if line.colour == GHOST:
+                continue
             if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line shows all
-                colour = theme.series_colour(line.colour)
                 hollow = line.is_second
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
-            colour = theme.series_colour(line.colour)
             sheet.dots(line.disturbed_xs, line.disturbed_ys, colour, is_hollow=True)
-            if len(line.xs) == 1:  # no line is drawn through one point
-                sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
         are_few = len(self._lines) <= FEW
@@ -130,7 +135,7 @@ class LinesDrawing:
         for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
             along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
             if line.label and along:
-                word = theme.series_colour(line.colour, word=True)
+                word = sheet.colour(line.colour, word=True)
                 owner = Owner(courses, number, list(along.values())[::2])
                 anchors = _anchors(along, away)
                 sheet.wish(line.label, anchors, word, font=font, must=are_few, owner=owner)
@@ -138,7 +143,7 @@ class LinesDrawing:
     def tracks(self) -> Sequence[Track]:
         """Return the points of each line."""
         return [
-            Track(line.label, line.colour, line.xs, line.ys, is_aligned=False)
+            Track(line.label, line.colour, line.xs, line.ys, is_aligned=False, label=line.series)
             for line in self._lines
         ]
 
@@ -194,6 +199,7 @@ class LinesDrawing:
             for each in (line.points, line.dots, line.disturbed)
         )
         return _Line(
+            line.series,
             self._terms.of_run(run, name),
             colour,
             is_second,

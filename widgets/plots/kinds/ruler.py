@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from experiments.core import marks
 from experiments.core.views import Axis, Ruler
-from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Span, Track
+from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Span, Track
 from widgets.plots.labels import Label
 from widgets.plots.ranges import around
 from widgets.plots.sheet import Sheet, text_size
@@ -68,7 +68,7 @@ class RulerDrawing:
                 math.log10(pin.value),
                 np.log10(np.array(pin.repeats, dtype=float)),
                 is_second,
-                int(is_second),
+                GHOST if is_second and beside and beside.is_ghost else int(is_second),
             )
             for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
             for pin in found
@@ -121,7 +121,7 @@ class RulerDrawing:
             pins = [pin for pin in self._pins if pin.is_second == is_second]
             for pin in pins:
                 ys = np.zeros(len(pin.repeats))
-                colour = sheet.theme.series_colour(pin.colour)
+                colour = sheet.colour(pin.colour)
                 sheet.dots(pin.repeats, ys, colour)
                 disturbed = np.log10(np.array(pin.mark.disturbed, dtype=float))
                 sheet.dots(disturbed, np.zeros(len(disturbed)), colour, is_hollow=True)
@@ -135,7 +135,12 @@ class RulerDrawing:
             if pins:
                 places = np.array([pin.place for pin in pins])
                 zeros = np.zeros(len(pins))
-                found.append(Track(pins[0].run, pins[0].colour, places, zeros, is_aligned=False))
+                labels = tuple(pin.mark.label for pin in pins)
+                found.append(
+                    Track(
+                        pins[0].run, pins[0].colour, places, zeros, is_aligned=False, labels=labels
+                    )
+                )
         return found
 
     def read(self, track: int, point: int) -> str:
@@ -202,17 +207,17 @@ class RulerDrawing:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for pin, (flat, row) in zip(seen, flags, strict=True):
-            px, colour = area.x_px(pin.place), theme.series_colour(pin.colour)
+            px, colour = area.x_px(pin.place), sheet.colour(pin.colour)
             middle = zero - up * (lift + row * row_px + height / 2)
             end = middle - up * height / 2 if row >= 0 else zero - up * lift
             painter.setPen(QPen(QColor(colour), 1.5))
             painter.drawLine(QPointF(px, zero), QPointF(px, end))
             if row >= 0:
                 rect = flat.translated(0, middle - height / 2)
-                word = theme.series_colour(pin.colour, word=True)
+                word = sheet.colour(pin.colour, word=True)
                 sheet.write(pin.flag, font, word, rect, 0.5)
                 sheet.occupied.take_label(rect)
-                sheet.labels.append(Label(pin.flag, word, font, rect))
+                sheet.labels.append(Label(pin.flag, word, font, rect, of=pin.mark.label))
             painter.setPen(QPen(QColor(theme.panel), 1.0))
             painter.setBrush(QColor(colour))
             painter.drawEllipse(QPointF(px, zero), HEAD_PX * theme.zoom, HEAD_PX * theme.zoom)

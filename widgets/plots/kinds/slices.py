@@ -19,7 +19,6 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from widgets.plots.drawing import Area
 from widgets.plots.sheet import Sheet
-from widgets.style.theme import Theme
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -88,7 +87,7 @@ def paint(sheet: Sheet, lanes: Sequence[Lane]) -> None:
     painter.scale(1 / sheet.scale, 1 / sheet.scale)  # from here on in device pixels
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    _paint_lanes(painter, _Pixels(area, sheet.scale), sheet.theme, lanes)
+    _paint_lanes(painter, _Pixels(area, sheet.scale), sheet, lanes)
     painter.restore()
 
 
@@ -113,11 +112,11 @@ class _Pixels:
         return top, max(bottom, top + 1)
 
 
-def _paint_lanes(painter: QPainter, pixels: _Pixels, theme: Theme, lanes: Sequence[Lane]) -> None:
+def _paint_lanes(painter: QPainter, pixels: _Pixels, sheet: Sheet, lanes: Sequence[Lane]) -> None:
     bands = [pixels.band(each.place) for each in lanes]
-    colours = [_colour(theme, each) for each in lanes]
+    colours = [_colour(sheet, each) for each in lanes]
     corner = CORNER_PX * pixels.ratio
-    background = QColor(theme.line)
+    background = QColor(sheet.theme.line)
     background.setAlpha(BACKGROUND_ALPHA)
     painter.setBrush(background)
     begin = float(pixels.x(np.zeros(1))[0])
@@ -206,7 +205,7 @@ def _shades(colour: int) -> npt.NDArray[np.uint32]:
     return shades.astype(np.uint32)
 
 
-def _colour(theme: Theme, lane: Lane) -> QColor:
-    colour = QColor(theme.series_colour(lane.colour))
+def _colour(sheet: Sheet, lane: Lane) -> QColor:
+    colour = QColor(sheet.colour(lane.colour))
     colour.setAlpha(lane.alpha)
     return colour

@@ -12,7 +12,7 @@ from PySide6.QtCore import QSizeF
 
 from experiments.core import marks
 from experiments.core.views import Timeline
-from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
+from widgets.plots.drawing import GHOST, AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.kinds import slices
 from widgets.plots.kinds.growing import LaneKey, Lanes
 from widgets.plots.kinds.slices import Times
@@ -29,6 +29,7 @@ SECOND_ALPHA = 130  # of the other run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lane:
+    label: str  # its group as it stands in the rows
     title: str  # its group in words
     group: str  # the same, with the run if there are two
     number: str  # within its group, "" if it is the only lane
@@ -58,6 +59,7 @@ class TimelineDrawing:
             runs.append((beside.name_b, self._theirs.take(beside.rows)))
         groups = list(dict.fromkeys(key[:2] for _, found in runs for key in found))
         colours = marks.colours(self._view, (group for group, _ in groups))
+        is_ghost = beside is not None and beside.is_ghost
         is_detailed = len({detail for _, detail in groups}) > 1
         lanes: list[_Lane] = []
         for group, detail in groups:
@@ -66,18 +68,19 @@ class TimelineDrawing:
                 ours = [(key, times) for key, times in found.items() if key[:2] == (group, detail)]
                 lanes += [
                     _Lane(
+                        label=group,
                         title=name.text,
                         group=self._terms.of_run(run, name.text),
                         number=_number(key) if len(ours) > 1 else "",
                         detail=name.detail,
-                        colour=colours[group],
+                        colour=GHOST if turn and is_ghost else colours[group],
                         times=times,
                         is_second=turn > 0,
                     )
                     for key, times in ours
                 ]
         self._lanes, self._places = tuple(lanes), tuple(_places(lanes))
-        self._names = tuple(self._axis_names([run for run, _ in runs if run]))
+        self._names = tuple(self._axis_names([run for run, _ in runs] if beside else []))
 
     def plan(self) -> Plan:
         """Return an axis of time below, and lane names at the left."""
@@ -120,6 +123,7 @@ class TimelineDrawing:
                     (lane.times.starts + lane.times.ends) / 2,
                     np.full(len(lane.times.starts), place),
                     is_aligned=False,
+                    label=lane.label,
                 )
                 for place, lane in zip(self._places, self._lanes, strict=True)
             )
@@ -171,13 +175,14 @@ class TimelineDrawing:
         if len(placed) > FEW and not runs:
             yield from ((self._name(lane), place) for lane, place in placed)
             return
-        for (title, detail), found in groupby(placed, key=lambda p: (p[0].title, p[0].detail)):
+        for (title, detail, is_ghost), found in groupby(placed, key=_named):
             lanes, places = zip(*found, strict=True)
             there = {lane.is_second for lane in lanes}
-            told = [run for turn, run in enumerate(runs) if bool(turn) in there]
+            told = [run for turn, run in enumerate(runs) if run and bool(turn) in there]
             values = {"label": title, "runs": ", ".join(told)}
-            text = self._terms.say("plot.of_runs", values) if runs else title
-            yield Name(text, detail), (places[0] + places[-1]) / 2
+            text = self._terms.say("plot.of_runs", values) if told else title
+            name = Name(runs[-1]) if is_ghost else Name(text, detail)
+            yield name, (places[0] + places[-1]) / 2
 
     def _name(self, lane: _Lane) -> Name:
         values = {"group": lane.group, "number": lane.number}
@@ -186,6 +191,12 @@ class TimelineDrawing:
 
     def _last(self) -> float:
         return self._places[-1] if self._places else 0.0
+
+
+def _named(placed: tuple[_Lane, float]) -> tuple[str, str, bool]:
+    """Return what has one name beside the lanes: a group, and its ghost."""
+    lane = placed[0]
+    return lane.title, lane.detail, lane.colour == GHOST
 
 
 def _number(key: LaneKey) -> str:
@@ -199,6 +210,6 @@ def _places(lanes: Sequence[_Lane]) -> Iterator[float]:
     for number, lane in enumerate(lanes):
         place += 1.0
         before = lanes[number - 1] if number else lane
-        if len(lanes) <= FEW and (lane.colour, lane.detail) != (before.colour, before.detail):
+        if len(lanes) <= FEW and (lane.title, lane.detail) != (before.title, before.detail):
             place += GAP
         yield place

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.runs.selection import expected_s
 from app.window.catalogue.card_data import best_run
@@ -155,6 +155,19 @@ def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
     assert data.note == "Threads, processes and the interpreter lock"
     assert not data.sketch.is_measured
     assert place.status() == f"0 of the {runnable(place)} that run here are measured"
+
+
+def test_a_machine_from_a_file_is_not_offered_to_be_measured(place, awake, monkeypatch):
+    monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
+    keep(awake, ladder())
+    cards = [each.data for each in place.findChildren(Card)]
+
+    assert {each.state for each in cards} == {State.FROM_FILE}
+    assert {each.seconds for each in cards} == {None}
+    assert not any(each.runs_here or each.is_measured for each in cards)
+    assert place.status() == awake.words.say("catalogue.status_from_file")
+    told = {label.text() for label in place.findChildren(QLabel)}
+    assert not any("measured" in text and text[:1].isdigit() for text in told)
 
 
 def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake, qtbot):

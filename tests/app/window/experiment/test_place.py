@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import itertools
+import json
 import time
 from functools import partial
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.runs.run_notes import RunNotes
+from app.source import sources
 from app.window.core.saving import Saving
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
@@ -31,11 +33,14 @@ from app.window.experiment.status_text import State
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
+from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s
+from widgets.controls.fold import Fold
+from widgets.controls.links import LinkLabel
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.machine_strip import Tile
@@ -48,10 +53,22 @@ ENGLISH = words.load("en")
 def said(stage) -> str:
     """Return every word that is seen on the page, once what has a turn of its own is there."""
     QApplication.processEvents()
-    loaded = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    loaded = [words_of(label) for label in stage.page.findChildren(QLabel) if label.isVisible()]
     buttons = stage.page.findChildren(QAbstractButton)
     said = "\n".join([*loaded, *(each.text() for each in buttons if each.isVisible())])
     return said.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def words_of(label: QLabel) -> str:
+    """Return what a label says, without the links in it."""
+    return label.accessibleName() if isinstance(label, LinkLabel) else label.text()
+
+
+def unfold(stage) -> None:
+    """Unfold all that a result rests on."""
+    QApplication.processEvents()
+    for fold in stage.page.findChildren(Fold):
+        fold.head.setChecked(True)
 
 
 def compare_with(stage) -> QMenu:
@@ -172,6 +189,19 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert ENGLISH.say("problems.needs_numba") in said(stage)
     assert "Run" not in said(stage).splitlines()
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
+    assert not stage.form.isVisible()  # nothing could be run with other settings
+
+
+def test_settings_come_back_with_what_was_lacking(stage):
+    entry = stage.session.entries["burst-random"]
+    stage.use_entries({"burst-random": dataclasses.replace(entry, need=Need.GPU)})
+    stage.page.open("burst-random")
+    QApplication.processEvents()
+    assert not stage.form.isVisible()
+
+    stage.use_entries({"burst-random": entry})
+    QApplication.processEvents()
+    assert stage.form.isVisible()
 
 
 def test_only_who_lacks_a_gpu_may_ask_why(qtbot, stage):
@@ -500,13 +530,17 @@ def test_a_result_is_told_as_in_the_terminal_and_is_there_on_return(qtbot, stage
     run_to(stage)
     finding = messages.decode_event(burst().lines[-1]).finding
 
+    limit = ENGLISH.say("burst-random.limits.page_translation_included")
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
+    assert "6 ns\nrandom, per element" in said(stage)
+    assert limit not in said(stage)
+    unfold(stage)
     assert "random, per element\n6 ns" in said(stage)
-    assert ENGLISH.say("burst-random.limits.page_translation_included") in said(stage)
+    assert limit in said(stage)
     assert button(stage, "Run again").isEnabled()
     assert stage.page.focusWidget().text() == "Run again"
     assert "Settings changed: Largest array 1 MiB, Rounds 5." in said(stage)
-    assert "How it is measured: One thread, kept on the last core (pinned), adds up" in said(stage)
+    assert "One thread, kept on the last core (pinned), adds up" in said(stage)
 
     drawn(qtbot, stage)
     method = ENGLISH.say("burst-random.method")[:30]
@@ -589,6 +623,7 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
     button(stage, "Run").click()
     stage.runner.hear(*whole[:-1], messages.Note(key="not_pinned"), whole[-1])
 
+    unfold(stage)
     assert ENGLISH.say("notes.not_pinned") in said(stage)
 
 
@@ -617,18 +652,19 @@ def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_te
     assert "random, per element" in said(stage)
 
 
-def test_what_disturbed_a_run_stands_before_what_it_cannot_tell(stage):
+def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(stage):
     busy = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
-    quiet = messages.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
-    finding = messages.FindingSent(
-        message="nothing_to_compare", values={}, limits=["page_translation_included"]
-    )
-    run_to(stage, busy, quiet, ended("completed", finding=finding), share=0.5)
+    begun = dataclasses.replace(burst(), lines=burst().lines[:-1])
+    last = events(burst())[-1]
+    run_to(stage, busy, last, made=begun)
 
-    sentences = [
-        said(stage).index(part) for part in ("used 56.0 %", "4 KiB", "The machine was quiet")
-    ]
-    assert sentences == sorted(sentences)
+    verdict = ENGLISH.say("burst-random.findings.three_answers", last.finding.values)
+    assert ENGLISH.say("outcomes.was_disturbed") in said(stage)
+    assert ENGLISH.say("because.machine_was_busy", busy.values) in said(stage)
+    assert verdict not in said(stage)
+    assert "random, per element" not in said(stage)
+    unfold(stage)
+    assert "random, per element" in said(stage)
 
 
 def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbot, stage):
@@ -1025,13 +1061,19 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
 def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     import experiments.memory.burst_random.experiment as ran
 
-    stage.page.open("burst-random")
+    run_to(stage)
     button(stage, "Code").click()
+    text = stage.page.findChild(CodeView).findChild(QPlainTextEdit)
+    qtbot.waitUntil(lambda: "def sum_at_random(" in text.toPlainText())
+    assert len(text.toPlainText().splitlines()) <= 15
+    assert "Rounds" in said(stage)  # what it was started with
+    count = len(sources(stage.page.model.experiment))
+    button(stage, ENGLISH.say("page.all_code", {"count": count})).click()
+    assert "def sum_in_a_row(" in text.toPlainText()
     with open(ran.__file__, encoding="utf-8") as file:
         code = file.read()
-    qtbot.waitUntil(
-        lambda: stage.page.findChild(CodeView).findChild(QPlainTextEdit).toPlainText() == code
-    )
+    button(stage, "experiment.py").click()
+    assert text.toPlainText() == code
 
     target = stage.folder / "mine.py"
     chooses(monkeypatch, target)
@@ -1040,6 +1082,35 @@ def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     assert code in target.read_text(encoding="utf-8")
     button(stage, ENGLISH.say("page.copy_script")).click()
     qtbot.waitUntil(lambda: code in QGuiApplication.clipboard().text())
+
+
+@pytest.mark.parametrize("way", ["button", "palette"])
+@pytest.mark.parametrize("has_run", [True, False])
+def test_the_code_is_saved_as_a_notebook_with_what_it_ran_with(
+    qtbot, stage, monkeypatch, way, has_run
+):
+    if has_run:
+        run_to(stage)
+    else:
+        stage.page.open("burst-random")
+    stage.do.code.trigger()
+    target = stage.folder / "mine.ipynb"
+    chooses(monkeypatch, target)
+    if way == "button":
+        button(stage, ENGLISH.say("page.notebook")).click()
+    else:
+        next(each for each in stage.page.own_actions() if each is stage.do.notebook).trigger()
+    qtbot.waitUntil(target.exists)
+    qtbot.waitUntil(lambda: target.read_text(encoding="utf-8").endswith("}\n"))
+
+    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
+    found: dict = {}
+    exec("".join(cells[1]["source"]), found)
+    run_state = stage.page.model.run_state
+    entry = stage.session.entries["burst-random"]
+    params = run_state.started.params if has_run else to_json(entry.params)
+    assert found["SETTINGS"]["largest_bytes"] == str(params["largest_bytes"])
+    assert found["SETTINGS"].keys() == params.keys()
 
 
 def test_the_rows_are_saved_as_csv_or_it_is_said_why_not(qtbot, stage, monkeypatch):
@@ -1143,7 +1214,7 @@ def test_single_letters_act_only_where_they_are_wanted(stage):
 
 def test_every_control_has_a_name(qtbot, stage):
     run_to(stage)
-    for side in ("Plot", "Code", "Data"):
+    for side in ("Numbers", "Code", "Data"):
         button(stage, side).click()
         for control in stage.page.findChildren(QAbstractButton):
             if control.isVisible():
@@ -1173,8 +1244,8 @@ def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
     order = dict.fromkeys([*names[start:], *names[:start]])
 
     wanted = [
-        "Experiments", "Plot", "Time per 8-byte element", "Useful bytes per second",
-        "L3, in use here", "Run again F5 · 15 s", "Result",
+        "Experiments", "Numbers", "Time per 8-byte element", "Useful bytes per second",
+        "L3, in use here", "Result", "Run again F5 · 15 s",
     ]  # fmt: skip
     assert [name for name in order if name in wanted] == wanted
 

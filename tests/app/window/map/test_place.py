@@ -18,7 +18,7 @@ from experiments.engine import messages
 from machine.devices import Gpu
 from machine.inspect import portable
 from machine.model import from_json
-from tests.app.recordings import ladder
+from tests.app.recordings import ladder, threads
 from tests.widgets.map.machines import small
 from widgets.map.layout.boxes import Kind
 
@@ -162,7 +162,71 @@ def test_what_cannot_run_here_is_nowhere_to_start(qtbot, awake):
     wanted = []
     place.page.experiment_wanted.connect(wanted.append)
     place.page.start.button.click()
-    assert wanted == ["stream"]
+    assert wanted == [
+        next(
+            entry.experiment.id
+            for entry in awake.entries.values()
+            if entry.need is None and entry.experiment.is_in_tour
+        )
+    ]
+
+
+def test_a_machine_without_runs_asks_for_a_first_guess(qtbot, awake):
+    place = place_of(qtbot, awake)
+    went = []
+    awake.went.connect(went.append)
+
+    know(awake)
+    qtbot.waitUntil(place.page.start.isVisible)
+    place.page.start.button.click()
+
+    assert awake.words.say("map.first_guess") in numbers(place)
+    assert [(target.place, target.experiment) for target in went] == [(EXPERIMENTS, "cache-ladder")]
+
+
+def test_any_run_of_this_machine_ends_the_first_guess(qtbot, awake):
+    place = place_of(qtbot, awake)
+    know(awake)
+    qtbot.waitUntil(place.page.start.isVisible)
+    here = replace(small(), fingerprint="small")
+    threads(here=here).write(awake.library.folder / "runs" / "a.coreopsis.jsonl")
+
+    awake.refresh_runs()
+
+    qtbot.waitUntil(place.page.start.isHidden)
+    assert "0 of" in numbers(place)  # it measured nothing that the map shows
+
+
+def test_a_machine_from_a_file_asks_for_no_number(qtbot, awake, monkeypatch):
+    place = place_of(qtbot, awake)
+    know(awake)
+    qtbot.waitUntil(lambda: place.page.start.isVisible() and bool(state(place).asked))
+    monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
+
+    awake.refresh_runs()
+
+    qtbot.waitUntil(place.page.start.isHidden)
+    assert not state(place).asked
+    assert "0 of" not in numbers(place)
+
+
+def test_the_first_guess_is_closed_for_good(qtbot, awake):
+    place = place_of(qtbot, awake)
+    awake.remembered.connect(
+        lambda changes: setattr(awake, "settings", awake.settings.replace(**changes))
+    )
+    know(awake)
+    qtbot.waitUntil(place.page.start.isVisible)
+
+    place.page.start.close_button.click()
+    assert place.page.start.isHidden()
+    know(awake)
+    again = place_of(qtbot, awake)
+    again.arrive()
+    qtbot.waitUntil(lambda: "0 of" in numbers(again))
+
+    assert again.page.start.isHidden()
+    again.leave()
 
 
 def test_load_is_shown_while_the_place_is_seen(qtbot, awake):

@@ -28,8 +28,8 @@ sys.exit(main(["--data", sys.argv[2]]))
 """
 
 
-def started(folder: Path, *command: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", FOLDER_VARIABLE: str(folder)}
+def started(folder: Path, *command: str, platform: str = "offscreen") -> subprocess.Popen[str]:
+    environment = {**os.environ, "QT_QPA_PLATFORM": platform, FOLDER_VARIABLE: str(folder)}
     return subprocess.Popen(
         [sys.executable, "-X", "faulthandler", *command],
         env=environment,
@@ -37,6 +37,23 @@ def started(folder: Path, *command: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+# The window is shown, takes a size and place of its own where it is told to, and tells both.
+SHOWN = """
+import json, sys
+from app.cli import main
+from app.window.shell.window import Window
+wake = Window.wake
+def told(window):
+    wake(window)
+    if len(sys.argv) > 2:
+        window.setGeometry(*map(int, sys.argv[2:]))
+    print(json.dumps(window.frameGeometry().getCoords()))
+    window.close()
+Window.wake = told
+sys.exit(main(["--data", sys.argv[1]]))
+"""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -72,3 +89,46 @@ def test_settings_that_are_damaged_do_not_stop_it(tmp_path):
     out, err = window.communicate(timeout=PATIENCE_S)
 
     assert (window.returncode, out, err) == (0, "", "")
+
+
+def shown_on(folder: Path, width: int, height: int, *wanted: int) -> list[int]:
+    """Return left, top, right and bottom of the window's frame on a screen of this size."""
+    screen = {"name": "screen", "x": 0, "y": 0, "width": width, "height": height, "dpr": 1}
+    config = folder / f"{width}.json"
+    config.write_text(json.dumps({"screens": [{**screen, "logicalDpi": 96, "logicalBaseDpi": 96}]}))
+    platform = f"offscreen:configfile={config}"
+    command = ("-c", SHOWN, str(folder / "data"), *map(str, wanted))
+    out, err = started(folder, *command, platform=platform).communicate(timeout=PATIENCE_S)
+    assert err == ""
+    return json.loads(out)
+
+
+def is_in_sight(frame: list[int], width: int, height: int) -> bool:
+    left, top, right, bottom = frame
+    return 0 <= left < right < width and 0 <= top < bottom < height
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Qt takes no path with a colon")
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_with_its_frame_it_fits_a_small_screen_at_first(tmp_path, width, height):
+    left, top, right, bottom = shown_on(tmp_path, width, height)
+
+    assert right - left < width
+    assert bottom - top < height
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Qt takes no path with a colon")
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ((1600, 900), (90, 90, 1500, 800)),  # larger than the next screen
+        ((1600, 900), (690, 190, 900, 700)),  # partly outside of it
+        ((2560, 1440), (1600, 700, 900, 700)),  # wholly outside
+    ],
+)
+def test_on_a_smaller_screen_than_the_last_time_it_is_in_sight(tmp_path, before, wanted):
+    at_first = shown_on(tmp_path, *before, *wanted)
+
+    assert is_in_sight(at_first, *before)
+    assert not is_in_sight(at_first, 1440, 900)
+    assert is_in_sight(shown_on(tmp_path, 1440, 900), 1440, 900)

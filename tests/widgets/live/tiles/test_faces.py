@@ -40,9 +40,9 @@ def test_no_unknown_value_is_shown_as_a_number(faces, name):
     assert not face.known
 
 
-def test_errors_are_never_said_to_be_none_where_nobody_counts_them(faces):
+def test_nothing_is_said_of_errors_where_nobody_counts_them(faces):
     for face in (faces.cores(moment(busy=0.5)), faces.memory(moment())):
-        assert face.errors == "errors unknown"
+        assert face.errors == ""
         assert face.error_state == "unknown"
 
 

@@ -68,6 +68,12 @@ def test_errors_of_any_disk_are_told(faces):
     assert (face.errors, face.error_state) == ("errors: 2", "some")
 
 
+def test_nothing_is_said_of_errors_where_no_disk_counts_them(faces):
+    face = faces.disks(moment([{**DISK, "errors": None}] * 2))
+
+    assert (face.errors, face.error_state) == ("", "unknown")
+
+
 def test_one_disk_that_counts_no_errors_leaves_them_untold(faces):
     face = faces.disks(moment([DISK, {**DISK, "errors": None}]))
 

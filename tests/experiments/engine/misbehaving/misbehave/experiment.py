@@ -24,6 +24,7 @@ from experiments.core.declare import (
     Experiment,
     Finding,
     Frame,
+    Live,
     Measured,
     Note,
     Progress,
@@ -306,6 +307,12 @@ def pretends_to_be_the_application(p: Params, bench: Bench) -> Measured:
     time.sleep(PATIENCE_S)
 
 
+def talks_of_points(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.write(_protocol(), p.text.encode() + b"\n")
+    yield Row(value=1.0)
+
+
 def closes_the_wire(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     os.close(_protocol())
@@ -428,6 +435,11 @@ def measure(p: Params, bench: Bench) -> Measured:
     yield from WAYS[p.how](p, bench)
 
 
+def points(bench: Bench) -> Callable[[Params], Measured]:
+    """Measure a point as a run would be; each point may misbehave in another way."""
+    return lambda p: measure(p, bench)
+
+
 def analyse(p: Params, tables: Tables, machine: Machine) -> Finding:
     if p.analysis == "raises":
         raise ZeroDivisionError("on purpose")
@@ -452,4 +464,5 @@ EXPERIMENT = Experiment(
     seconds=lambda params: 1.0,
     memory_bytes=lambda params: 0,
     quiet_limit_s=20.0,
+    live=Live(Params, points),
 )

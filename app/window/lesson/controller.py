@@ -1,0 +1,357 @@
+"""Fills the column of a lesson, and what stands beside it, step by step."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QLayout, QPushButton, QWidget
+
+from app.runs.selection import expected_s, runs_here
+from app.window.core.target import EXPERIMENTS
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.page_model import PageModel
+from app.window.experiment.result_text import verdict_of
+from app.window.lesson.model import LessonModel
+from app.window.lesson.plots import LessonPlots
+from experiments.core.declare import specs
+from experiments.core.glossary import Glossary
+from experiments.core.lesson_run import Guess
+from experiments.core.lessons import Marker, Sketch, Taught
+from experiments.core.units import DURATION, show, unit_of
+from experiments.core.views import Lines
+from widgets.controls.basics import announce, button, label
+from widgets.controls.layouts import FlowLayout
+from widgets.experiment.action_button import ActionButton
+from widgets.experiment.verdict import VerdictBlock
+from widgets.lesson.confidence import ConfidenceInput
+from widgets.lesson.explanation import Explanation
+from widgets.lesson.prediction import prediction_input
+from widgets.lesson.prediction_input import PredictionInput
+from widgets.lesson.question import QuestionBlock
+from widgets.lesson.remembered_guess import GuessNote
+from widgets.lesson.side import LessonSide
+from widgets.lesson.steps import Step
+
+Part = QWidget | QLayout
+IN_COLUMN = (Step.QUESTION, Step.PREDICT, Step.OBSERVE, Step.EXPLAIN)  # all others show numbers
+
+
+class LessonController(QObject):
+    """Rebuilds the column when the step, the run or the answer is another one."""
+
+    def __init__(
+        self,
+        model: PageModel,
+        lesson: LessonModel,
+        do: ExperimentActions,
+        plots: LessonPlots,
+        glossary: Glossary,
+    ) -> None:
+        super().__init__()
+        self._model, self._lesson, self._do, self._plots = model, lesson, do, plots
+        self._words, self._look, self._glossary = model.words, model.session.look, glossary
+        self.side = LessonSide(self._words.say("lesson.column"))
+        self._question: QuestionBlock | None = None
+        self._shown: tuple[Any, ...] | None = None
+        self._input: PredictionInput | None = None
+        self._sure: ConfidenceInput | None = None
+        self._waiting: Sequence[QWidget] = ()
+        self._first: QWidget | None = None  # what the keyboard goes to
+        self._told = label("", wrap=True)  # what is said of a place that was picked
+        self._short: VerdictBlock | None = None  # the result in short, below an explanation
+        self._tries = 0
+        plots.picked.connect(self._take_pick)
+        plots.pointed_out.connect(self._take_plot)
+        for action in (do.run, do.quick):  # before the page measures
+            action.triggered.connect(self._take_before_run)
+
+    @property
+    def is_shown(self) -> bool:
+        """Does the column of the lesson belong to this step?"""
+        lesson = self._lesson
+        if lesson.taught is None:
+            return False
+        return lesson.step in IN_COLUMN
+
+    @property
+    def question(self) -> QWidget | None:
+        """What stands where the plots are, while nothing is drawn there."""
+        taught, step = self._lesson.taught, self._lesson.step
+        is_drawn = taught is not None and isinstance(taught.words.predict, Sketch | Marker)
+        is_asked = step is Step.QUESTION or (step is Step.PREDICT and not is_drawn)
+        return self._question if is_asked else None
+
+    @property
+    def short(self) -> VerdictBlock | None:
+        """The result in short, while it is seen below an explanation."""
+        return self._short
+
+    def refresh(self) -> None:
+        """Show the step; the same state again changes nothing."""
+        lesson, taught = self._lesson, self._lesson.taught
+        if taught is None:
+            self.forget()
+            return
+        wanted = (taught, lesson.step, lesson.run, lesson.guess, lesson.is_answered)
+        if wanted == self._shown:
+            self._allow()
+            return
+        before = self._shown
+        is_another = before is None or before[:2] != wanted[:2]
+        if before is None or before[0] is not taught:
+            self._show_question(taught)
+        self._shown, self._input, self._sure, self._first = wanted, None, None, None
+        self._waiting = ()
+        self._short, self._tries = None, 0
+        build: dict[Step, Callable[[Taught], Sequence[Part]]] = {
+            Step.QUESTION: self._ask_first,
+            Step.PREDICT: self._predict,
+            Step.OBSERVE: self._observe,
+            Step.EXPLAIN: self._explain,
+        }
+        self._plots.show(lesson.step)
+        if lesson.step in build:
+            self.side.show_parts(build[lesson.step](taught))
+        if is_another and self.side.isVisible():
+            self.focus()
+
+    def forget(self) -> None:
+        """Take everything off the plots: other sides of the page use them too."""
+        if self._shown is not None:
+            self._shown = None
+            self._plots.leave()
+
+    def focus(self) -> bool:
+        """Focus what one would use next; False where there is nothing."""
+        if self._lesson.step is Step.PREDICT and self._plots.focus_handles():
+            return True
+        if self._input is not None and not self._lesson.is_answered:
+            self._input.focus_first()
+        elif self._first is not None:
+            self._first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return self._input is not None or self._first is not None
+
+    def _show_question(self, taught: Taught) -> None:
+        words = taught.words
+        self._question = QuestionBlock(self._words, self._look)
+        self._question.show_question(words.context, words.code, taught.diagram, words.diagram)
+
+    # --- the steps ----------------------------------------------------------------------------
+
+    def _ask_first(self, taught: Taught) -> Sequence[Part]:
+        say = self._words.say
+        if self._lesson.is_answered:
+            go = self._button("lesson.go_on", partial(self._lesson.go, self._furthest()), "main")
+            return (label(say("lesson.answered"), "head", wrap=True), go)
+        guess = self._button("lesson.predict", partial(self._lesson.go, Step.PREDICT), "main")
+        self._first = guess
+        return (
+            label(say("lesson.guess_first"), "head", wrap=True),
+            label(say("lesson.why_guess"), wrap=True),
+            FlowLayout(guess, self._button("lesson.skip", self._skip)),
+        )
+
+    def _predict(self, taught: Taught) -> Sequence[Part]:
+        say, predict = self._words.say, taught.words.predict
+        units, count = self._units(taught), len(getattr(predict, "items", ()))
+        order = random.sample(range(count), count)
+        made = prediction_input(predict, self._words, self._look, units, order)
+        sure = ConfidenceInput(self._words, self._look)
+        self._input, self._sure = made, sure
+        is_fixed, guess = self._lesson.is_answered, self._lesson.guess
+        if guess is not None:
+            made.set_at(guess.at)
+            sure.set_sure(guess.sure)
+        made.set_fixed(is_fixed)
+        sure.set_fixed(is_fixed)
+        self._plots.begin_prediction(
+            predict, guess.at if guess is not None else None, is_fixed=is_fixed
+        )
+        parts: list[Part] = [label(predict.ask, "head", wrap=True), made]
+        if is_fixed:
+            words = label(say("lesson.already_predicted"), "soft", wrap=True)
+            return (*parts, words, sure)
+        run = button(self._run_text(), "main", clicked=self._do.run.trigger)
+        buttons: list[QWidget] = [run, self._button("lesson.skip", self._skip)]
+        if self._lesson.earlier_run is not None:
+            buttons.insert(1, self._button("lesson.show_earlier", self._show_earlier))
+
+        self._waiting = buttons[:-1]  # for an answer; Skip never waits
+        made.answered.connect(self._take_input)
+        self._allow()
+        return (*parts, sure, FlowLayout(*buttons))
+
+    def _observe(self, taught: Taught) -> Sequence[Part]:
+        say = self._words.say
+        if self._lesson.has_observed:
+            return (
+                label(taught.words.observe.ask, "head", wrap=True),
+                label(say("lesson.observed"), wrap=True),
+                self._button("lesson.explain", self._go_explain, "main"),
+            )
+        self._told = label("", wrap=True)
+        self._told.hide()
+        self._give_up_button = self._button("lesson.cannot_see", self._give_up)
+        self._explain_button = self._button("lesson.explain", self._go_explain, "main")
+        self._explain_button.hide()
+        ask = say("lesson.look_first", {"ask": taught.words.observe.ask})
+        parts: list[Part] = [
+            label(ask, "head", wrap=True),
+            label(say("lesson.click_place"), wrap=True),
+            self._told,
+        ]
+        if (note := self._guess_note(taught)) is not None:
+            parts.append(note)
+        return (*parts, FlowLayout(self._give_up_button, self._explain_button))
+
+    def _explain(self, taught: Taught) -> Sequence[Part]:
+        say, told = self._words.say, self._lesson.explained
+        again, more = ActionButton(self._do.run), ActionButton(self._do.plot)
+        try_it = self._button("lesson.try_it", partial(self._lesson.go, Step.TRY), "main")
+        self._first = try_it
+        if told is None:
+            words = label(say("lesson.cannot_tell"), "head", wrap=True)
+            return (words, FlowLayout(again, try_it, more))
+        explain = taught.words.explain
+        made = Explanation(self._words, self._look)
+        experiment = self._model.experiment
+        assert experiment is not None
+        made.show_explained(
+            told,
+            view=say(f"{experiment.id}.views.{explain.confirm.view}"),
+            to=explain.transfer.to,
+            title=say(f"{explain.transfer.to}.question"),
+            sources=taught.words.sources,
+        )
+        made.confirm_wanted.connect(lambda: self._plots.point_to(explain.confirm.view))
+        made.experiment_wanted.connect(
+            lambda to: self._model.session.go(EXPERIMENTS, experiment=to)
+        )
+        short = VerdictBlock(self._glossary, self._look)
+        verdict = verdict_of(self._model.report())
+        QTimer.singleShot(0, short, lambda: short.show_verdict(verdict))  # the text comes first
+        self._short = short
+        in_short = label(say("lesson.in_short"), "soft")
+        return (made, in_short, short, FlowLayout(try_it, again, more))
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def _take_answer(self) -> None:
+        made, taught = self._input, self._lesson.taught
+        at = made.at() if made is not None else None
+        if at is None or taught is None:
+            self._lesson.answer(None)
+            return
+        sure = self._sure.sure() if self._sure is not None else None
+        self._lesson.answer(Guess(kind=taught.kind, at=tuple(map(float, at)), sure=sure))
+
+    def _take_before_run(self) -> None:
+        """Take the prediction that stands there, by whatever way the run was asked for."""
+        if self._lesson.step is Step.PREDICT and not self._lesson.is_answered:
+            self._take_answer()
+
+    def _skip(self) -> None:
+        self._lesson.answer(None)
+        self._lesson.show_earlier()
+
+    def _show_earlier(self) -> None:
+        self._take_answer()
+        self._lesson.show_earlier()
+
+    def _take_plot(self, at: tuple[float, ...]) -> None:
+        """Take what was drawn on the plot into the numbers beside it."""
+        if self._input is not None:
+            self._input.set_at(at)
+            self._allow()
+
+    def _take_input(self) -> None:
+        """Draw on the plot what was typed beside it."""
+        if self._input is not None:
+            self._plots.follow(self._input.at())
+            self._allow()
+
+    def _allow(self) -> None:
+        """Let nobody run or look before there is an answer; what cannot run never can."""
+        has_answer = self._input is not None and self._input.at() is not None
+        for each in self._waiting:
+            each.setEnabled(has_answer)
+        if self._waiting:
+            self._waiting[0].setEnabled(has_answer and self._do.run.isEnabled())
+
+    def _run_text(self) -> str:
+        """Return what the button says, with the time that a run takes here."""
+        text, entry, experiment = self._do.run.text(), self._model.entry, self._model.experiment
+        machine, runs = self._model.session.machine, self._model.session.runs
+        if entry is None or entry.params is None or experiment is None or machine is None:
+            return text
+        here = runs_here(runs, experiment.id, machine)
+        return f"{text}  {show(expected_s(here, experiment, entry.params), DURATION)}"
+
+    def _take_pick(self, is_right: bool) -> None:
+        """Tell whether the right place was picked; after a second wrong one it is shown."""
+        taught = self._lesson.taught
+        if taught is None or self._lesson.step is not Step.OBSERVE:
+            return
+        say = self._words.say
+        self._tries += 1
+        if is_right:
+            text = say("lesson.seen")
+        elif self._tries == 1:
+            text = say("lesson.look_again", {"hint": taught.words.observe.hint})
+            self._plots.zoom_to_right()
+        else:
+            text = say("lesson.it_is_here")
+        self._tell_place(text)
+        if is_right or self._tries > 1:
+            self._end_question()
+
+    def _give_up(self) -> None:
+        self._tell_place(self._words.say("lesson.it_is_here"))
+        self._end_question()
+
+    def _tell_place(self, text: str) -> None:
+        self._told.setText(text)
+        self._told.show()
+        announce(self.side, text)
+
+    def _end_question(self) -> None:
+        """Light the right place, and offer the explanation."""
+        self._plots.show_right()
+        self._lesson.observe()
+        self._explain_button.show()
+        self._give_up_button.hide()
+        self._explain_button.setFocus()
+
+    def _go_explain(self) -> None:
+        self._lesson.go(Step.EXPLAIN)
+
+    # --- pieces -------------------------------------------------------------------------------
+
+    def _button(self, key: str, act: Callable[[], object], role: str = "plain") -> QPushButton:
+        return button(self._words.say(key), role, clicked=act)
+
+    def _furthest(self) -> Step:
+        reachable = self._lesson.reachable
+        return next((step for step in self._lesson.steps[::-1] if step in reachable), Step.RUN)
+
+    def _guess_note(self, taught: Taught) -> QWidget | None:
+        guess = self._lesson.guess
+        if guess is None:
+            return None
+        note = GuessNote(self._words, self._look)
+        note.show_guess(taught.told(guess), guess.sure)
+        return note
+
+    def _units(self, taught: Taught) -> tuple[str, str]:
+        """Return the units of a prediction: along the axis, and of what is said."""
+        predict, experiment = taught.words.predict, self._model.experiment
+        if isinstance(predict, Sketch) and experiment is not None:
+            view = next(view for view in experiment.plots if view.key == predict.view)
+            assert isinstance(view, Lines)
+            columns = specs(experiment.tables[view.table])
+            return columns[view.x.column].unit, columns[view.y.column].unit
+        return "", unit_of(getattr(predict, "answer", ""))

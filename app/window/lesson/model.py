@@ -1,0 +1,299 @@
+"""The lesson on an experiment's page: its step, the prediction, what stays covered. No widgets."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence, Set
+from functools import partial
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.runs.library import Kept
+from app.runs.selection import last_run, runs_here
+from app.window.experiment.loaded_run import LoadedRun
+from app.window.experiment.page_model import PageModel
+from experiments.core.declare import Experiment
+from experiments.core.lesson_run import Guess, LessonRun, lesson_run
+from experiments.core.lessons import Explained, Taught, taught
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
+from experiments.engine.messages import Outcome
+from machine.model import BadMachine
+from machine.model import from_json as machine_of
+from widgets.lesson.steps import LESSON, WITHOUT, Step
+
+
+class LessonModel(QObject):
+    """Follows the model of the page; what was answered and reached lives as long as the window.
+
+    A prediction is also written into the notes of the first run that it was made for.
+    """
+
+    changed = Signal()
+
+    def __init__(self, page: PageModel) -> None:
+        super().__init__()
+        self._page, self._session = page, page.session
+        self._lessons: dict[str, Taught | None] = {}
+        self._answers: dict[str, Guess | None] = {}  # by experiment; None: skipped
+        self._owed: set[str] = set()  # experiments whose answer no run has in its notes
+        self._observed: set[str] = set()
+        self._reached: dict[str, set[int]] = {}
+        self._experiment: Experiment[Any] | None = None
+        self._seen: LoadedRun | None = None  # the run that the step was chosen for
+        self._came_from: Step | None = None  # where the run under way was started
+        self._read: tuple[object, LessonRun | None] = (None, None)
+        self._told: tuple[object, Guess | None, Explained | None] = (None, None, None)
+        self.step = Step.QUESTION
+        page.is_covered = lambda: self.is_covered
+        page.changed.connect(self._follow)
+        self._session.runs_changed.connect(self._keep_answer)
+
+    # --- what is known ------------------------------------------------------------------------
+
+    @property
+    def is_on(self) -> bool:
+        """Does the page teach, or show numbers only?"""
+        return not self._session.settings.numbers
+
+    @property
+    def taught(self) -> Taught | None:
+        """The lesson of the shown experiment, None where none is written."""
+        experiment = self._page.experiment
+        if experiment is None:
+            return None
+        if experiment.id not in self._lessons:
+            self._lessons[experiment.id] = self._load(experiment)
+        return self._lessons[experiment.id]
+
+    @property
+    def is_answered(self) -> bool:
+        """Has somebody predicted here, or skipped?"""
+        experiment = self._page.experiment
+        return experiment is not None and (
+            experiment.id in self._answers or self._answered_before() is not None
+        )
+
+    @property
+    def guess(self) -> Guess | None:
+        """What was predicted for the shown run; None where it was skipped."""
+        page = self._page
+        if page.experiment is None or self.taught is None:
+            return None
+        if page.loaded is not None and page.loaded.is_opened:
+            kept = (run for run in self._session.runs if run.run == page.loaded.run)
+            guess = next((run.run_notes.guess for run in kept), None)
+        elif page.experiment.id in self._answers:
+            guess = self._answers[page.experiment.id]
+        else:
+            before = self._answered_before()
+            guess = before.run_notes.guess if before is not None else None
+        return guess if guess is not None and self.taught.accepts(guess) else None
+
+    @property
+    def is_covered(self) -> bool:
+        """Must an earlier result of this machine not be seen yet?"""
+        return self.is_on and self.taught is not None and not self.is_answered
+
+    @property
+    def earlier_run(self) -> Kept | None:
+        """The run of this machine that is covered, or would be shown."""
+        experiment, machine = self._page.experiment, self._session.machine
+        if experiment is None or machine is None:
+            return None
+        return last_run(self._session.runs, experiment.id, machine)
+
+    @property
+    def run(self) -> LessonRun | None:
+        """The shown run as the lesson sees it; None unless it was completed."""
+        loaded = self._page.loaded
+        finished = loaded.run_state.finished if loaded is not None else None
+        if loaded is None or finished is None or self._page.player is not None:
+            return None
+        if self._read[0] is not finished:
+            self._read = (finished, _lesson_run(loaded))
+        return self._read[1]
+
+    @property
+    def explained(self) -> Explained | None:
+        """The explanation of the shown run; None where it cannot be explained."""
+        lesson, run, guess = self.taught, self.run, self.guess
+        if lesson is None or run is None:
+            return None
+        if self._told[0] is not run or self._told[1] != guess:
+            self._told = (run, guess, lesson.explain(run, guess))
+        return self._told[2]
+
+    @property
+    def reached(self) -> Sequence[bool]:
+        """Which goals were reached since the window was opened."""
+        lesson, experiment = self.taught, self._page.experiment
+        if lesson is None or experiment is None:
+            return ()
+        reached = self._reached.get(experiment.id, set())
+        return [place in reached for place in range(len(lesson.words.goals))]
+
+    @property
+    def has_observed(self) -> bool:
+        """Was the question about the plot answered, or given up?"""
+        return self._page.experiment is not None and self._page.experiment.id in self._observed
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the shown experiment."""
+        return WITHOUT if self.taught is None else LESSON
+
+    @property
+    def reachable(self) -> Set[Step]:
+        """The steps that may be gone to now."""
+        has_ended = self._page.run_state is not None and self._page.under_way is None
+        has_ended = has_ended and self._page.player is None
+        if self.taught is None:
+            return {Step.QUESTION, Step.RUN} | ({Step.RESULT} if has_ended else set())
+        found = {Step.QUESTION, Step.PREDICT}
+        if not self.is_covered:
+            found.add(Step.RUN)
+        if has_ended and not self.is_covered:
+            can_observe = self.explained is not None
+            found |= {Step.OBSERVE} if can_observe else set()
+            found |= {Step.EXPLAIN, Step.TRY} if self.has_observed or not can_observe else set()
+        return found
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def go(self, step: Step) -> None:
+        """Go to a step, if it may be gone to."""
+        if step in self.reachable and step is not self.step:
+            self.step = step
+            self.changed.emit()
+
+    def answer(self, guess: Guess | None) -> None:
+        """Take a prediction; None skips it."""
+        experiment = self._page.experiment
+        if experiment is not None and not self.is_answered:
+            self._answers[experiment.id] = guess
+            self._owed.add(experiment.id)
+
+    def show_earlier(self) -> None:
+        """Show the run that was covered; without one, wait for a run."""
+        self.step = Step.RUN
+        self._page.show_own()
+        self.changed.emit()
+
+    def observe(self) -> None:
+        """Take note that the question about the plot is done."""
+        if self._page.experiment is not None:
+            self._observed.add(self._page.experiment.id)
+            self.changed.emit()
+
+    def turn(self) -> None:
+        """Follow the setting: a lesson covers again what nobody has predicted."""
+        self._experiment = self._seen = None
+        if self._page.player is None and not _is_opened(self._page.loaded):
+            self._page.show_own()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Choose the step when another run is shown, or its state changes."""
+        page = self._page
+        if page.experiment is not self._experiment:
+            self._experiment, self._seen, self._came_from = page.experiment, None, None
+            self.step = Step.QUESTION if self.is_covered or page.loaded is None else Step.RUN
+        if page.state.is_under_way or page.player is not None:
+            if self.is_on and page.state.is_under_way:
+                self.answer(None)  # who starts without a prediction skips it
+            if self.step is not Step.RUN:
+                self._came_from, self.step = self.step, Step.RUN
+            self._seen = None
+        elif page.loaded is not None and page.loaded is not self._seen:
+            self._seen = page.loaded
+            self._take_goals()
+            self.step = self._step_after()
+            self._came_from = None
+            self._keep_answer()
+        elif page.loaded is None and self.step not in self.reachable:
+            self.step = Step.RUN if Step.RUN in self.reachable else Step.QUESTION
+        self.changed.emit()
+
+    def _step_after(self) -> Step:
+        """Return the step at which a run that has ended is shown."""
+        if self.taught is None:
+            return Step.RESULT
+        if self._came_from is Step.TRY:
+            return Step.TRY
+        if self.explained is None:
+            return Step.RUN
+        is_new = self._page.loaded is not None and self._page.loaded.recording is None
+        if is_new and not self.has_observed:
+            return Step.OBSERVE
+        if self._page.experiment is not None:
+            self._observed.add(self._page.experiment.id)
+        return Step.EXPLAIN
+
+    def _take_goals(self) -> None:
+        lesson, run, experiment = self.taught, self.run, self._page.experiment
+        if lesson is None or run is None or experiment is None or _is_opened(self._page.loaded):
+            return
+        reached = self._reached.setdefault(experiment.id, set())
+        for place, goal in enumerate(lesson.words.goals):
+            if lesson.call(goal.reached, run):
+                reached.add(place)
+
+    def _answered_before(self) -> Kept | None:
+        """Return the newest run here that was predicted or skipped."""
+        experiment, machine = self._page.experiment, self._session.machine
+        if experiment is None or machine is None:
+            return None
+        here = runs_here(self._session.runs, experiment.id, machine)
+        answered = (run for run in here if run.run_notes.guess or run.run_notes.skipped)
+        return next(answered, None)
+
+    def _keep_answer(self) -> None:
+        """Write an answer into the notes of the run that it was made for, once that is kept."""
+        page, experiment = self._page, self._page.experiment
+        if experiment is None or experiment.id not in self._owed or self.run is None:
+            return
+        machine, loaded = self._session.machine, page.loaded
+        if machine is None or loaded is None or loaded.is_opened:
+            return
+        here = runs_here(self._session.runs, experiment.id, machine)
+        kept = next((run for run in here if run.run == loaded.run), None)
+        if kept is None:
+            return
+        self._owed.discard(experiment.id)
+        guess = self._answers[experiment.id]
+        notes = msgspec.structs.replace(kept.run_notes, guess=guess, skipped=guess is None)
+        self._session.background.do(
+            partial(self._session.library.describe, kept, notes),
+            lambda _kept: self._session.refresh_runs(),
+        )
+
+    def _load(self, experiment: Experiment[Any]) -> Taught | None:
+        home = self._session.catalogue.homes.get(experiment.id)
+        if home is None:
+            return None
+        try:
+            return taught(experiment, home)
+        except UserError as trouble:
+            self._session.troubled.emit(trouble.problem)
+            return None
+
+
+def _is_opened(loaded: LoadedRun | None) -> bool:
+    return loaded is not None and loaded.is_opened
+
+
+def _lesson_run(loaded: LoadedRun) -> LessonRun | None:
+    run_state = loaded.run_state
+    started, finished = run_state.started, run_state.finished
+    if started is None or finished is None or finished.finding is None:
+        return None
+    if finished.outcome is not Outcome.COMPLETED:
+        return None
+    with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
+        params = from_json(run_state.experiment.params, started.params, check_choices=False)
+        machine = machine_of(started.machine)
+        return lesson_run(params, run_state.tables, machine, finished.finding)
+    return None

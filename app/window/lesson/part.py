@@ -1,0 +1,146 @@
+"""The lesson on an experiment's page: step bar, column, goals, and what it puts elsewhere."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.key_marks import KeyMarks
+from app.window.experiment.page_model import PageModel
+from app.window.lesson.controller import LessonController
+from app.window.lesson.live_try import LiveTry
+from app.window.lesson.model import LessonModel
+from app.window.lesson.plots import LessonPlots
+from experiments.engine.run_state import RunState
+from widgets.controls.basics import column
+from widgets.experiment.main_panel import MainPanel
+from widgets.experiment.side_column import SideColumn, Tab
+from widgets.lesson.goals import Goals
+from widgets.lesson.step_bar import StepBar
+from widgets.lesson.steps import Step
+from widgets.style.theme import STEP
+
+
+class LessonPart(QObject):
+    """Shows the lesson while its side is chosen; the numbers stay as they are without it."""
+
+    def __init__(
+        self, model: PageModel, do: ExperimentActions, panel: MainPanel, numbers: SideColumn
+    ) -> None:
+        super().__init__()
+        self._page, self._do, self._numbers = model, do, numbers
+        self._session, words, look = model.session, model.words, model.session.look
+        self.model = LessonModel(model)
+        self._plots = LessonPlots(model, self.model, panel.views)
+        self._marks = KeyMarks(model, panel.views)
+        self._controller = LessonController(
+            model, self.model, do, self._plots, numbers.result.glossary
+        )
+        self.bar, self._goals = StepBar(words, look), Goals(words, look)
+        self._stack = QStackedWidget()
+        for side in (self._controller.side, numbers):
+            self._stack.addWidget(side)
+        self.column = QWidget()
+        self._live = LiveTry(model, panel.views)
+        whole = column(self._goals, self._live.widget, self._stack, space=4 * STEP)
+        whole.setStretch(2, 1)
+        self.column.setLayout(whole)
+        self.bar.wanted.connect(self._go)
+        for step, action in do.steps.items():
+            action.triggered.connect(lambda _checked=False, step=step: self._go(step))
+        do.lesson.triggered.connect(lambda: self._choose(numbers=False))
+        do.plot.triggered.connect(lambda: self._choose(numbers=True))
+        do.swap.triggered.connect(lambda: self._choose(numbers=self.model.is_on))
+        self._session.settings_changed.connect(self._follow_settings)
+        self._was_on = self.model.is_on
+        self._awaited: RunState | None = None  # the run whose first rows are waited for
+        self._step: Step | None = None  # that was shown last
+
+    def side(self) -> QAction:
+        """Return the side that the page shows unless another is asked for."""
+        return self._do.lesson if self.model.is_on else self._do.plot
+
+    @property
+    def is_seen(self) -> bool:
+        """Is the lesson the side that is seen?"""
+        return self._do.lesson.isChecked()
+
+    def fit(self, page_px: int) -> None:
+        """Give the column its share of the page."""
+        self._numbers.fit(page_px)
+        self.column.setFixedWidth(self._numbers.width())
+
+    def refresh(self) -> None:
+        """Show the step, after any change of state or side."""
+        lesson = self.model
+        self.bar.setVisible(self.is_seen and self._page.experiment is not None)
+        self.bar.show_steps(lesson.steps, lesson.step, lesson.reachable)
+        self._do.allow_steps(lesson.reachable if self.is_seen else frozenset())
+        if self.is_seen:
+            self._controller.refresh()
+        else:
+            self._controller.forget()
+            self._expect()
+        is_own = self.is_seen and self._controller.is_shown
+        self._marks.join(self._controller.short if is_own else self._numbers.result.verdict)
+        self._stack.setCurrentWidget(self._controller.side if is_own else self._numbers)
+        if self.is_seen and lesson.step is Step.TRY and self._step is not Step.TRY:
+            self._numbers.choose(Tab.SETTINGS)
+        self._step = lesson.step if self.is_seen else None
+        is_trying = self.is_seen and lesson.step is Step.TRY
+        self._live.show(self._page.experiment if is_trying else None)
+        has_goals = self.is_seen and lesson.taught is not None and lesson.step is Step.TRY
+        self._goals.setVisible(has_goals)
+        if has_goals and lesson.taught is not None:
+            texts = [goal.goal for goal in lesson.taught.words.goals]
+            self._goals.show_goals(texts, lesson.reached)
+
+    def _expect(self) -> None:
+        """Show what a run looks like while the first rows are waited for."""
+        under_way = self._page.under_way
+        if under_way is not self._awaited:
+            self._awaited = under_way
+            if under_way is not None and under_way is self._page.run_state:
+                self._plots.expect(faint=True)
+
+    def leave(self) -> None:
+        """End what measures while the page is seen."""
+        self._live.show(None)
+
+    def show_in(self, panel: MainPanel) -> bool:
+        """Show what belongs to the step in the main panel; False where the page itself does."""
+        lesson = self.model
+        if lesson.taught is None:
+            return False
+        if (question := self._controller.question) is not None:
+            panel.show_question(question)
+        else:
+            panel.show_views()
+        return True
+
+    @property
+    def asks_plainly(self) -> bool:
+        """Is the question shown, of an experiment whose lesson is not written?"""
+        return self.is_seen and self.model.taught is None and self.model.step is Step.QUESTION
+
+    def focus(self) -> bool:
+        """Focus what one would use next; False where the numbers are shown."""
+        is_own = self._stack.currentWidget() is self._controller.side
+        return is_own and self._controller.focus()
+
+    def _go(self, step: Step) -> None:
+        self._do.lesson.setChecked(True)
+        self.model.go(step)
+
+    def _choose(self, *, numbers: bool) -> None:
+        """Turn the page into one of numbers or back; the setting remembers it."""
+        self._session.remembered.emit({"numbers": numbers})
+        self._follow_settings()
+
+    def _follow_settings(self) -> None:
+        if self.model.is_on != self._was_on:
+            self._was_on = self.model.is_on
+            self.side().setChecked(True)
+            self.model.turn()

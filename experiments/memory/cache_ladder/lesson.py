@@ -1,0 +1,106 @@
+"""What the lesson of cache-ladder computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from experiments import api as x
+
+from .experiment import IN_A_ROW, RANDOM
+
+HELD_BACK = (IN_A_ROW,)
+CLIMBED = 1.5  # times the first load: beyond, the first cache does not hold the data
+NEAR, PINNED_DOWN = 20.0, 1.1  # times
+HALF_AN_OCTAVE = math.sqrt(2)  # so exactly can one click
+
+
+def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
+    """Return how far apart the guess has the ends, and what else the texts tell."""
+    found: dict[str, float] = {}
+    if guess is not None:
+        found["guess_over_l1"] = guess.at[-1] / guess.at[0]
+    if "memory_over_l1" in run.values:
+        found["loads_meanwhile"] = round(run.values["memory_over_l1"])
+    if line := _line(run):
+        largest = max(line)
+        found |= {"farthest_bytes": largest, "farthest_s": line[largest]}
+    return found
+
+
+def heights(run: x.LessonRun, points: Sequence[float]) -> list[float | None]:
+    """Return the seconds of a load at these sizes in bytes, None outside the measured ones."""
+    line = _line(run)
+    return [_height(line, size) for size in points]
+
+
+def first_climb(run: x.LessonRun) -> x.Spot:
+    """Return the stretch in which the data outgrow the first cache."""
+    edges = _edges(run)
+    if edges is None:
+        return x.Spot()
+    return x.Spot(low=edges[0] / HALF_AN_OCTAVE, high=edges[1] * HALF_AN_OCTAVE)
+
+
+def memory_not_reached(run: x.LessonRun) -> bool:
+    """Did the data stay too small to tell how far memory is?"""
+    return run.message == "ladder_in_part"
+
+
+def caches_unknown(run: x.LessonRun) -> bool:
+    """Was memory measured, and the first cache not?"""
+    return run.message == "memory_alone"
+
+
+def l3_shared(run: x.LessonRun) -> bool:
+    """Do others seem to use a part of the L3?"""
+    return not {"part_of_l3", "end_of_l3_unknown"}.isdisjoint(run.limits)
+
+
+def pages_take_a_share(run: x.LessonRun) -> bool:
+    """Does looking up small pages take a share of a load from memory?"""
+    return "pages_take_a_share" in run.limits
+
+
+def steps_unclear(run: x.LessonRun) -> bool:
+    """Was some size slower than a larger one?"""
+    return "spike" in run.limits
+
+
+def end_pinned_down(run: x.LessonRun) -> bool:
+    """Do two sizes on both sides of the first climb lie close together?"""
+    edges = _edges(run)
+    return edges is not None and edges[1] <= PINNED_DOWN * edges[0]
+
+
+def all_near(run: x.LessonRun) -> bool:
+    """Did no load take far longer than the first?"""
+    found = _line(run).values()
+    return bool(found) and max(found) <= NEAR * min(found)
+
+
+def _line(run: x.LessonRun) -> dict[int, float]:
+    """Return the best time at each size in random order, smallest size first."""
+    best: dict[int, float] = {}
+    for step in run.tables["steps"]:
+        if step.order == RANDOM:
+            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    return dict(sorted(best.items()))
+
+
+def _height(line: dict[int, float], size: float) -> float | None:
+    """Return the height of a line at a size, on logarithmic axes."""
+    for low, high in pairwise(line):
+        if low <= size <= high:
+            share = math.log(size / low) / math.log(high / low)
+            return line[low] * math.pow(line[high] / line[low], share)
+    return None
+
+
+def _edges(run: x.LessonRun) -> tuple[int, int] | None:
+    """Return the last size that the first cache answers for, and the next one."""
+    line = _line(run)
+    flat = [size for size in line if line[size] <= CLIMBED * line[min(line)]]
+    beyond = [size for size in line if flat and size > max(flat)]
+    return (max(flat), min(beyond)) if beyond else None

@@ -1,0 +1,102 @@
+"""What the lesson of amdahl computes."""
+
+from __future__ import annotations
+
+from experiments import api as x
+
+from .experiment import IDEAL, MEASURED, MEMORY
+
+HELD_BACK = (MEASURED,)
+HELPS = 1.05  # times: a gain below that is none
+BELOW = 0.95  # of the ideal: clearly below
+HALVED = 0.025  # of the work
+
+
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
+    """Return where the climb ends, and what Amdahl's law leaves to endlessly many workers."""
+    found: dict[str, float] = {}
+    line = _line(run, MEASURED)
+    if line:
+        enough = min(n for n, speedup in line.items() if speedup * HELPS >= max(line.values()))
+        found |= {"enough_workers": enough, "enough_speedup": line[enough]}
+    if run.params.serial_fraction:
+        found["law_bound_speedup"] = 1 / run.params.serial_fraction
+    return found
+
+
+def first_below_ideal(run: x.LessonRun) -> x.Spot:
+    """Return the stretch around the first point clearly below the ideal, or else the lowest."""
+    ideal = _line(run, IDEAL)
+    shares = {n: speedup / ideal[n] for n, speedup in _line(run, MEASURED).items() if n in ideal}
+    if not shares:
+        return x.Spot()
+    lowest = min(shares, key=lambda n: shares[n])
+    at = min((n for n, share in shares.items() if share < BELOW), default=lowest)
+    before, after = (max((n for n in shares if n < at), default=at - 1),
+                     min((n for n in shares if n > at), default=at + 1))  # fmt: skip
+    return x.Spot(low=(before + at) / 2, high=(at + after) / 2)
+
+
+def one_core(run: x.LessonRun) -> bool:
+    """May the program use one core only, so that nothing could be compared?"""
+    return run.message == "nothing_to_compare" and x.physical_cores(run.machine) == 1
+
+
+def no_gain(run: x.LessonRun) -> bool:
+    """Was no number of workers faster than one?"""
+    return run.message == "does_not_scale"
+
+
+def work_grows(run: x.LessonRun) -> bool:
+    """Did the work grow with the workers, and were more of them faster?"""
+    return run.message.startswith("grows")
+
+
+def all_shared(run: x.LessonRun) -> bool:
+    """Was all of the work shared?"""
+    return run.message.startswith("scales") and not run.params.serial_fraction
+
+
+def beyond_cores(run: x.LessonRun) -> bool:
+    """Were there more workers than cores?"""
+    cores = x.physical_cores(run.machine)
+    return cores is not None and max(_line(run, MEASURED), default=0) > cores
+
+
+def more_were_possible(run: x.LessonRun) -> bool:
+    """Did the climb go on to the last number of workers, though the machine has room for more?"""
+    most = max(_line(run, MEASURED), default=0)
+    ended = numbers(run, None).get("enough_workers")
+    return ended == most and most < len(x.usable_threads(run.machine))
+
+
+def memory_is_shared(run: x.LessonRun) -> bool:
+    """Did the workers get less because they share the memory?"""
+    return run.message in ("scales_less_memory", "grows_less_memory")
+
+
+def workers_slowed_down(run: x.LessonRun) -> bool:
+    """Did it scale less than the law, without memory to blame?"""
+    return run.message in ("scales_less", "grows_less")
+
+
+def law_unclear(run: x.LessonRun) -> bool:
+    """Can nobody tell whether the law holds here?"""
+    return run.message in ("scales_unclear", "grows_unclear")
+
+
+def halved_serial_part(run: x.LessonRun) -> bool:
+    """Was at most half of the usual part serial, and more workers faster?"""
+    return run.message.startswith("scales") and run.params.serial_fraction <= HALVED
+
+
+def read_memory(run: x.LessonRun) -> bool:
+    """Did the workers read from memory, and were more of them faster?"""
+    return run.params.kernel == MEMORY and run.message.startswith(("scales", "grows"))
+
+
+def _line(run: x.LessonRun, curve: str) -> dict[int, float]:
+    """Return the median speedup for each number of workers."""
+    return x.medians(
+        (row.workers, row.speedup) for row in run.tables["speedups"] if row.curve == curve
+    )

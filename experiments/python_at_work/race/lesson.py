@@ -1,0 +1,75 @@
+"""What the lesson of race computes."""
+
+from __future__ import annotations
+
+from experiments import api as x
+
+from .experiment import CALL, LOCKED
+
+HELD_BACK = (CALL,)
+ABOUT_THE_SAME = 0.01  # of all increments
+MUCH = 0.75  # of all increments
+
+
+def option_by_spread(run: x.LessonRun) -> int | None:
+    """Return the option that says where the counter ended in this Python, with a call between."""
+    kept = [
+        row.kept_fraction
+        for row in run.tables["races"]
+        if row.form == CALL and row.python not in run.params.pythons
+    ]
+    if len(kept) < 2 or run.params.workers == 1:
+        return None
+    if min(kept) == 1:
+        return 0
+    return 1 if max(kept) - min(kept) < ABOUT_THE_SAME else 2
+
+
+def forms_that_never_lose(run: x.LessonRun) -> x.Spot:
+    """Return the forms that kept every increment in each run, whatever the Python."""
+    least: dict[str, float] = {}
+    for row in run.tables["races"]:
+        least[row.form] = min(row.kept_fraction, least.get(row.form, 1.0))
+    return x.Spot(names=tuple(form for form, kept in least.items() if kept == 1))
+
+
+def one_thread(run: x.LessonRun) -> bool:
+    """Was one thread alone, so that nobody could interrupt it?"""
+    return bool(run.params.workers == 1)
+
+
+def call_lost_nothing(run: x.LessonRun) -> bool:
+    """Did several threads lose nothing, though there was a call between read and write?"""
+    return run.message in ("nothing_lost", "bare_lost")
+
+
+def bare_kept_all(run: x.LessonRun) -> bool:
+    """Did the line without a call lose nothing, where the one with a call did?"""
+    return run.message == "only_the_call_lost"
+
+
+def bare_lost_too(run: x.LessonRun) -> bool:
+    """Did the line without a call lose increments in this Python?"""
+    return run.message in ("both_lost", "bare_lost")
+
+
+def another_python_lost(run: x.LessonRun) -> bool:
+    """Did the line without a call lose increments in another Python?"""
+    return "not_everywhere" in run.limits
+
+
+def lock_costs(run: x.LessonRun) -> bool:
+    """Did an increment take clearly longer under a lock?"""
+    is_told = "locked_slowdown" not in run.unclear
+    return is_told and run.values.get("locked_slowdown", 0.0) > 1
+
+
+def nothing_lost_unlocked(run: x.LessonRun) -> bool:
+    """Did the forms without a lock keep everything in each run?"""
+    kept = [row.kept_fraction for row in run.tables["races"] if row.form != LOCKED]
+    return bool(kept) and min(kept) == 1
+
+
+def lost_much(run: x.LessonRun) -> bool:
+    """Did some run lose most increments?"""
+    return run.values.get("lost_most_fraction", 0.0) > MUCH

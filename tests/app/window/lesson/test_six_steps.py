@@ -1,0 +1,223 @@
+"""A lesson from its question to the last goal, by keyboard only, with runs that come with it."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.runs.run_notes import read_notes
+from app.window.lesson.model import LessonModel
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.lessons import taught
+from experiments.core.shelves import homes
+from experiments.engine.recording import read
+from tests.app.window.stage import Stage, found, settle
+from widgets.lesson.goals import Goals
+from widgets.lesson.prediction_input import PredictionInput
+from widgets.lesson.step_bar import StepBar
+from widgets.lesson.steps import Step
+from widgets.plots.plot import Plot
+
+Key = Qt.Key
+ENGLISH = words.load()
+CATALOGUE, HOMES = Catalogue(), homes()
+LESSONS = [each.id for each in CATALOGUE if taught(each, HOMES[each.id]) is not None]
+
+
+@pytest.fixture
+def stage(look, tmp_path):
+    """The page of an experiment, on which lessons are stage."""
+    stage = Stage(look, tmp_path, numbers=False)
+    stage.page.resize(1280, 800)
+    stage.page.show()
+    stage.page.arrive()
+    stage.know_machine()
+    yield stage
+    stage.close()
+
+
+def lesson_of(stage: Stage) -> LessonModel:
+    return stage.page.lesson.model
+
+
+def press(qtbot, *keys: Key) -> None:
+    """Press keys where the keyboard is."""
+    for key in keys:
+        qtbot.keyClick(QApplication.focusWidget(), key)
+
+
+def letter(qtbot, stage: Stage, key: Key) -> None:
+    """Press a single letter while the page has the keyboard, as a shortcut."""
+    qtbot.keyClick(stage.page, key)
+
+
+def measure(stage: Stage, id_: str, share: float = 1.0) -> None:
+    """Let the run that is under way say what the shipped one says, and end."""
+    path = HOMES[id_].recording
+    assert path is not None
+    recording = read(path)
+    stage.runner.hear(recording.started, *recording.events)
+    if share == 1.0:
+        stage.runner.hear(recording.finished)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("\N{WORD JOINER}", "").split())
+
+
+def said(stage: Stage) -> str:
+    """Return every word in sight, without the marks that keep numbers and units together."""
+    labels = (each for each in stage.page.findChildren(QLabel) if each.isVisible())
+    return plain(" ".join(re.sub(r"<[^>]+>", "", unescape(each.text())) for each in labels))
+
+
+def answer(qtbot, stage: Stage) -> None:
+    """Give any prediction with the keyboard."""
+    kind = lesson_of(stage).taught.kind
+    if kind == "choice":
+        press(qtbot, Key.Key_B)
+    elif kind == "rank":
+        press(qtbot, Key.Key_Space, Key.Key_Down, Key.Key_Space)
+    elif kind == "sketch":
+        assert isinstance(QApplication.focusWidget(), Plot)
+        press(qtbot, Key.Key_Right, Key.Key_Up, Key.Key_Up)
+    else:
+        press(qtbot, Key.Key_Right, Key.Key_Right)
+
+
+@pytest.mark.parametrize("id_", LESSONS)
+def test_all_six_steps_by_keyboard_only(qtbot, stage, id_):
+    stage.page.open(id_)
+    lesson = lesson_of(stage)
+    settle(lambda: lesson.taught is not None and lesson.step is Step.QUESTION)
+    assert lesson.reachable == {Step.QUESTION, Step.PREDICT}
+
+    press(qtbot, Key.Key_Return)
+    assert lesson.step is Step.PREDICT
+    assert lesson.guess is None
+    answer(qtbot, stage)
+    made = stage.page.findChildren(PredictionInput)[-1]
+    assert made.at() is not None
+    letter(qtbot, stage, Key.Key_F5)
+
+    assert lesson.step is Step.RUN
+    assert lesson.guess is not None
+    assert lesson.guess.at == made.at()
+    measure(stage, id_)
+    assert lesson.step is Step.OBSERVE
+    assert Step.EXPLAIN not in lesson.reachable
+
+    settle(lambda: not stage.drawing.isActive())
+    spot = lesson.taught.call(lesson.taught.words.observe.right, lesson.run)
+    plot = stage.views.keyed_plots()[lesson.taught.words.observe.view]
+    plot.setFocus()
+    press(qtbot, Key.Key_Right, Key.Key_Return)
+    for _ in range(2):  # a wrong one is asked once more, and then shown
+        if not lesson.has_observed:
+            press(qtbot, Key.Key_Right, Key.Key_Return)
+    assert spot is not None
+    assert lesson.has_observed
+
+    letter(qtbot, stage, Key.Key_E)
+    assert lesson.step is Step.EXPLAIN
+    told = lesson.explained
+    assert plain(told.headline) in said(stage)
+    assert plain(told.why_not_double) in said(stage)
+
+    letter(qtbot, stage, Key.Key_T)
+    assert lesson.step is Step.TRY
+    assert found(stage.page, Goals).isVisible()
+
+
+def test_until_it_is_predicted_or_skipped_an_earlier_result_stays_covered(qtbot, stage, tmp_path):
+    from tests.app.recordings import burst
+
+    stage.keep(burst())
+    stage.page.open("burst-random")
+    lesson = lesson_of(stage)
+    assert lesson.is_covered
+    assert stage.page.model.run_state is None
+    assert not stage.do.data.isEnabled()
+
+    press(qtbot, Key.Key_Tab, Key.Key_Return)  # Skip, beside Predict
+
+    settle(lambda: stage.page.model.run_state is not None)
+    assert not lesson.is_covered
+    assert lesson.step in (Step.EXPLAIN, Step.RUN)
+    (path,) = (tmp_path / "data" / "runs").glob("*.jsonl")
+    settle(lambda: read_notes(path).skipped or lesson.run is None)
+
+
+def test_one_key_turns_lessons_into_numbers_and_back(qtbot, stage):
+    stage.page.open("gil-threads")
+    bar = found(stage.page, StepBar)
+    assert bar.isVisible()
+
+    letter(qtbot, stage, Key.Key_N)
+    assert not bar.isVisible()
+    assert stage.session.settings.numbers
+    assert stage.do.plot.isChecked()
+
+    letter(qtbot, stage, Key.Key_N)
+    assert bar.isVisible()
+    assert not stage.session.settings.numbers
+
+
+def test_without_a_lesson_there_are_question_run_and_result(stage):
+    stage.page.open("stream")
+    lesson = lesson_of(stage)
+
+    assert lesson.taught is None
+    assert lesson.steps == (Step.QUESTION, Step.RUN, Step.RESULT)
+    assert not lesson.is_covered
+    stage.do.run.trigger()
+    assert lesson.step is Step.RUN
+    measure(stage, "stream")
+    assert lesson.step is Step.RESULT
+
+
+def test_who_runs_without_a_prediction_skips_it(stage):
+    stage.page.open("gil-threads")
+    stage.do.run.trigger()
+
+    lesson = lesson_of(stage)
+    assert lesson.is_answered
+    assert lesson.guess is None
+    measure(stage, "gil-threads")
+    assert lesson.step is Step.OBSERVE
+
+
+def test_a_run_among_numbers_is_no_answer_and_is_covered_again(qtbot, stage):
+    stage.page.open("gil-threads")
+    letter(qtbot, stage, Key.Key_N)
+    stage.do.run.trigger()
+    measure(stage, "gil-threads")
+    assert stage.page.model.run_state is not None
+
+    letter(qtbot, stage, Key.Key_N)
+
+    assert lesson_of(stage).step is Step.QUESTION
+    assert stage.page.model.run_state is None
+
+
+def test_what_surprises_is_shown_last(qtbot, stage):
+    stage.page.open("race")
+    stage.do.run.trigger()
+    measure(stage, "race", share=0.5)
+    settle(lambda: not stage.drawing.isActive())
+    plot = stage.views.plots[0]
+    (held,) = lesson_of(stage).taught.held_back
+    before = plot.summary()
+
+    recording = read(homes()["race"].recording)
+    stage.runner.hear(recording.finished)
+    settle(lambda: not stage.drawing.isActive())
+
+    name = ENGLISH.say(f"race.choices.{held}")
+    assert name not in before
+    assert name in plot.summary()

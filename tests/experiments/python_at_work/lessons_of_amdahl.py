@@ -1,0 +1,67 @@
+"""Runs in which amdahl shows something else than usual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments.core.lesson_run import LessonRun
+from experiments.python_at_work.amdahl.experiment import (
+    GROWING,
+    IDEAL,
+    MEASURED,
+    MEMORY,
+    Params,
+    Speedup,
+    by_law,
+)
+from tests.experiments.machines import machine
+
+USUAL = {
+    "cores": 4, "best_workers": 4, "best_speedup": 3.4, "law_speedup": 3.48,
+}  # fmt: skip
+LAW = Params(most_workers=4)
+
+
+def made(
+    message: str,
+    *,
+    params: Params = LAW,
+    cores: int = 4,
+    threads_per_core: int = 1,
+    values: dict[str, float] = USUAL,
+) -> LessonRun:
+    counts = [n for n in (1, 2, 3, 4, 6, 8) if n <= params.most_workers]
+    speedups = [
+        Speedup(curve=curve, workers=n, repeat=0, speedup=speedup)
+        for n in counts
+        for curve, speedup in (
+            (IDEAL, float(n)),
+            (MEASURED, by_law(params, 1 - params.serial_fraction, n)),
+        )
+    ]
+    return LessonRun(
+        params=params,
+        tables={"speedups": speedups, "runs": [], "losses": [], "core_speeds": []},
+        machine=machine(cores=cores, threads_per_core=threads_per_core),
+        message=message,
+        values=values | {"serial_fraction": params.serial_fraction},
+    )
+
+
+ALONE = replace(LAW, most_workers=1)
+GROWN, READ = replace(LAW, problem=GROWING), replace(LAW, kernel=MEMORY)
+RUNS = {
+    "one_core": made("nothing_to_compare", params=ALONE, cores=1, values={"cores": 1}),
+    "no_gain": made("does_not_scale", values={"cores": 4, "best_speedup": 1.01}),
+    "work_grows": made("grows_as_chosen", params=GROWN),
+    "work_grows_less": made("grows_less", params=GROWN),
+    "all_shared": made("scales_as_chosen", params=replace(LAW, serial_fraction=0.0)),
+    "beyond_cores": made(
+        "scales_as_chosen", params=replace(LAW, most_workers=8), threads_per_core=2
+    ),
+    "more_were_possible": made("scales_as_chosen", params=replace(LAW, most_workers=2)),
+    "memory_is_shared": made("scales_less_memory", params=READ),
+    "workers_slowed_down": made("scales_less"),
+    "law_unclear": made("scales_unclear"),
+    "halved_serial_part": made("scales_as_chosen", params=replace(LAW, serial_fraction=0.025)),
+}

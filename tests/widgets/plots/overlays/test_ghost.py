@@ -1,0 +1,156 @@
+"""Earlier rows stand in grey under the present ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import pytest
+
+from tests.gallery import plot_samples as samples
+from tests.widgets.plots.overlays.kinds import (
+    BARS,
+    LADDER,
+    LANES,
+    PINS,
+    VIEWS,
+    cells,
+    click,
+    pixel,
+    shown,
+)
+from tests.widgets.plots.plots import TABLES, colours, look, plotted, texts
+from widgets.plots.drawing import GHOST, Beside
+from widgets.style import theme as themes
+
+BEFORE = "before:"
+haunted = pytest.mark.parametrize("kind", VIEWS)
+
+
+def rows_of(kind):
+    name, view = VIEWS[kind]
+    return TABLES[name][view.table]
+
+
+def slower(rows):
+    """Return bars twice as long."""
+    return [dataclasses.replace(row, wall_s=2 * row.wall_s) for row in rows]
+
+
+@haunted
+@pytest.mark.parametrize("mode", themes.MODES)
+def test_a_ghost_is_drawn_and_goes(qtbot, kind, mode):
+    plot = plotted(qtbot, *VIEWS[kind], wears=look(mode))
+    before, summary = shown(plot), plot.summary()
+
+    plot.ghost(rows_of(kind), BEFORE)
+    with_ghost = shown(plot)
+
+    assert with_ghost != before
+    assert BEFORE in plot.summary()
+    assert {track.colour for track in plot.scene.tracks()} > {GHOST}
+    plot.ghost(None)
+    plot.forget_widest()
+    assert shown(plot) == before
+    assert plot.summary() == summary
+
+
+@haunted
+def test_a_ghost_alone_has_no_colour_of_a_series(qtbot, kind):
+    plot = plotted(qtbot, *VIEWS[kind], rows=[], values={})
+
+    plot.ghost(rows_of(kind), BEFORE)
+
+    series = {colour.lower() for colour in themes.load("dark").series}
+    assert not plot.painted().is_empty
+    assert not series & colours(plot.grab())
+
+
+@haunted
+def test_labels_do_not_overlap_with_a_ghost(qtbot, kind):
+    plot = plotted(qtbot, *VIEWS[kind], size=(850, 400))
+    plot.ghost(rows_of(kind), BEFORE)
+
+    for one, other in itertools.combinations(plot.painted().labels, 2):
+        air = (0, 2, 0, -2)
+        assert not one.rect.adjusted(*air).intersects(other.rect.adjusted(*air)), (one, other)
+
+
+def test_bars_stand_over_their_ghosts_though_other_bars_are_missing(qtbot):
+    rows = TABLES["gil-threads"]["timings"]
+    plot = plotted(qtbot, *BARS, rows=[row for row in rows if row.method == "processes"])
+
+    plot.ghost(slower(rows), BEFORE)
+
+    tracks = plot.scene.tracks()
+    own = next(track for track in tracks if track.colour != GHOST)
+    ghost = next(t for t in tracks if t.colour == GHOST and t.label == "processes")
+    assert own.ys[0] == ghost.ys[0]
+    assert plot.painted().full.x[1] > ghost.xs[0]
+    assert any(text.startswith(BEFORE) for text in texts(plot))
+
+
+def test_a_ghost_is_not_picked_in_place_of_a_bar(qtbot):
+    rows, heard = TABLES["gil-threads"]["timings"], []
+    plot = plotted(qtbot, *BARS)
+    value = plot.scene.tracks()[1].xs[0]
+    plot.ghost(slower(rows), BEFORE)
+    plot.picked.connect(lambda *found: heard.append(found))
+    plot.ask(True)
+
+    click(plot, pixel(plot, 0.3, 1.0))
+
+    assert heard == [("threads", value)]
+
+
+def test_lines_keep_their_colours_and_are_labelled(qtbot):
+    steps = samples.ladder_steps()
+    plot = plotted(qtbot, *LADDER, rows=[row for row in steps if row.order == "sequential"])
+    colour = plot.scene.tracks()[0].colour
+
+    plot.ghost([row for row in steps if row.order == "random"], BEFORE)
+
+    assert [track.colour for track in plot.scene.tracks()] == [colour, GHOST]
+    assert f"{BEFORE} random order" in texts(plot)
+
+
+def test_the_lanes_of_a_ghost_stand_below_those_of_the_group(qtbot):
+    plot = plotted(qtbot, *LANES)
+
+    plot.ghost(rows_of("lanes"), BEFORE)
+
+    lanes = [track for track in plot.scene.tracks() if track.label == "threads"]
+    ghosts = [lane.colour == GHOST for lane in lanes]
+    assert ghosts == [False, False, True, True]
+    assert [lane.ys[0] for lane in lanes] == sorted(lane.ys[0] for lane in lanes)
+
+
+def test_another_run_beside_takes_the_place_of_a_ghost(qtbot):
+    rows = rows_of("pins")
+    plot = plotted(qtbot, *PINS)
+    plot.ghost(rows, BEFORE)
+
+    plot.draw(rows, {}, beside=Beside("A", "B", rows))
+
+    assert BEFORE not in plot.summary()
+
+
+def test_cells_have_no_ghost(qtbot):
+    plot = cells(qtbot)
+    before = shown(plot)
+
+    plot.ghost(samples.latencies(seed=9), BEFORE)
+
+    assert shown(plot) == before
+
+
+def test_a_ghost_stays_while_rows_come(qtbot):
+    rows = TABLES["gil-threads"]["timings"]
+    plot = plotted(qtbot, *BARS, rows=[])
+    plot.ghost(slower(rows), BEFORE)
+    whole = plot.painted().full
+
+    for count in (1, 5, len(rows)):
+        plot.draw(rows[:count], {})
+        assert BEFORE in plot.summary()
+        assert plot.painted().full == whole

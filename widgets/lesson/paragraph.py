@@ -1,0 +1,52 @@
+"""A paragraph to read, with its measured numbers in the face of numbers."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from experiments.core.units import unbroken
+from widgets.style.look import Look
+from widgets.style.theme import MONO
+
+LEADING = 1.5  # a line, in heights of the letters
+_POWER = r"(?: × 10[⁰¹²³⁴-⁹]+)"
+# What `unbroken` has tied to its unit, a factor, or a power of ten.
+_MEASURED = re.compile(
+    rf"\d+(?:[.,]\d+)*(?:{_POWER}?\N{{NO-BREAK SPACE}}[^\s.,;:!?)]+|×(?! ?10)|{_POWER})"
+)
+
+
+class Paragraph(QLabel):
+    """Text that wraps, and can be marked and copied."""
+
+    def __init__(self, look: Look, text: str = "") -> None:
+        super().__init__()
+        self._look, self._told = look, text
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        look.changed.connect(self._show)
+        self._show()
+
+    def tell(self, text: str) -> None:
+        """Show another text."""
+        self._told = text
+        self._show()
+
+    def _show(self) -> None:
+        px = round(self._look.theme.px("text") * LEADING)
+        style = f"-qt-line-height-type:fixed; line-height:{px}px"  # both faces share one grid
+        self.setText(f'<p style="{style}">{with_numbers(self._told)}</p>')
+        self.setAccessibleName(self._told)
+
+
+def with_numbers(text: str) -> str:
+    """Return a text as HTML, its numbers with a unit or a factor in the face of numbers."""
+    return _MEASURED.sub(
+        lambda found: f"<span style=\"font-family:'{MONO}'; font-weight:500\">{found[0]}</span>",
+        escape(unbroken(text), quote=False),
+    )

@@ -1,0 +1,300 @@
+"""A plot that is drawn live and can be read: with a reading cursor, zoom, menu and export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+
+from experiments.core.declare import Experiment
+from experiments.core.views import View
+from experiments.core.words import Words
+from experiments.engine import messages
+from widgets.controls.basics import asks_for_escape, tip
+from widgets.plots import navigation, reading
+from widgets.plots.canvas import Canvas
+from widgets.plots.drawing import Beside, Track
+from widgets.plots.reading import Cursor
+from widgets.plots.scene import Painted, Scene
+from widgets.style.look import Look
+
+ZOOM_STEP = 1.4  # per key press, or notch of the wheel
+NOTCH = 120.0
+DESCRIBE_MS = 400  # shortest time between two descriptions of a live plot
+
+
+class ReadablePlot(Canvas):
+    """One view of an experiment. Call `draw` whenever there are new rows."""
+
+    reading_changed = Signal(str)  # the cursor's text; "" when it disappears
+    table_wanted = Signal()
+    save_wanted = Signal(str)  # ".png" or ".svg"; the page asks for the file name
+
+    _cursor: Cursor | None = None  # events arrive while the base class is still being made
+
+    def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
+        super().__init__(Scene(experiment, view, words), look)
+        self._tracks: Sequence[Track] | None = None
+        self._reading = ""
+        self._hovered: QPointF | None = None  # where the mouse reads a mark
+        self._pressed: QPointF | None = None
+        self._is_dragged = False
+        self._menu: QMenu | None = None
+        self._describing = QTimer(self, singleShot=True, interval=DESCRIBE_MS)
+        self._describing.timeout.connect(self._describe)
+        self.setMouseTracking(True)
+        self._describe()
+
+    def draw(
+        self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
+    ) -> None:
+        """Show all rows of the view's table; the finding's `values` place the limit lines.
+
+        Fewer rows than before, or different ones, start another run: its zoom is reset.
+        """
+        if self.scene.take(rows, values, beside):
+            self._cursor = None
+        self.draw_again()
+
+    def draw_again(self) -> None:
+        """Draw what the scene holds now; the cursor stays on its mark."""
+        self._tracks = None
+        self._refresh()
+        if self._hovered is not None:
+            self._read_under(self._hovered)  # the marks move under the mouse
+        elif self._cursor is not None or self._reading:
+            self._read(reading.kept(self._cursor, self._known_tracks()))
+        if not self._describing.isActive():
+            self._describing.start()
+
+    def forget_widest(self) -> None:
+        """Let the axes shrink to what the next drawing needs."""
+        self.scene.forget_widest()
+
+    def draw_frame(self, frame: messages.Frame) -> None:
+        """Show a frame, if the view shows frames."""
+        self.scene.take_frame(frame)
+        self._tracks = None
+        self._refresh()
+
+    def zoom_in(self) -> None:
+        """Zoom the x axis in around the cursor or the middle."""
+        self._zoom(1 / ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """Zoom the x axis out."""
+        self._zoom(ZOOM_STEP)
+
+    def menu(self) -> QMenu:
+        """Return the context menu."""
+        if self._menu is not None:
+            return self._menu
+        menu = self._menu = QMenu(self)
+        entries: tuple[tuple[str, Callable[[], object]] | None, ...] = (
+            ("plot.copy_picture", self.copy_picture),
+            ("plot.copy_svg", self.copy_svg),
+            ("plot.save_png", lambda: self.save_wanted.emit(".png")),
+            ("plot.save_svg", lambda: self.save_wanted.emit(".svg")),
+            None,
+            ("plot.show_table", self.table_wanted.emit),
+            None,
+            ("plot.zoom_in", self.zoom_in),
+            ("plot.zoom_out", self.zoom_out),
+            ("plot.show_all", self.show_all),
+        )
+        for entry in entries:
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(self.scene.terms.say(entry[0])).triggered.connect(entry[1])
+        return menu
+
+    # --- the reading cursor -----------------------------------------------------------------------
+
+    def paint_over(self, painted: Painted) -> None:
+        """Paint the cursor and its text."""
+        tracks = self._known_tracks() if self._cursor else ()
+        if self._cursor and reading.kept(self._cursor, tracks):
+            track = tracks[self._cursor.track]
+            reading.paint(painted.sheet, track, self._cursor.point, self._reading)
+
+    def _describe(self) -> None:
+        self.setAccessibleDescription(self.said() or self.summary())
+
+    def said(self) -> str:
+        """Return what is to be said instead of the summary."""
+        return self._reading
+
+    def _known_tracks(self) -> Sequence[Track]:
+        if self._tracks is None:
+            self._tracks = self.scene.tracks()
+        return self._tracks
+
+    def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
+        """Move the cursor, or hide it, and show its text."""
+        text = self.scene.drawing.read(cursor.track, cursor.point) if cursor else ""
+        has_moved = cursor != self._cursor
+        self._cursor = cursor
+        if has_moved or text != self._reading:
+            self.update()
+        if text != self._reading:
+            self._reading = text
+            self._describe()
+            self.reading_changed.emit(text)
+        if aloud:
+            self._announce(text)
+
+    def _announce(self, text: str) -> None:
+        """Let assistive technology say a text."""
+        if text:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _read_under(self, at: QPointF) -> None:
+        """Read the mark under the mouse; without one, a cursor placed by keys stays."""
+        painted, found = self.painted(), None
+        tracks = self._known_tracks()
+        if tracks and not self.scene.about(painted, at):  # its tooltip would cover the reading
+            found = reading.under(self.scene.drawing, tracks, painted.area, at)
+        if not painted.is_empty and (found is not None or self._hovered is not None):
+            self._hovered = at
+            self._read(found)
+
+    def _step(self, *, along: int = 0, across: int = 0) -> None:
+        tracks = self._known_tracks()
+        cursor = reading.stepped(self._cursor, tracks, along=along, across=across)
+        self._hovered = None
+        if cursor is not None:
+            track = tracks[cursor.track]
+            place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
+            if navigation.bring_into_sight(self.scene, *place):
+                self._refresh()
+        self._read(cursor, aloud=True)
+
+    def _dismiss(self) -> None:
+        """Take the cursor away."""
+        self._read(None)
+
+    def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
+        painted = self.painted()
+        if painted.is_empty:
+            return
+        if at is None:
+            at = painted.area.rect.center()
+            if self._cursor is not None:
+                track = self._known_tracks()[self._cursor.track]
+                at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
+        navigation.zoom(self.scene, painted, factor, at, is_upright=is_upright)
+        self._refresh()
+
+    # --- keys and mouse ---------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc while there is a cursor; explain a limit in the tooltip of its label."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            about = self.scene.about(self.painted(), QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), tip(about), self)  # an empty text hides it
+            return True
+        if asks_for_escape(event) and self._cursor is not None:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Handle the keys of a plot; pass all others on."""
+        act = self._of_key(event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
+        if act is None:
+            event.ignore()
+        else:
+            act()
+
+    def _of_key(self, key: int, held: Qt.KeyboardModifier) -> Callable[[], object] | None:
+        none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+        keys = Qt.Key
+        if held == Qt.KeyboardModifier.ControlModifier:
+            return self.table_wanted.emit if key == keys.Key_D else None
+        if held == shift and key == keys.Key_F10:
+            return self._show_menu
+        if held not in (none, shift):
+            return None
+        acts: dict[int, Callable[[], object]] = {
+            keys.Key_Left: lambda: self._step(along=-1),
+            keys.Key_Right: lambda: self._step(along=1),
+            keys.Key_Up: lambda: self._step(across=-1),
+            keys.Key_Down: lambda: self._step(across=1),
+            keys.Key_Home: lambda: self._step(along=-(10**9)),
+            keys.Key_End: lambda: self._step(along=10**9),
+            keys.Key_Plus: self.zoom_in,
+            keys.Key_Equal: self.zoom_in,  # on keyboards where + needs Shift
+            keys.Key_Minus: self.zoom_out,
+            keys.Key_0: self.show_all,
+            keys.Key_Menu: self._show_menu,
+        }
+        if self._cursor is not None:
+            acts[keys.Key_Escape] = self._dismiss
+        return acts.get(key)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the mouse; with Shift along the y axis."""
+        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift may swap the axes
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
+            event.ignore()
+            return
+        if turned < 0 and not self.scene.is_zoomed:  # everything is visible: let the page scroll
+            event.ignore()
+            return
+        is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self._zoom(ZOOM_STEP ** (-turned / NOTCH), event.position(), is_upright=is_upright)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Start dragging."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Read the nearest point, or pan."""
+        at = event.position()
+        if self._pressed is None:
+            self._read_under(at)
+            return
+        moved = at - self._pressed
+        if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
+            self._is_dragged = True
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            navigation.pan(self.scene, self.painted(), moved)
+            self._pressed = at
+            self._refresh()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Stop dragging."""
+        self._pressed, self._is_dragged = None, False
+        self.unsetCursor()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Undo every zoom."""
+        self.show_all()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show the context menu."""
+        self._show_menu(event.globalPos())
+
+    def _show_menu(self, at: QPoint | None = None) -> None:
+        menu = self.menu()
+        if not menu.isVisible():  # the key arrives twice, also as a context menu event
+            menu.popup(at or self.mapToGlobal(self.rect().center()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Hide the cursor if the mouse placed it."""
+        if self._hovered is not None:
+            self._hovered = None
+            self._read(None)
