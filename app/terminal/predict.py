@@ -32,7 +32,7 @@ class Lesson:
     def ask(self) -> Guess | None:
         """Ask for a prediction and how sure it is; None if it is skipped or nobody answers."""
         self._show_question()
-        predict = self._lesson.words.predict
+        predict = self._lesson.predict_on(self._context.machine)
         if isinstance(predict, Choice):
             self._list(option.text for option in predict.options)
             at = self._choice(len(predict.options))

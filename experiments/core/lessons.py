@@ -2,7 +2,8 @@
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
 function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
-the texts may name, and `HELD_BACK` names what a run shows last.
+the texts may name, `HELD_BACK` names what a run shows last, and `predicted_range(machine)` sets the
+range of a prediction.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
+from machine.model import Machine
 
 MODULE = "lesson"
 UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # findings that explain nothing
@@ -222,6 +224,13 @@ class Taught:
     def kind(self) -> Any:
         """The kind of its prediction, as a guess names it."""
         return kind_of(self.words.predict)
+
+    def predict_on(self, machine: Machine | None) -> Predict:
+        """Return what is asked on a machine, on which `predicted_range` may set the range."""
+        of_machine = getattr(self._functions, "predicted_range", None)
+        if of_machine is None or machine is None:
+            return self.words.predict
+        return msgspec.structs.replace(self.words.predict, range=of_machine(machine))
 
     def accepts(self, guess: Guess) -> bool:
         """Is it an answer to this question? One may be older than the lesson."""

@@ -156,7 +156,7 @@ class LessonController(QObject):
         )
 
     def _predict(self, taught: Taught) -> Sequence[Part]:
-        say, predict = self._words.say, taught.words.predict
+        say, predict = self._words.say, taught.predict_on(self._model.session.machine)
         units, count = self._units(taught), len(getattr(predict, "items", ()))
         order = random.sample(range(count), count)
         made = prediction_input(predict, self._words, self._look, units, order)

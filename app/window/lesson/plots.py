@@ -99,7 +99,7 @@ class LessonPlots(QObject):
         taught = self._lesson.taught
         if taught is None or at is None or self._plot is None:
             return
-        predict = taught.words.predict
+        predict = taught.predict_on(self._model.session.machine)
         low, high = getattr(predict, "range", (0.0, 0.0))
         if isinstance(predict, Sketch):
             self._plot.begin_sketch(predict.points, at, low, high)

@@ -12,6 +12,11 @@ BELOW = 0.95  # of the ideal: clearly below
 HALVED = 0.025  # of the work
 
 
+def predicted_range(machine: x.Machine) -> tuple[float, float]:
+    """Return up to twice as many workers as the machine has hardware threads."""
+    return 1.0, max(4.0, 2.0 * len(x.usable_threads(machine)))
+
+
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return where the climb ends, and what Amdahl's law leaves to endlessly many workers."""
     found: dict[str, float] = {}

@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import LessonRun, Spot
+from experiments.core.lessons import taught
+from experiments.core.shelves import homes
 from experiments.python_at_work.amdahl import lesson as amdahl
 from experiments.python_at_work.amdahl.experiment import IDEAL, MEASURED, Speedup
 from experiments.python_at_work.false_sharing import lesson as false_sharing
@@ -15,6 +18,7 @@ from experiments.python_at_work.race import lesson as race
 from experiments.python_at_work.race.experiment import BARE, CALL, LOCKED, Params
 from experiments.python_at_work.uneven import lesson as uneven
 from experiments.python_at_work.uneven.experiment import BLOCK, INTERLEAVED, Slice
+from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
     lessons_of_false_sharing,
@@ -155,3 +159,11 @@ def test_nothing_is_clicked_in_plots_without_rows():
         (amdahl.first_below_ideal, lessons_of_amdahl.made("scales_less")),
     ):
         assert lesson(replace(run, tables=dict.fromkeys(run.tables, ()))) == Spot()
+
+
+def test_a_mark_ends_where_the_machine_does():
+    lesson = taught(Catalogue().load("amdahl"), homes()["amdahl"])
+
+    assert lesson.predict_on(machine(cores=64)).range == (1, 128)
+    assert lesson.predict_on(machine(cores=1)).range == (1, 4)
+    assert lesson.predict_on(None) == lesson.words.predict
