@@ -57,6 +57,8 @@ class Plot(ReadablePlot):
 
     def show_guess(self, guess: Guessed | None) -> None:
         """Show a guess over the marks, in pictures too; None takes it away."""
+        if guess == self.scene.guess:
+            return
         self.scene.guess = guess
         self.scene.forget_widest()
         self.draw_again()

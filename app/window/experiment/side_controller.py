@@ -37,6 +37,8 @@ from widgets.experiment.result import Further, Result
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.form.form import ParamsForm
 
+HIDDEN_MS = 150  # a result that nobody sees waits for what is seen
+
 
 class SideController(QObject):
     """Fills the side column, and holds the settings of the form."""
@@ -132,7 +134,7 @@ class SideController(QObject):
         self._show_params()
         self.show_status()
         self._show_trouble()
-        self._result_soon.start()
+        self._result_soon.start(0 if self.column.isVisible() else HIDDEN_MS)
 
     def show_status(self) -> None:
         """Refresh the status."""

@@ -37,6 +37,7 @@ from widgets.lesson.side import LessonSide
 from widgets.lesson.steps import Step
 
 Part = QWidget | QLayout
+LATER_MS = 100  # after the explanation, which is to be seen at once
 IN_COLUMN = (Step.QUESTION, Step.PREDICT, Step.OBSERVE, Step.EXPLAIN)  # all others show numbers
 
 
@@ -233,7 +234,7 @@ class LessonController(QObject):
         )
         short = VerdictBlock(self._glossary, self._look)
         verdict = verdict_of(self._model.report())
-        QTimer.singleShot(0, short, lambda: short.show_verdict(verdict))  # the text comes first
+        QTimer.singleShot(LATER_MS, short, lambda: short.show_verdict(verdict))
         self._short = short
         in_short = label(say("lesson.in_short"), "soft")
         return (made, in_short, short, FlowLayout(try_it, again, more))

@@ -20,7 +20,7 @@ from experiments.core.lessons import Explained, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine.messages import Outcome
-from machine.model import BadMachine
+from machine.model import BadMachine, Machine
 from machine.model import from_json as machine_of
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
@@ -113,7 +113,8 @@ class LessonModel(QObject):
         if loaded is None or finished is None or self._page.player is not None:
             return None
         if self._read[0] is not finished:
-            self._read = (finished, _lesson_run(loaded))
+            here = self._session.machine if self._page.is_of_here else None
+            self._read = (finished, _lesson_run(loaded, here))
         return self._read[1]
 
     @property
@@ -285,7 +286,7 @@ def _is_opened(loaded: LoadedRun | None) -> bool:
     return loaded is not None and loaded.is_opened
 
 
-def _lesson_run(loaded: LoadedRun) -> LessonRun | None:
+def _lesson_run(loaded: LoadedRun, here: Machine | None) -> LessonRun | None:
     run_state = loaded.run_state
     started, finished = run_state.started, run_state.finished
     if started is None or finished is None or finished.finding is None:
@@ -294,6 +295,6 @@ def _lesson_run(loaded: LoadedRun) -> LessonRun | None:
         return None
     with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
         params = from_json(run_state.experiment.params, started.params, check_choices=False)
-        machine = machine_of(started.machine)
+        machine = here or machine_of(started.machine)
         return lesson_run(params, run_state.tables, machine, finished.finding)
     return None
