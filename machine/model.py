@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
+from machine.convert import convert
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.peak import Peaks
 from machine.record import record
@@ -218,7 +219,7 @@ def from_json(data: object) -> Machine:
             f"which reads version {VERSION}: update Coreopsis to open it."
         )
     try:
-        machine = tidy(msgspec.convert(data, Machine))
+        machine = tidy(convert(data, Machine))
     except msgspec.ValidationError as error:
         expected, _, path = str(error).partition(" - at ")
         where = path.strip("`").removeprefix("$.") or "the top"

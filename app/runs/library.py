@@ -20,7 +20,14 @@ import msgspec
 
 from app.runs.copies import copy, write_whole
 from app.runs.index import Index
-from app.runs.run_notes import NOTES_SUFFIX, RunNotes, notes_name, notes_path, read_notes
+from app.runs.run_notes import (
+    NOTES_SUFFIX,
+    RunNotes,
+    decode_notes,
+    notes_name,
+    notes_path,
+    read_notes,
+)
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
@@ -233,7 +240,7 @@ class Library:
             message=facts["message"],
             values=json.loads(facts["found"]),
             notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
-            run_notes=msgspec.json.decode(facts["run_notes"], type=RunNotes),
+            run_notes=decode_notes(facts["run_notes"]),
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],

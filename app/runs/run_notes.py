@@ -25,10 +25,19 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     skipped: bool = False
 
 
+# Made once, before threads ask: msgspec looks at the guess's class then.
+_NOTES = msgspec.json.Decoder(RunNotes)
+
+
+def decode_notes(data: bytes | str) -> RunNotes:
+    """Return notes from JSON. Raises msgspec.MsgspecError."""
+    return _NOTES.decode(data)
+
+
 def read_notes(path: Path) -> RunNotes:
     """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
-        return msgspec.json.decode(read_file(notes_path(path), NOTES_BYTES), type=RunNotes)
+        return decode_notes(read_file(notes_path(path), NOTES_BYTES))
     except (OSError, msgspec.MsgspecError):
         return RunNotes()
 

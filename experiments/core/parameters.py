@@ -14,6 +14,7 @@ import msgspec
 from experiments.core.declare import Experiment, P, Spec, specs
 from experiments.core.problems import UserError
 from experiments.core.units import digits, show
+from machine.convert import convert
 from machine.model import Machine
 
 _FACTORS: dict[str, dict[str, float]] = {
@@ -64,7 +65,7 @@ def from_json(
     for name in data:
         _check_name(name, known)
     try:
-        params = msgspec.convert(data, params_type, strict=True)
+        params = convert(data, params_type)
     except msgspec.ValidationError as error:
         raise UserError("parameters_unreadable", reason=str(error)) from None
     return _checked(params, machine, check_choices=check_choices)

@@ -25,6 +25,7 @@ from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.seal import Seal
+from machine.convert import convert
 from machine.model import Machine
 from machine.model import from_json as machine_from_json
 from machine.system.files import open_file
@@ -136,7 +137,7 @@ class Recording:
 
 def as_record(row: messages.Row, record: type[R]) -> R:
     """Return a row as its record, marked where it was disturbed. Raises msgspec.ValidationError."""
-    found = msgspec.convert(row.row, record)
+    found = convert(row.row, record)
     return found if row.disturbed is None else mark(found, row.disturbed)
 
 

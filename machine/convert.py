@@ -1,0 +1,26 @@
+"""Plain data into records; for the first time of each class in one thread only."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+_FIRST = threading.Lock()
+_known: set[Any] = set()
+
+
+def convert(data: Any, kind: type[T], *, strict: bool = True) -> T:
+    """Return `data` as a record of `kind`. Raises msgspec.ValidationError.
+
+    Where two threads let msgspec look at one class for the first time, the process crashes.
+    """
+    if kind in _known:
+        return msgspec.convert(data, kind, strict=strict)
+    with _FIRST:
+        found = msgspec.convert(data, kind, strict=strict)
+        _known.add(kind)
+        return found
