@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,17 +11,17 @@ import msgspec
 T = TypeVar("T")
 
 _FIRST = threading.Lock()
-_known: set[Any] = set()
+_known: weakref.WeakSet[Any] = weakref.WeakSet()  # an own experiment is loaded again and again
 
 
-def convert(data: Any, kind: type[T], *, strict: bool = True) -> T:
+def convert(data: Any, kind: type[T]) -> T:
     """Return `data` as a record of `kind`. Raises msgspec.ValidationError.
 
     Where two threads let msgspec look at one class for the first time, the process crashes.
     """
     if kind in _known:
-        return msgspec.convert(data, kind, strict=strict)
+        return msgspec.convert(data, kind)
     with _FIRST:
-        found = msgspec.convert(data, kind, strict=strict)
+        found = msgspec.convert(data, kind)
         _known.add(kind)
         return found

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from machine.convert import convert
 from machine.doctor import (
     access_steps,
     installed_step,
@@ -175,4 +176,4 @@ def to_json(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def from_json(data: object) -> Diagnosis:
     """Return the diagnosis in `data`, which another process made. Raises ValueError."""
-    return msgspec.convert(data, Diagnosis)
+    return convert(data, Diagnosis)

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from machine.convert import convert
 from machine.devices import Link
 from machine.doctor.asking import ask
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
@@ -43,7 +44,7 @@ def ask_nvml(*, within_s: float | None = None, stop: threading.Event | None = No
     if not answer.lines:
         return Nvml(trouble="silent" if answer.status is None else "crashed")
     try:
-        return msgspec.convert(nvml_child.decoded(answer.lines[-1].encode()), Nvml)
+        return convert(nvml_child.decoded(answer.lines[-1].encode()), Nvml)
     except (Unanswered, msgspec.ValidationError):
         return Nvml(trouble="odd")
 

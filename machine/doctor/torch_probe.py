@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from machine.convert import convert
 from machine.doctor.asking import Answer, ask
 from machine.doctor.environments import program_in
 from machine.doctor.evidence import Outcome, Room, Torch
@@ -111,7 +110,7 @@ def _parsed(python: str, answer: Answer) -> Torch:
     folder = first.parent if first is not None and is_whole else None
     files = mapped if is_loaded else offered(os.environ.get("LD_LIBRARY_PATH", ""))
     said = str(known.get("import_problem") or detail)
-    return msgspec.convert(
+    return convert(
         {
             **known,
             "python": python,

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from machine import inspect
+from machine.convert import convert
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
 from machine.record import record
@@ -77,7 +78,7 @@ def write(
         "made_up": made_up,
         "machine": None if machine is None else inspect.portable(machine),
     }
-    kept = (live.portable(msgspec.convert(sample, live.Sample)) for sample in samples)
+    kept = (live.portable(convert(sample, live.Sample)) for sample in samples)
     lines = [encoder.encode(first)]
     lines += [encoder.encode({"type": "sample", **msgspec.to_builtins(each)}) for each in kept]
     lines += [encoder.encode({"type": "mark", "t_s": round(t_s, 6)}) for t_s in marks_s]
@@ -102,9 +103,9 @@ def read(path: Path) -> RecordedWatch:
                 at, machine = _head(plain)
                 is_made_up = plain.get("made_up") is True
             elif isinstance(plain, dict) and plain.get("type") == "mark":
-                marks.append(msgspec.convert(plain, _Mark))
+                marks.append(convert(plain, _Mark))
             else:
-                samples.append(msgspec.convert(plain, live.Sample))
+                samples.append(convert(plain, live.Sample))
         except BadMachine as error:
             raise BadWatch(str(error)) from None
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

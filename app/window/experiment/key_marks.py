@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -12,9 +11,6 @@ from experiments.core.declare import Key
 from experiments.core.lesson_run import Spot
 from widgets.experiment.verdict import VerdictBlock
 from widgets.experiment.views_panel import ViewsPanel
-
-if TYPE_CHECKING:
-    pass
 
 NEAR = 1.02  # times: a place on the x axis that is this near is the same
 

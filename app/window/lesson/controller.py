@@ -73,10 +73,7 @@ class LessonController(QObject):
     @property
     def is_shown(self) -> bool:
         """Does the column of the lesson belong to this step?"""
-        lesson = self._lesson
-        if lesson.taught is None:
-            return False
-        return lesson.step in IN_COLUMN
+        return self._lesson.taught is not None and self._lesson.step in IN_COLUMN
 
     @property
     def question(self) -> QWidget | None:
@@ -169,9 +166,8 @@ class LessonController(QObject):
             sure.set_sure(guess.sure)
         made.set_fixed(is_fixed)
         sure.set_fixed(is_fixed)
-        self._plots.begin_prediction(
-            predict, guess.at if guess is not None else None, is_fixed=is_fixed
-        )
+        at = guess.at if guess is not None else getattr(made, "start", ())
+        self._plots.begin_prediction(predict, at, is_fixed=is_fixed)
         parts: list[Part] = [label(predict.ask, "head", wrap=True), made]
         if is_fixed:
             words = label(say("lesson.already_predicted"), "soft", wrap=True)

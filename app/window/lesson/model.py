@@ -44,6 +44,7 @@ class LessonModel(QObject):
         self._experiment: Experiment[Any] | None = None
         self._seen: LoadedRun | None = None  # the run that the step was chosen for
         self._came_from: Step | None = None  # where the run under way was started
+        self._before: tuple[tuple[object, ...], Kept | None] = ((None, None, None), None)
         self._read: tuple[object, LessonRun | None] = (None, None)
         self._told: tuple[object, Guess | None, Explained | None] = (None, None, None)
         self.step = Step.QUESTION
@@ -243,13 +244,16 @@ class LessonModel(QObject):
                 reached.add(place)
 
     def _answered_before(self) -> Kept | None:
-        """Return the newest run here that was predicted or skipped."""
+        """Return the newest run here that was predicted or skipped; sorts the runs only once."""
         experiment, machine = self._page.experiment, self._session.machine
         if experiment is None or machine is None:
             return None
-        here = runs_here(self._session.runs, experiment.id, machine)
-        answered = (run for run in here if run.run_notes.guess or run.run_notes.skipped)
-        return next(answered, None)
+        asked = (self._session.runs, experiment, machine)
+        if any(one is not other for one, other in zip(asked, self._before[0], strict=True)):
+            here = runs_here(self._session.runs, experiment.id, machine)
+            answered = (run for run in here if run.run_notes.guess or run.run_notes.skipped)
+            self._before = (asked, next(answered, None))
+        return self._before[1]
 
     def _keep_answer(self) -> None:
         """Write an answer into the notes of the run that it was made for, once that is kept."""
@@ -273,7 +277,7 @@ class LessonModel(QObject):
 
     def _load(self, experiment: Experiment[Any]) -> Taught | None:
         home = self._session.catalogue.homes.get(experiment.id)
-        if home is None:
+        if home is None or experiment.is_own:  # its functions may never end
             return None
         try:
             return taught(experiment, home)

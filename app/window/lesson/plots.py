@@ -75,24 +75,19 @@ class LessonPlots(QObject):
             plot.hold_back(())
         self.views.show_only(frozenset())
 
-    def begin_prediction(
-        self, predict: Predict, at: tuple[float, ...] | None, *, is_fixed: bool
-    ) -> None:
-        """Let a prediction be drawn on the axes, if it is of that kind."""
+    def begin_prediction(self, predict: Predict, at: tuple[float, ...], *, is_fixed: bool) -> None:
+        """Let a prediction be drawn on the axes from `at` on, if it is of that kind."""
         if not isinstance(predict, Sketch | Marker):
             return
         plot = self._plot = self.views.keyed_plots().get(predict.view)
         if plot is None:
             return
-        low, high = predict.range
-        middle = math.sqrt(low * high)
         if is_fixed:
             self._show_guess(predict.view)
         elif isinstance(predict, Sketch):
-            heights = at or (middle,) * len(predict.points)
-            plot.begin_sketch(predict.points, heights, low, high)
+            plot.begin_sketch(predict.points, at, *predict.range)
         else:
-            plot.begin_marker(at[0] if at else middle, low, high, self._step(predict))
+            plot.begin_marker(at[0], *predict.range, self._step(predict))
 
     def follow(self, at: tuple[float, ...] | None) -> None:
         """Draw what was typed."""
@@ -100,11 +95,7 @@ class LessonPlots(QObject):
         if taught is None or at is None or self._plot is None:
             return
         predict = taught.predict_on(self._model.session.machine)
-        low, high = getattr(predict, "range", (0.0, 0.0))
-        if isinstance(predict, Sketch):
-            self._plot.begin_sketch(predict.points, at, low, high)
-        elif isinstance(predict, Marker):
-            self._plot.begin_marker(at[0], low, high, self._step(predict))
+        self.begin_prediction(predict, at, is_fixed=False)
 
     def focus_handles(self) -> bool:
         """Focus the plot on which a prediction is drawn; False where there is none."""
@@ -238,7 +229,7 @@ class LessonPlots(QObject):
     def _known_values(self, experiment: Experiment[Any]) -> Mapping[str, float]:
         """Return the values that are known of this machine without a measurement."""
         machine, entry = self._model.session.machine, self._model.entry
-        if machine is None or entry is None or entry.params is None:
+        if machine is None or entry is None or entry.params is None or experiment.is_own:
             return {}
         nothing: dict[str, list[Any]] = {name: [] for name in experiment.tables}
         return experiment.analyse(entry.params, nothing, machine).values
@@ -246,7 +237,7 @@ class LessonPlots(QObject):
 
 def is_in(spot: Spot, name: str, x: float) -> bool:
     """Is a picked mark or place the right one?"""
-    if spot.names:
+    if spot.names or spot == Spot():
         return name in spot.names
     low = -math.inf if spot.low is None else spot.low
     high = math.inf if spot.high is None else spot.high

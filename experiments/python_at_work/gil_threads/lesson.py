@@ -33,7 +33,8 @@ def nearest_option(run: x.LessonRun) -> int | None:
 def bars_like_the_first(run: x.LessonRun) -> x.Spot:
     """Return the ways that took about as long as one after another."""
     walls = x.medians((row.method, row.wall_s) for row in run.tables["timings"])
-    serial_s = walls.get("serial", 0.0)
+    if (serial_s := walls.get("serial")) is None:  # it was not chosen
+        return x.Spot()
     return x.Spot(
         names=tuple(
             method

@@ -27,10 +27,12 @@ from experiments.core.shelves import homes
 from experiments.core.statistics import CANNOT_TELL
 from experiments.engine.recording import read
 from machine.model import from_json as machine_from_json
+from machine.record import names
 
 HOMES = homes()
 ENGLISH = words.load()
 WRITTEN = [each for each in Catalogue() if (HOMES[each.id].folder / "lesson.en.toml").exists()]
+MOST_WAYS = 12  # values of a column that are ways of doing it, not measurements
 LONGEST, USUAL = 26, 14  # words of a sentence: at most, and on average
 EXPLAINED = range(60, 121)  # words
 SENTENCE = re.compile(r"[^.!?:]+[.!?:]")
@@ -174,6 +176,28 @@ def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
     assert max(map(len, lesson.words.code.splitlines()), default=0) <= 64
     assert 1 <= len(lesson.words.goals) <= 3
     assert lesson.words.sources
+
+
+def test_a_run_without_one_of_its_ways_breaks_no_lesson(experiment, lesson):
+    path = HOMES[experiment.id].recording
+    assert path is not None
+    recording = read(path)
+    params = from_json(experiment.params, recording.started.params, check_choices=False)
+    machine = machine_from_json(recording.started.machine)
+    whole = recording.tables(experiment)
+    for table, rows in whole.items():
+        for column in names(experiment.tables[table]):
+            kinds = {getattr(row, column) for row in rows}
+            for left_out in kinds if len(kinds) < MOST_WAYS else ():
+                some = [row for row in rows if getattr(row, column) != left_out]
+                tables = {**whole, table: some}
+                finding = experiment.analyse(params, tables, machine)
+                run = lesson_run(params, tables, machine, finding)
+                lesson.explain(run, guesses(lesson)[0])
+                lesson.judge(guesses(lesson)[0], run)
+                lesson.call(lesson.words.observe.right, run)
+                for goal in lesson.words.goals:
+                    assert isinstance(lesson.call(goal.reached, run), bool)
 
 
 def test_its_drawing_has_words_for_each_label_and_stays_in_its_frame(lesson):

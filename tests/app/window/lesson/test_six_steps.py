@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.runs.run_notes import read_notes
 from app.window.lesson.model import LessonModel
+from app.window.lesson.plots import is_in
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.lesson_run import Spot
 from experiments.core.lessons import taught
 from experiments.core.shelves import homes
 from experiments.engine.recording import read
@@ -221,3 +223,20 @@ def test_what_surprises_is_shown_last(qtbot, stage):
     name = ENGLISH.say(f"race.choices.{held}")
     assert name not in before
     assert name in plot.summary()
+
+
+def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
+    monkeypatch.setattr("app.window.lesson.model.taught", lambda *_: pytest.fail("was loaded"))
+    experiment = type(CATALOGUE.load("gil-threads"))
+    monkeypatch.setattr(experiment, "is_own", property(lambda _self: True))
+    stage.page.open("gil-threads")
+
+    assert lesson_of(stage).taught is None
+    assert lesson_of(stage).steps == (Step.QUESTION, Step.RUN, Step.RESULT)
+
+
+def test_nothing_is_the_right_place_where_none_is_known():
+    assert not is_in(Spot(), "threads", 1.0)
+    assert is_in(Spot(names=("threads",)), "threads", float("nan"))
+    assert is_in(Spot(low=1.0), "", 1.0)
+    assert not is_in(Spot(low=1.0), "", 0.5)
