@@ -1,0 +1,41 @@
+"""The checks: each rule's id, and what makes its rows from the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from experiments.checkup.checks import configured, performs, present, stays
+from experiments.checkup.evidence import Evidence
+from experiments.checkup.result import Row
+from experiments.checkup.rules import Rule
+
+Check = Callable[[Rule, Evidence], Iterable[Row]]
+
+CHECKS: Mapping[str, Check] = {
+    "devices": present.devices,
+    "kernel-log": present.kernel_log,
+    "memory-errors": present.memory_errors,
+    "gpu-errors": present.gpu_errors,
+    "torch-works": configured.torch_works,
+    "frameworks": configured.frameworks,
+    "memory-speed": configured.memory_speed,
+    "gpu-link": configured.gpu_link,
+    "nvlinks": configured.nvlinks,
+    "memory-bandwidth": performs.memory_bandwidth,
+    "cores": performs.cores,
+    "disk": performs.disk,
+    "gpu-copy": performs.gpu_copy,
+    "gpu-memory": performs.gpu_memory,
+    "gpu-products": performs.gpu_products,
+    "gpu-pairs": performs.gpu_pairs,
+    "identical": performs.identical,
+    "patterns": performs.patterns,
+    "training": performs.training,
+    "sustained": stays.sustained,
+    "throttling": stays.throttling,
+}
+
+
+def rows_of(rule: Rule, evidence: Evidence) -> Iterable[Row]:
+    """Return the rows of a rule: one, or one for each part it is about."""
+    return CHECKS[rule.id](rule, evidence)

@@ -1,0 +1,82 @@
+"""What several checks ask of the evidence."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from experiments.checkup.evidence import Evidence, Ran
+from experiments.checkup.judge import fact, unrun, whole
+from experiments.checkup.result import Row, Word
+from experiments.checkup.rules import Rule
+from experiments.core.disturbed import counting
+from experiments.devices.device import CPU, gpu_of
+from machine.devices import Gpu
+
+Samples = list[list[float]]  # of each run
+
+
+def part_of(evidence: Evidence, device: str) -> str:
+    """Return the name of a device as rows have it: cpu, gpu0, gpu1."""
+    gpu = gpu_of(evidence.machine, device)
+    return CPU if gpu is None else f"gpu{gpu.index}"
+
+
+def on_gpus(
+    rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
+) -> Iterator[Row]:
+    """Yield the rows of each GPU that was measured; where there is none, that it is not here."""
+    devices = [device for device in evidence.devices(rule.measure) if device not in ("", CPU)]
+    for device in devices:
+        part = part_of(evidence, device)
+        gpu = gpu_of(evidence.machine, device)
+        row = unrun(rule, evidence, part, device)
+        if row is not None or gpu is None:
+            yield row or fact(rule, Word.UNCHECKED, "not_run", part)
+        else:
+            yield from judge(gpu, part, whole(evidence.of(rule.measure, device)))
+    if not devices:
+        yield without_gpu(rule, evidence)
+
+
+def without_gpu(rule: Rule, evidence: Evidence) -> Row:
+    """Return the row where no GPU was measured: none is here, or PyTorch cannot use it."""
+    if evidence.machine.gpus:
+        return fact(rule, Word.UNCHECKED, "gpu_unusable")
+    return fact(rule, Word.ABSENT, "no_gpu")
+
+
+def by_round(
+    runs: Iterable[Ran],
+    table: str,
+    value: Callable[[Any], float | None],
+    choose: Callable[[Iterable[float]], float] = max,
+) -> Samples:
+    """Return one sample a round of each run: the chosen of the rows that `value` knows.
+
+    Disturbed rows do not count.
+    """
+    found: Samples = []
+    for run in runs:
+        rounds: dict[int, list[float]] = defaultdict(list)
+        for row in counting(run.tables[table]):
+            known = value(row)
+            if known is not None:
+                rounds[row.repeat].append(known)
+        found.append([choose(rounds[number]) for number in sorted(rounds)])
+    return found
+
+
+def pooled(samples: Samples) -> list[float]:
+    """Return the samples of all runs."""
+    return [sample for each in samples for sample in each]
+
+
+def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:
+    """Return the other GPUs of the same model."""
+    return [
+        other
+        for other in evidence.machine.gpus
+        if other.index != gpu.index and other.name == gpu.name is not None
+    ]
