@@ -6,12 +6,16 @@ a plain worker watches the machine meanwhile. No Qt: the terminal and the window
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import functools
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +23,7 @@ import msgspec
 from experiments.checkup.checks import rows_of
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import is_steady
+from experiments.checkup.order import Order
 from experiments.checkup.plan import SHELVES_HERE, Step, chosen, steps
 from experiments.checkup.result import Kind, Measurement, Result, Row
 from experiments.checkup.rules import Rule, Stage, rules
@@ -26,10 +31,19 @@ from experiments.engine import messages
 from experiments.engine.environment import environment
 from experiments.engine.jobs import Engine, Run, Worker
 from experiments.engine.run_state import RunState
-from machine.inspect import inspect, portable
-from machine.live.sampler import Sample
 from machine.convert import convert
-from machine.model import Machine, to_json
+from machine.doctor.asking import Stopped
+from machine.doctor.diagnosis import diagnose
+from machine.doctor.gather import gather
+from machine.doctor.nvml import ask_nvml
+from machine.doctor.torch_probe import examine
+from machine.inspect import inspect, portable
+from machine.live.gpus import GpuSampler
+from machine.live.sampler import Sample
+from machine.memory.errors import read_memory_errors
+from machine.model import Machine, is_virtual, to_json
+from machine.system.kernel_log import read_kernel_log
+from machine.system.surroundings import Surroundings, look_around
 
 MORE_RUNS = 3  # of what scatters, at most
 MORE_S = 30.0  # that all repeats of a checkup may take together
@@ -43,6 +57,13 @@ class Planned:
     rules: tuple[Rule, ...]
     steps: tuple[Step, ...]
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounded:
+    """What may disturb the checkup: battery, power saver, other programs, a virtual machine."""
+
+    surroundings: Surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +114,7 @@ class Ended:
     result: Result
 
 
-Event = Planned | Began | Moved | Noted | Watched | Found | Ended
+Event = Planned | Surrounded | Began | Moved | Noted | Watched | Found | Ended
 
 
 class Checkup:
@@ -107,13 +128,14 @@ class Checkup:
         kind: Kind,
         *,
         baseline: Result | None = None,
+        order: Order | None = None,
         soak_s: float | None = None,
         stop_celsius: float | None = None,
         machine: Callable[[], Machine] = inspect,
         engine: Engine | None = None,
     ) -> None:
         self._kind: Kind = kind
-        self._baseline = baseline
+        self._baseline, self._order = baseline, order
         self._soak_s, self._stop_celsius = soak_s, stop_celsius
         self._machine = machine
         self._engine = engine or Engine(SHELVES_HERE)
@@ -143,7 +165,7 @@ class Checkup:
     def _events(self, begun_s: float, at: str) -> Iterator[Event]:
         yield Began("looking")
         machine = self._machine()
-        evidence = Evidence(machine=machine, baseline=self._baseline)
+        evidence = Evidence(machine=machine, baseline=self._baseline, order=self._order)
         all_rules = rules()
         used = chosen(all_rules.rule, self._kind)
         plan = steps(
@@ -183,6 +205,7 @@ class Checkup:
             rules_version=all_rules.version,
             machine=to_json(portable(machine)),
             environment=environment(),
+            surroundings=msgspec.to_builtins(evidence.surroundings),
             baseline=self._baseline.id if self._baseline else "",
             rows=tuple(row for rule in used for row in rows.get(rule.id, ())),
             measurements=tuple(self._measured),
@@ -191,9 +214,26 @@ class Checkup:
         yield Ended(result)
 
     def _look(self, evidence: Evidence) -> Iterator[Event]:
-        """Read what needs no measurement: the log, the driver, PyTorch."""
+        """Read what needs no measurement: the surroundings, the log, memory, GPUs, PyTorch."""
         yield Began("asking")
-        evidence.look(self._stopping)
+        machine, root = evidence.machine, Path("/")
+        evidence.surroundings = look_around(machine)
+        yield Surrounded(evidence.surroundings)
+        evidence.kernel_log = read_kernel_log()
+        evidence.memory_errors = read_memory_errors(is_virtual=is_virtual(machine))
+        sampler = GpuSampler(root)
+        try:
+            evidence.gpu_samples = sampler.sample(time.monotonic())[0]
+        finally:
+            sampler.close()
+        with contextlib.suppress(Stopped):
+            evidence.diagnosis = diagnose(
+                gather(
+                    python=sys.executable,
+                    nvml=functools.partial(ask_nvml, stop=self._stopping),
+                    probe=functools.partial(examine, stop=self._stopping),
+                )
+            )
 
     def _judge(
         self,

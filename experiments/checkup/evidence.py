@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from experiments.checkup.order import Order
 from experiments.checkup.result import Result, Row
 from experiments.core.declare import Experiment
 from experiments.engine import messages
+from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 from machine.model import Machine
 
 if TYPE_CHECKING:
     from machine.doctor.diagnosis import Diagnosis
+    from machine.memory.errors import MemoryErrors
+    from machine.system.kernel_log import KernelLog
+    from machine.system.surroundings import Surroundings
 
 DISTURBANCES = ("machine_was_busy", "time_was_stolen", "gpu_is_shared")
 
@@ -52,8 +57,13 @@ class Evidence:
     """All that is known so far; what was not looked at is None, and runs grow."""
 
     machine: Machine
-    diagnosis: Diagnosis | None = None
     baseline: Result | None = None
+    order: Order | None = None
+    surroundings: Surroundings | None = None
+    kernel_log: KernelLog | None = None
+    memory_errors: MemoryErrors | None = None
+    gpu_samples: Sequence[GpuSample] = ()
+    diagnosis: Diagnosis | None = None
     runs: dict[tuple[str, str], list[Ran]] = field(default_factory=dict)
     # Why an experiment could not be run on a device: a problem in a sentence.
     refused: dict[tuple[str, str], messages.ProblemSent] = field(default_factory=dict)
@@ -75,3 +85,30 @@ class Evidence:
         """Return the baseline's row of a rule and a part."""
         rows: Iterator[Row] = iter(self.baseline.rows if self.baseline else ())
         return next((row for row in rows if (row.rule, row.part) == row_of), None)
+
+    def trace(self) -> Iterator[dict[str, Any]]:
+        """Yield what was watched during the sustained load: one entry a sample."""
+        for run in (
+            run for (name, _), runs in self.runs.items() if name == "sustained" for run in runs
+        ):
+            start_s = run.watched[0].t_s if run.watched else 0.0
+            for sample in run.watched:
+                yield _traced(sample, sample.t_s - start_s)
+
+
+def _traced(sample: Sample, t_s: float) -> dict[str, Any]:
+    """Return the clocks, temperatures, watts and throttle reasons of a sample."""
+    busy = [thread.busy for thread in sample.threads if thread.busy is not None]
+    clocks = [thread.hz for thread in sample.threads if thread.hz is not None]
+    found: dict[str, Any] = {
+        "t_s": round(t_s, 3),
+        "busy_fraction": round(sum(busy) / len(busy), 4) if busy else None,
+        "core_hz": round(sum(clocks) / len(clocks)) if clocks else None,
+    }
+    for gpu in sample.gpus:
+        found[f"gpu{gpu.index}_hz"] = gpu.sm_hz
+        found[f"gpu{gpu.index}_celsius"] = gpu.temperature_celsius
+        found[f"gpu{gpu.index}_watts"] = gpu.power_watts
+        held = [r.key for r in gpu.clock_reasons or () if r.severity != "information"]
+        found[f"gpu{gpu.index}_held_back"] = ", ".join(held)
+    return {name: value for name, value in found.items() if value is not None}

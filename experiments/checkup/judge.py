@@ -124,9 +124,7 @@ def timed(
     )
 
 
-def fact(
-    rule: Rule, word: Word, reason: str, part: str = "", /, **values: Any
-) -> Row:
+def fact(rule: Rule, word: Word, reason: str, part: str = "", /, **values: Any) -> Row:
     """Return the row of something that is so or not."""
     return _row(rule, word, reason, part=part, values=values)
 

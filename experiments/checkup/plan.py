@@ -49,7 +49,7 @@ def steps(
     `soak_s` is how long the sustained load lasts, `stop_celsius` where its heat ends it.
     """
     catalogue = Catalogue(SHELVES_HERE)
-    sustained = {"seconds": SUSTAINED_S[kind] if soak_s is None else soak_s}
+    sustained: dict[str, Any] = {"duration_s": SUSTAINED_S[kind] if soak_s is None else soak_s}
     if stop_celsius is not None:
         sustained["stop_celsius"] = stop_celsius
     found: dict[tuple[str, str], Step] = {}

@@ -15,7 +15,6 @@ from experiments.checkup.checks.common import (
     on_gpus,
     part_of,
     pooled,
-    without_gpu,
 )
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import against, fact, timed, unrun, whole
@@ -275,7 +274,9 @@ def gpu_pairs(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         return
     worst, share, others = None, float("inf"), list[float]()
     for pair, samples in rates.items():
-        same = [s for p, each in rates.items() if p != pair and paths[p] == paths[pair] for s in each]
+        same = [
+            s for p, each in rates.items() if p != pair and paths[p] == paths[pair] for s in each
+        ]
         of_others = statistics.median(samples) / statistics.median(same) if same else 1.0
         if of_others < share:
             worst, share, others = pair, of_others, same
@@ -321,7 +322,9 @@ def identical(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         if row is not None:
             yield row
             continue
-        rows = [each for run in whole(evidence.of(rule.measure, device)) for each in _products_of(run)]
+        rows = [
+            each for run in whole(evidence.of(rule.measure, device)) for each in _products_of(run)
+        ]
         wrong = [each for each in rows if each.differing]
         counted = {"products": len(rows), "differing": len(wrong)}
         if not rows:

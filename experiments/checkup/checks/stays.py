@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from experiments.checkup.checks.common import part_of
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import against, fact, timed, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
+from experiments.devices.device import CPU
+from machine.live.gpu_samples import GpuSample
+from machine.live.sampler import Sample
 
-WINDOW_S = 10.0
+WINDOW_S, LEAST_ROWS = 10.0, 9
+# Heat, power supply or the board slow the GPU down; the hardware says so itself.
+HARDWARE = frozenset({"hardware_slowdown", "hardware_thermal", "power_brake"})
 
 
 def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
@@ -21,32 +26,31 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     if row is not None:
         yield row
         return
-    runs = whole(evidence.of(rule.measure))
+    run = whole(evidence.of(rule.measure))[-1]
     work: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for each in runs[-1].tables["windows"]:
-        work[each.device].append((each.t_s, each.per_s))
+    for each in run.tables["work"]:
+        work[each.device].append((each.t_s, each.flop_per_s))
     for device, seen in work.items():
         part = part_of(evidence, device)
-        last, best = _last_and_best(seen)
+        last, best, width_s = _last_and_best(seen)
         if not best:
             yield fact(rule, Word.UNCHECKED, "too_short", part)
             continue
         values = {
             "last_fraction": statistics.median(last) / statistics.median(best),
+            "window_duration": width_s,
             "load_duration": seen[-1][0],
         }
-        for name in ("highest_celsius",):
-            if name in runs[-1].values:
-                values[name] = runs[-1].values[name]
-        expected = against(rule, Source.CONSISTENCY, last, best, values)
+        if "hottest_celsius" in run.values:
+            values["hottest_celsius"] = run.values["hottest_celsius"]
         yield timed(
             rule,
             evidence,
-            runs[-1:],
+            [run],
             [last],
-            "per_s",
+            "flop/s",
             part=part,
-            expected=expected,
+            expected=against(rule, Source.CONSISTENCY, last, best, values),
             values=values,
             is_shared=True,
             is_confirmed=True,  # it lasts long, and is a confirmation of itself
@@ -55,38 +59,59 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         yield fact(rule, Word.UNCHECKED, "too_short")
 
 
-def _last_and_best(seen: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """Return the rates of the last window, and those of the window with the highest median.
+def _last_and_best(
+    seen: list[tuple[float, float]],
+) -> tuple[list[float], list[float], float]:
+    """Return the rates of the last window, those of the best one, and their width in seconds.
 
-    A short load has windows of a third of its length. The first window may be the best.
+    A short load has windows of a third of its length. The last window may be the best.
     """
-    if len(seen) < 6:
-        return [], []
-    end_s = seen[-1][0]
+    end_s = seen[-1][0] if seen else 0.0
     width_s = min(WINDOW_S, end_s / 3)
+    if len(seen) < LEAST_ROWS or width_s <= 0:
+        return [], [], 0.0
     windows: dict[int, list[float]] = defaultdict(list)
-    for t_s, per_s in seen:
-        windows[int((end_s - t_s) / width_s)].append(per_s)
-    full = {place: rates for place, rates in windows.items() if len(rates) >= len(windows[0]) / 2}
-    return windows[0], max(full.values(), key=statistics.median)
+    for t_s, rate in seen:
+        windows[int((end_s - t_s) / width_s)].append(rate)
+    full = [rates for rates in windows.values() if 2 * len(rates) >= len(windows[0])]
+    return windows[0], max(full, key=statistics.median), width_s
 
 
 def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Tell why clocks were lower during the load: heat and power brakes are to be looked at."""
+    """Tell why clocks were lower during the load; idle and the power limit are as they should be."""
     row = unrun(rule, evidence, "")
     if row is not None:
         yield row
         return
-    runs = whole(evidence.of(rule.measure))
-    reasons = [
-        reason
-        for run in runs
-        for sample in run.watched
-        for gpu in sample.gpus
-        for reason in gpu.clock_reasons or ()
+    watched = [each for run in whole(evidence.of(rule.measure)) for each in run.watched]
+    yield _of_processor(rule, watched)
+    for gpu in evidence.machine.gpus:
+        samples = [s for each in watched for s in each.gpus if s.index == gpu.index]
+        yield _of_gpu(rule, samples, f"gpu{gpu.index}")
+
+
+def _of_processor(rule: Rule, watched: Sequence[Sample]) -> Row:
+    """Judge the counters of heat: how often a core or a package was slowed down meanwhile."""
+    heat = [sample.heat for sample in watched if sample.heat is not None]
+    counts = [
+        each.core_throttles + (each.package_throttles or 0)
+        for each in heat
+        if each.core_throttles is not None
     ]
-    yield from _of_gpus(rule, evidence, {r.key: r.severity for r in reasons})
+    if not counts:
+        return fact(rule, Word.UNCHECKED, "not_told", CPU)
+    if sum(counts):
+        return fact(rule, Word.LOOK, "heat", CPU, count=sum(counts))
+    return fact(rule, Word.FINE, "none", CPU)
 
 
-def _of_gpus(rule: Rule, evidence: Evidence, reasons: dict[str, str]) -> Iterator[Row]:
-    raise NotImplementedError
+def _of_gpu(rule: Rule, samples: Sequence[GpuSample], part: str) -> Row:
+    told = [sample.clock_reasons for sample in samples if sample.clock_reasons is not None]
+    keys = {reason.key.rpartition(".")[2] for reasons in told for reason in reasons}
+    if not told:
+        return fact(rule, Word.UNCHECKED, "not_told", part)
+    if keys & HARDWARE:
+        return fact(rule, Word.PROBLEM, "hardware", part, keys=", ".join(sorted(keys & HARDWARE)))
+    if "software_thermal" in keys:
+        return fact(rule, Word.LOOK, "thermal_software", part)
+    return fact(rule, Word.FINE, "power_cap" if "power_cap" in keys else "none", part)

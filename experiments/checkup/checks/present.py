@@ -1,0 +1,148 @@
+"""Stage one: is everything there, and free of faults?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from experiments.checkup.evidence import Evidence
+from experiments.checkup.judge import fact
+from experiments.checkup.order import Order
+from experiments.checkup.result import Row, Word
+from experiments.checkup.rules import Rule, Source
+from machine.devices import Gpu
+from machine.model import Machine, from_json
+from machine.system.kernel_log import KernelLog, LogEntry
+
+_COUNTED = ("cores", "gpus", "disks")
+
+
+def devices(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Hold what is there against what was bought, or against the baseline."""
+    found = parts(evidence.machine)
+    limits = rule.limits[Source.ORDER]
+    wanted, reason, source = _wanted(evidence)
+    if wanted is None:
+        yield fact(rule, Word.UNCHECKED, "recorded", **found)
+        return
+    for name in _COUNTED:
+        expected = getattr(wanted, name)
+        if expected is not None and found[name] < expected:
+            values = {**found, "expected": expected, "from": source}
+            yield fact(rule, Word.PROBLEM, f"{name}_missing", **values)
+            return
+    if wanted.memory_bytes:
+        share = found["memory_bytes"] / wanted.memory_bytes
+        values = {**found, "expected_bytes": wanted.memory_bytes, "from": source}
+        if share < limits.floor:
+            yield fact(rule, Word.PROBLEM, "memory_missing", **values)
+            return
+        if share < limits.ok:
+            yield fact(rule, Word.LOOK, "memory_less", **values)
+            return
+    yield fact(rule, Word.FINE, reason, **found)
+
+
+def _wanted(evidence: Evidence) -> tuple[Order | None, str, str]:
+    """Return what should be here, the reason of a row where it is, and where that comes from."""
+    if evidence.order is not None:
+        return evidence.order, "as_ordered", Source.ORDER
+    if evidence.baseline is not None:
+        before = parts(from_json(evidence.baseline.machine))
+        return Order(**before), "as_before", Source.BASELINE
+    return None, "", ""
+
+
+def parts(machine: Machine) -> dict[str, Any]:
+    """Return what is counted of a machine: cores, bytes of memory, GPUs, disks."""
+    return {
+        "cores": machine.cpu.cores or machine.cpu.threads or 0,
+        "memory_bytes": sum(m.size_bytes or 0 for m in machine.memory.modules)
+        or machine.memory.total_bytes
+        or 0,
+        "gpus": len(machine.gpus),
+        "disks": len(machine.storage),
+    }
+
+
+def kernel_log(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Look for errors of hardware in the kernel's log since the start."""
+    log = evidence.kernel_log
+    if log is None:
+        yield fact(rule, Word.UNCHECKED, "not_run")
+        return
+    if log.missing:
+        first = log.missing[0]
+        yield fact(rule, Word.UNCHECKED, "unreadable", why=first.why, how=first.how)
+        return
+    serious = [entry for entry in log.found if entry.serious]
+    recent = [entry for entry in serious if entry.recent_lines]
+    harmless = sum(entry.lines for entry in log.found if not entry.serious)
+    if recent:
+        yield fact(rule, Word.PROBLEM, "recent", **_told(recent))
+    elif serious:
+        yield fact(rule, Word.LOOK, "old", **_told(serious))
+    elif harmless:
+        yield fact(rule, Word.LOOK, "harmless", count=harmless)
+    else:
+        yield fact(rule, Word.FINE, "clean" if log.is_whole else "clean_so_far", **_reach(log))
+
+
+def _reach(log: KernelLog) -> Mapping[str, Any]:
+    return {} if log.reaches_back_s is None else {"reach_duration": log.reaches_back_s}
+
+
+def _told(entries: list[LogEntry]) -> Mapping[str, Any]:
+    newest = min(entries, key=lambda entry: entry.newest_s)
+    return {
+        "count": sum(entry.lines for entry in entries),
+        "kind": newest.kind,
+        "example": newest.examples[0] if newest.examples else newest.kind,
+    }
+
+
+def memory_errors(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Look at the counters of memory that finds its errors (ECC)."""
+    found = evidence.memory_errors
+    if found is None:
+        yield fact(rule, Word.UNCHECKED, "not_run", "memory")
+    elif found.uncorrected:
+        values = {"uncorrected": found.uncorrected, "corrected": found.corrected or 0}
+        yield fact(rule, Word.PROBLEM, "uncorrected", "memory", **values)
+    elif found.corrected:
+        yield fact(rule, Word.LOOK, "corrected", "memory", corrected=found.corrected)
+    elif found.corrected is None and found.uncorrected is None:
+        why = {"why": found.missing[0].why, "how": found.missing[0].how} if found.missing else {}
+        yield fact(rule, Word.UNCHECKED, "untold", "memory", **why)
+    else:
+        yield fact(rule, Word.FINE, "none", "memory", controllers=len(found.controllers))
+
+
+def gpu_errors(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Look at the errors and the remapped rows of each GPU's memory."""
+    for gpu in evidence.machine.gpus:
+        yield _errors_of(rule, evidence, gpu, f"gpu{gpu.index}")
+    if not evidence.machine.gpus:
+        yield fact(rule, Word.ABSENT, "no_gpu")
+
+
+def _errors_of(rule: Rule, evidence: Evidence, gpu: Gpu, part: str) -> Row:
+    sample = next((each for each in evidence.gpu_samples if each.index == gpu.index), None)
+    corrected = sample.ecc_corrected if sample else None
+    uncorrected = sample.ecc_uncorrected if sample else None
+    rows = (sample.remapped_rows if sample else None) or gpu.remapped_rows
+    if uncorrected:
+        return fact(rule, Word.PROBLEM, "uncorrected", part, uncorrected=uncorrected)
+    if gpu.remapping_failed or (sample and sample.remapping_failed):
+        return fact(rule, Word.PROBLEM, "remapping_failed", part)
+    if gpu.remapping_pending or (sample and sample.remapping_pending):
+        return fact(rule, Word.PROBLEM, "remapping_pending", part)
+    if corrected:
+        return fact(rule, Word.LOOK, "corrected", part, corrected=corrected)
+    if rows:
+        return fact(rule, Word.LOOK, "remapped", part, rows=rows)
+    if gpu.ecc is False:
+        return fact(rule, Word.UNCHECKED, "ecc_off", part)
+    if uncorrected is None and gpu.remapped_rows is None:
+        return fact(rule, Word.UNCHECKED, "not_told", part)
+    return fact(rule, Word.FINE, "none", part)
