@@ -30,7 +30,7 @@ class Params:
 
     threads: int = x.param(2, minimum=1, maximum=4096, scale="log2")
     sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0)
-    rounds: int = x.param(7, minimum=1, maximum=100)
+    rounds: int = x.param(15, minimum=1, maximum=100)
 
 
 @x.record
