@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.core import units
 from experiments.core.resources import FOLDER
-from experiments.core.shelves import Home, homes
+from experiments.core.shelves import PROBES, SHELVES, Home, homes
 from machine.text import plain
 
 ENGLISH = "en"
@@ -115,10 +115,11 @@ def load(
 ) -> Words:
     """Read the words of a language, in English where it has none.
 
-    `program` is what a person types to call this one; `experiments` are all unless told.
+    `program` is what a person types to call this one; `experiments` are all unless told, also those
+    of the checkup.
     """
     unread: dict[str, list[str | Path]] = {}
-    known = homes() if experiments is None else experiments
+    known = homes((*SHELVES, PROBES)) if experiments is None else experiments
     for name in dict.fromkeys((ENGLISH, language)):
         for path in sorted(FOLDER.joinpath("text", name).glob("*.toml")):
             for section, text in _sections(path.read_text(encoding="utf-8")).items():
