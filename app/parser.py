@@ -107,6 +107,23 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")
 
+    checkup = add("checkup", "check whether this machine is sound (about three minutes)")
+    checkup.add_argument("--quick", action="store_true", help="end within a minute")
+    checkup.add_argument(
+        "--soak", type=_number, metavar="MINUTES", help="load everything so long; it gets hot"
+    )
+    checkup.add_argument(
+        "--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature"
+    )
+    checkup.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="compare with this checkup (the saved one)"
+    )
+    checkup.add_argument(
+        "--save-baseline", action="store_true", help="compare later checkups with this one"
+    )
+    checkup.add_argument("--json", action="store_true", help="write JSON to standard output")
+    checkup.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
+
     new = add("new", "write an experiment of your own, which runs at once")
     new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
     new.add_argument(

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from machine.system.kernel_log import read_kernel_log
 from machine.system.surroundings import Surroundings, look_around
 
 MORE_RUNS = 3  # of what scatters, at most
-MORE_S = 30.0  # that all repeats of a checkup may take together
+MORE_S: Mapping[Kind, float] = {"quick": 6.0, "check": 30.0, "soak": 30.0}  # for all repeats
 WATCH_HZ = 2.0
 
 
@@ -143,7 +143,7 @@ class Checkup:
         self._running: Run | None = None
         self._watching: _Watching | None = None
         self._measured: list[Measurement] = []
-        self._more_s = MORE_S
+        self._more_s = MORE_S[kind]
 
     def stop(self) -> None:
         """Ask to end; what was found so far stays."""
@@ -247,7 +247,7 @@ class Checkup:
         for rule in used:
             if step is None and rule.measure and not last:
                 continue
-            rows[rule.id] = tuple(rows_of(rule, evidence))
+            rows[rule.id] = rows_of(rule, evidence)
             yield Found(rule, rows[rule.id])
 
     def _again(

@@ -24,7 +24,7 @@ from machine.model import is_guest
 STEADY_FRACTION = 0.035  # of the mean: a larger standard deviation is measured again
 CONFIRMED = 2  # runs of a slow result
 UNCONFIRMED = "unconfirmed"
-_BAD = (Word.FINE, Word.LOOK, Word.PROBLEM)
+BY_SEVERITY = (Word.FINE, Word.LOOK, Word.PROBLEM)
 
 
 def is_steady(samples: Sequence[float]) -> bool:
@@ -100,7 +100,7 @@ def timed(
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
-    word = max((each.word for each in held), key=_BAD.index, default=Word.UNCHECKED)
+    word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
     note = next((note for run in runs if (note := run.disturbance)), None)
     reason = "measured" if held else "no_expectation"
     if word in (Word.LOOK, Word.PROBLEM) and note is not None:

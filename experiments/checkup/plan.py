@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +11,11 @@ from experiments.checkup.rules import Devices, Rule
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, specs
 from experiments.core.needs import missing_need
-from experiments.core.parameters import to_json
-from experiments.core.shelves import SHELVES, YOURS
+from experiments.core.parameters import from_json, to_json
+from experiments.core.shelves import PROBES, SHELVES, YOURS
 from experiments.devices.device import CPU, gpus_of
 from machine.model import Machine
 
-PROBES = "experiments.checkup.probes"
 SHELVES_HERE = (*(shelf for shelf in SHELVES if shelf != YOURS), PROBES)
 LOADING_S = 1.5  # to start a process and import what a measurement needs; torch takes longer
 TORCH_S = 4.0
@@ -80,26 +78,19 @@ def _step(
     plain = {**to_json(params), **{k: v for k, v in changed.items() if k in fields}}
     if "device" in fields and device:
         plain["device"] = device
-    from experiments.core.parameters import from_json
-
     params = from_json(experiment.params, plain, check_choices=False)
     loading_s = LOADING_S + (TORCH_S if "torch" in experiment.imports else 0.0)
     return Step(experiment, device, to_json(params), experiment.seconds(params) + loading_s)
 
 
 def _devices(devices: Devices, machine: Machine) -> Iterator[str]:
-    """Yield the devices that a rule is about; one that needs GPUs and has none yields one name."""
+    """Yield the devices that a rule is about."""
     gpus = [name for name in gpus_of(machine) if name != CPU]
     match devices:
         case "gpus":
-            yield from gpus or [""]
+            yield from gpus
         case "devices":
             yield CPU
             yield from gpus
         case _:
             yield ""
-
-
-def has_torch() -> bool:
-    """Is PyTorch installed beside this program?"""
-    return importlib.util.find_spec("torch") is not None

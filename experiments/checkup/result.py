@@ -91,7 +91,7 @@ class Measurement:
 
 @record
 class Result:
-    """A whole checkup. `trace` is what was watched during the sustained load, one entry a sample."""
+    """A whole checkup. `trace` is what was watched during the sustained load."""
 
     format: str = FORMAT
     version: int = VERSION
@@ -148,5 +148,5 @@ def read(path: Path) -> Result:
         data = read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("file_unreadable", name=path.name, reason=reason) from None
+        raise UserError("checkup_file", name=path.name, reason=reason) from None
     return decode(data, path.name)

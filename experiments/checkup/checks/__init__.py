@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from experiments.checkup.checks import configured, performs, present, stays
 from experiments.checkup.evidence import Evidence
-from experiments.checkup.result import Row
+from experiments.checkup.judge import fact
+from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule
+
+log = logging.getLogger(__name__)
 
 Check = Callable[[Rule, Evidence], Iterable[Row]]
 
@@ -36,6 +40,10 @@ CHECKS: Mapping[str, Check] = {
 }
 
 
-def rows_of(rule: Rule, evidence: Evidence) -> Iterable[Row]:
+def rows_of(rule: Rule, evidence: Evidence) -> tuple[Row, ...]:
     """Return the rows of a rule: one, or one for each part it is about."""
-    return CHECKS[rule.id](rule, evidence)
+    try:
+        return tuple(CHECKS[rule.id](rule, evidence))
+    except Exception:  # one check that stumbles must not take the others with it
+        log.exception("the check %s failed", rule.id)
+        return (fact(rule, Word.UNCHECKED, "stumbled"),)

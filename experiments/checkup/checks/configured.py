@@ -66,8 +66,8 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     if not known:
         missing = missing_of(machine, "memory.modules")
         reason = "hidden" if is_hidden(machine, "memory.modules") else "not_told"
-        values = {"why": missing.why, "how": missing.how} if missing else {}
-        yield fact(rule, Word.UNCHECKED, reason, "memory", **values)
+        told = {"why": missing.why, "how": missing.how} if missing else {}
+        yield fact(rule, Word.UNCHECKED, reason, "memory", **told)
         return
     slowed = [module for module in known if is_slowed(module)]
     worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)

@@ -283,7 +283,7 @@ def gpu_pairs(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     assert worst is not None
     a, b = (part_of(evidence, device) for device in worst)
     link = _pair_limit(evidence, a, b)
-    values = {
+    values: dict[str, Any] = {
         "a": a,
         "b": b,
         "path": paths[worst],

@@ -78,7 +78,7 @@ def _last_and_best(
 
 
 def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Tell why clocks were lower during the load; idle and the power limit are as they should be."""
+    """Tell why clocks were lower during the load; idle and the power limit may be."""
     row = unrun(rule, evidence, "")
     if row is not None:
         yield row
@@ -94,9 +94,9 @@ def _of_processor(rule: Rule, watched: Sequence[Sample]) -> Row:
     """Judge the counters of heat: how often a core or a package was slowed down meanwhile."""
     heat = [sample.heat for sample in watched if sample.heat is not None]
     counts = [
-        each.core_throttles + (each.package_throttles or 0)
+        each.throttled_cores + (each.throttled_packages or 0)
         for each in heat
-        if each.core_throttles is not None
+        if each.throttled_cores is not None
     ]
     if not counts:
         return fact(rule, Word.UNCHECKED, "not_told", CPU)

@@ -1,0 +1,167 @@
+"""A checkup in words: what terminal, window and reports say of each row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from experiments.checkup.judge import BY_SEVERITY
+from experiments.checkup.result import Expected, Result, Row, Word
+from experiments.core.statistics import spread
+from experiments.core.units import show
+from experiments.core.words import Words
+
+MARKS = {
+    Word.FINE: "✓",
+    Word.LOOK: "▲",
+    Word.PROBLEM: "✗",
+    Word.UNCHECKED: "?",
+    Word.ABSENT: "–",
+}
+_GPU = re.compile(r"gpu(\d+)(?:\.(\w+))?")
+
+
+class RowText(NamedTuple):
+    """A row in words; what does not apply is empty."""
+
+    stage: str
+    word: str
+    title: str
+    found: str
+    expected: str
+    sure: str
+    meaning: str  # what it usually means
+    advice: str  # what to do next
+    rule: str
+
+
+def row_text(words: Words, row: Row) -> RowText:
+    """Return a row in words."""
+    said = _Said(words, row)
+    is_open = row.word is not Word.FINE
+    return RowText(
+        stage=words.say(f"checkup.stages.{row.stage}"),
+        word=words.say(f"checkup.words.{row.word}"),
+        title=said.first(f"rules.{row.rule}.title") or row.rule,
+        found=said.first(f"rules.{row.rule}.found.{row.reason}", f"reasons.{row.reason}")
+        or row.reason,
+        expected=_expected(said, words, row),
+        sure=_sure(words, row),
+        meaning=said.about("meaning", "usually") if is_open else "",
+        advice=said.about("advice", "next") if is_open else "",
+        rule=words.say("checkup.rule", {"rule": row.rule, "number": str(row.version)}),
+    )
+
+
+class _Said:
+    """The texts of one row, with its values."""
+
+    def __init__(self, words: Words, row: Row) -> None:
+        self._words, self._row = words, row
+        self._values: dict[str, Any] = {**row.values, "part": part_name(words, row.part)}
+        key = row.values.get("key")
+        if key is not None:  # of the doctor
+            self._values["sentence"] = words.say(f"doctor.{key}", row.values)
+
+    def first(self, *keys: str) -> str:
+        """Return the text of the first key that there is, "" for none."""
+        for key in keys:
+            if self._words.has(f"checkup.{key}"):
+                return self._words.say(f"checkup.{key}", self._values)
+        return ""
+
+    def about(self, general: str, of_rule: str) -> str:
+        """Return what a row means, or what to do: of its reason, else of its rule."""
+        row = self._row
+        said = self.first(
+            f"rules.{row.rule}.{general}.{row.reason}",
+            f"{general}.{row.reason}",
+            f"rules.{row.rule}.{of_rule}",
+        )
+        problem = row.values.get("problem")
+        if general == "meaning" and problem is not None:
+            return f"{said} {self._words.say(f'problems.{problem}', row.values)}"
+        return said
+
+
+def _expected(said: _Said, words: Words, row: Row) -> str:
+    """Return what was expected: of several expectations that which decided."""
+    judged = deciding(row)
+    if judged is None:
+        told = said.first(f"rules.{row.rule}.expected.{row.reason}")
+        return told or (words.say("checkup.expected.none") if row.samples else "")
+    values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, row.unit)}
+    return words.say(f"checkup.expected.{judged.source}", values)
+
+
+def deciding(row: Row) -> Expected | None:
+    """Return the expectation with the worst word; of equals the surest."""
+    return max(row.expected, key=lambda each: BY_SEVERITY.index(each.word), default=None)
+
+
+def _sure(words: Words, row: Row) -> str:
+    """Return how sure a row is: its samples, and its interval against each expectation."""
+    of = spread(row.samples)
+    if of is None:
+        return words.say("checkup.sure.fact") if row.word in BY_SEVERITY else ""
+    values = {
+        "count": of.count,
+        "runs": row.runs,
+        "low": show(of.low, row.unit),
+        "high": show(of.high, row.unit),
+    }
+    parts = [words.say("checkup.sure.one_run" if row.runs == 1 else "checkup.sure.samples", values)]
+    for each in row.expected:
+        if each.low is not None and each.high is not None:
+            held = {
+                "source": words.say(f"checkup.sources.{each.source}"),
+                "low_fraction": each.low,
+                "high_fraction": each.high,
+                "ok_fraction": each.ok,
+                "floor_fraction": each.floor,
+            }
+            parts.append(words.say("checkup.sure.share", held))
+    return " ".join(parts)
+
+
+def part_name(words: Words, part: str) -> str:
+    """Return the name of a part: "gpu0.fp16" is GPU 0."""
+    gpu = _GPU.fullmatch(part)
+    if gpu is not None:
+        return words.say("checkup.parts.gpu", {"number": gpu[1]})
+    key = f"checkup.parts.{part or 'whole'}"
+    return words.say(key) if words.has(key) else part
+
+
+def summary(words: Words, rows: Iterable[Row]) -> str:
+    """Return the sentence of counts: 19 fine, 2 to look at, ..."""
+    counts = dict.fromkeys(Word, 0)
+    for row in rows:
+        counts[row.word] += 1
+    values: Mapping[str, int] = {str(word): count for word, count in counts.items()}
+    one = "_one_problem" if counts[Word.PROBLEM] == 1 else ""
+    return words.say(f"checkup.summary{one}", values)
+
+
+def absent(words: Words, rows: Iterable[Row]) -> str:
+    """Return how many rows are about what is not here, "" for none."""
+    count = sum(row.word is Word.ABSENT for row in rows)
+    return words.say("checkup.absent", {"absent": count}) if count else ""
+
+
+def facts(words: Words, result: Result) -> Iterator[str]:
+    """Yield what a checkup says of itself: when, how long, rules, baseline."""
+    yield words.say(f"checkup.kinds.{result.kind}")
+    yield day(result.at)
+    yield words.say("checkup.took", {"duration": result.seconds})
+    yield words.say("checkup.rules_version", {"number": str(result.rules_version)})
+
+
+def day(at: str) -> str:
+    """Return the local date and time of an ISO-8601 time, or what was there instead."""
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return at

@@ -1,0 +1,96 @@
+"""The checkups in the user's data folder, and which of them is the baseline."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.checkup.result import SUFFIX, Result, encode, read
+from experiments.core.problems import UserError
+
+FOLDER, BASELINE = "checkups", "baseline"
+_STAMP = re.compile(r"[^0-9T]")
+
+
+class Checkups:
+    """The kept checkups. A file that cannot be read is left alone and not listed."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / FOLDER
+
+    def keep(self, result: Result) -> Path:
+        """Write a checkup; return its file. Raises UserError."""
+        stamp = _STAMP.sub("", result.at)[:13]
+        path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write(path, encode(result))
+        except OSError as error:
+            raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
+        return path
+
+    def all(self) -> Sequence[Result]:
+        """Return every checkup, the newest first."""
+        found = []
+        for path in sorted(self._files(), reverse=True):
+            with contextlib.suppress(UserError):
+                found.append(read(path))
+        return found
+
+    def newest(self) -> Result | None:
+        """Return the last checkup that can be read, None if there is none."""
+        for path in sorted(self._files(), reverse=True):
+            with contextlib.suppress(UserError):
+                return read(path)
+        return None
+
+    def baseline(self, fingerprint: str | None) -> Result | None:
+        """Return the baseline of the machine with this fingerprint, None if there is none."""
+        path = self._baseline(fingerprint)
+        if path is None or not path.is_file():
+            return None
+        with contextlib.suppress(UserError):
+            return read(path)
+        return None
+
+    def save_baseline(self, result: Result) -> None:
+        """Make a checkup the baseline of its machine. Raises UserError."""
+        path = self._baseline(fingerprint_of(result))
+        if path is None:
+            raise UserError("checkup_without_fingerprint")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path, encode(result))
+        except OSError as error:
+            raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
+
+    def _files(self) -> list[Path]:
+        try:
+            return [path for path in self._folder.iterdir() if path.name.endswith(SUFFIX)]
+        except OSError:
+            return []
+
+    def _baseline(self, fingerprint: str | None) -> Path | None:
+        name = re.sub(r"[^0-9a-zA-Z]", "", fingerprint or "")
+        return self._folder / BASELINE / f"{name}{SUFFIX}" if name else None
+
+
+def fingerprint_of(result: Result) -> str | None:
+    """Return the fingerprint of the machine that was checked."""
+    found = result.machine.get("fingerprint")
+    return found if isinstance(found, str) else None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Raises OSError."""
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise

@@ -1,0 +1,182 @@
+"""`coreopsis checkup`: is this machine sound? Rows by stage, with what to do next.
+
+The JSON is experiments/checkup/result.py's `Result`, described in experiments/checkup/schema.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from app.checkup.in_words import MARKS, absent, facts, row_text, summary
+from app.checkup.store import Checkups, write
+from app.context import Context, ExitCode, WriteFailed
+from app.terminal.stopping import asked_to_stop
+from experiments.checkup import carry_out
+from experiments.checkup.carry_out import Checkup
+from experiments.checkup.order import read_order
+from experiments.checkup.result import Kind, Result, Word, encode, read
+from experiments.core.problems import UserError
+from experiments.core.words import Words
+from experiments.engine import messages
+from experiments.engine.sweep import sweep
+
+STYLES = {
+    Word.FINE: "green",
+    Word.LOOK: "yellow",
+    Word.PROBLEM: "red",
+    Word.UNCHECKED: "dim",
+    Word.ABSENT: "dim",
+}
+SOAK_MINUTES = (1.0, 120.0)
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Check this machine, tell what was found, and keep it. Raises UserError."""
+    if context.has_fake_machine:
+        raise UserError("fake_machine_measured")
+    kind: Kind = "soak" if options.soak is not None else "quick" if options.quick else "check"
+    if options.soak is not None and not SOAK_MINUTES[0] <= options.soak <= SOAK_MINUTES[1]:
+        least, most = SOAK_MINUTES
+        raise UserError("soak_too_long", least=least, most=most)
+    if options.soak is not None and options.quick:
+        raise UserError("soak_and_quick")
+    kept = Checkups(context.folder)
+    given = None if options.baseline is None else read(options.baseline)
+    baseline = given or kept.baseline(context.machine.fingerprint)
+    sweep()
+    checkup = Checkup(
+        kind,
+        baseline=baseline,
+        order=read_order(context.folder),
+        soak_s=None if options.soak is None else options.soak * 60,
+        stop_celsius=options.stop_at,
+        machine=lambda: context.machine,
+    )
+    with asked_to_stop(checkup.stop):
+        result = _followed(context, checkup)
+    code = exit_code(result)
+    if options.json:
+        context.console.out(encode(result).decode().rstrip("\n"), highlight=False)
+    else:
+        tell(context.console, context.words, result)
+    _keep(context, kept, result, save_baseline=options.save_baseline)
+    if options.out is not None:
+        _write(options.out, encode(result))
+    return code
+
+
+def exit_code(result: Result) -> ExitCode:
+    """Return what tells a shell what was found."""
+    if result.outcome == "stopped":
+        return ExitCode.STOPPED
+    if result.count(Word.PROBLEM):
+        return ExitCode.FAILED
+    return ExitCode.LOOK if result.count(Word.LOOK) else ExitCode.DONE
+
+
+def tell(console: Console, words: Words, result: Result) -> None:
+    """Print a checkup: the counts, then a row for each check, with what is to be done."""
+    console.print(Text(summary(words, result.rows), style="bold"))
+    console.print(words.say("checkup.standing"), style="dim")
+    if result.outcome == "stopped":
+        console.print(words.say("checkup.stopped"))
+    stage = ""
+    for row in result.rows:
+        if row.word is Word.ABSENT:
+            continue
+        text = row_text(words, row)
+        if text.stage != stage:
+            stage = text.stage
+            console.print()
+            console.print(Text(stage, style="bold"))
+        line = Table.grid(padding=(0, 1), expand=False)
+        line.add_column(no_wrap=True)
+        line.add_column(min_width=24)
+        line.add_column(min_width=30)
+        line.add_column(style="dim")
+        mark = Text(MARKS[row.word], style=STYLES[row.word])
+        word = "" if row.word is Word.FINE else f" ({text.word})"
+        line.add_row(mark, text.title, text.found + word, text.expected)
+        console.print(line)
+        for part in (text.meaning, text.advice):
+            if part:
+                console.print(Padding(Text(part, style="dim"), (0, 0, 0, 2)))
+        if row.word in (Word.LOOK, Word.PROBLEM):
+            console.print(Padding(Text(f"{text.sure} {text.rule}.", style="dim"), (0, 0, 0, 2)))
+    console.print()
+    said = [*facts(words, result), absent(words, result.rows)]
+    console.print(" · ".join(filter(None, said)), style="dim")
+
+
+def _followed(context: Context, checkup: Checkup) -> Result:
+    """Follow a checkup to its end; progress and notes go to standard error."""
+    result: Result | None = None
+    words, errors = context.words, context.errors
+    with _bar(context) as (bar, task):
+        for event in checkup.events():
+            if isinstance(event, carry_out.Began):
+                said = doing(words, event)
+                bar.update(task, doing=said)
+                if not errors.is_terminal:
+                    errors.print(said)
+            elif isinstance(event, carry_out.Moved):
+                left = words.say("checkup.left", {"duration": event.left_s})
+                bar.update(task, completed=event.fraction, left=left)
+            elif isinstance(event, carry_out.Noted) and event.note.key in messages.WAITING:
+                errors.print(words.say(f"notes.{event.note.key}", event.note.values))
+            elif isinstance(event, carry_out.Ended):
+                result = event.result
+    assert result is not None  # a checkup always ends in one
+    return result
+
+
+def doing(words: Words, event: carry_out.Began) -> str:
+    """Return what is being done, in words."""
+    key = f"checkup.measures.{event.experiment}"
+    title = words.say(key) if words.has(key) else event.experiment
+    device = f", {event.device}" if event.device not in ("", "cpu") else ""
+    return words.say(f"checkup.doing.{event.doing}", {"title": title + device})
+
+
+@contextlib.contextmanager
+def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
+    bar = Progress(
+        BarColumn(bar_width=28),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", style="dim"),
+        TextColumn("{task.fields[doing]}"),
+        console=context.errors,
+        transient=True,
+        disable=not context.errors.is_terminal,
+    )
+    with bar:
+        yield bar, bar.add_task("", total=1.0, left="", doing="")
+
+
+def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> None:
+    try:
+        path = kept.keep(result)
+        if save_baseline:
+            kept.save_baseline(result)
+    except UserError as trouble:
+        context.complain(trouble.problem)
+        return
+    key = "checkup.kept_as_baseline" if save_baseline else "checkup.kept"
+    context.errors.print(context.words.say(key, {"path": path}), style="dim", soft_wrap=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write(path, data)
+    except OSError as error:
+        reason = error.strerror or "?"
+        raise WriteFailed("out_not_writable", path=str(path), reason=reason) from None
