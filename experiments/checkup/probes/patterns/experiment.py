@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from experiments import api as x
 from experiments.devices.assumed import GPU_BYTES_PER_S
-from experiments.devices.device import CPU, Device, devices_of
+from experiments.devices.device import CPU, Device, torch_devices
 
 from .memory import Checked, GpuMemory, HostMemory, Memory
 
@@ -37,7 +37,7 @@ BEYOND_CACHE = 2  # times all last-level caches: most of it must have come from 
 class Params:
     """The parameters; on a GPU `size_bytes` is cut to what is free there."""
 
-    device: str = x.param(CPU, choices=devices_of)
+    device: str = x.param(CPU, choices=torch_devices)
     size_bytes: int = x.param(
         USUAL_BYTES, unit="bytes", minimum=x.MIB, maximum=1024 * x.GIB, scale="log2"
     )
