@@ -118,7 +118,8 @@ def test_without_samples_there_are_no_tiles(qtbot, look, english):
 def test_there_are_tiles_for_what_is_there(qtbot, look, english):
     board = board_of(qtbot, look, english)
 
-    assert list(board.tiles) == ["cores", "memory", "disks", "network", "swap", "clock", "stolen"]
+    names = ["cores", "memory", "disks", "network", "swap", "clock", "heat", "stolen"]
+    assert list(board.tiles) == names
 
 
 def test_no_swap_space_and_no_host_have_no_tiles(qtbot, look, english):
