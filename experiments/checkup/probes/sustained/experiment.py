@@ -15,7 +15,6 @@ To be confirmed on a GPU: that three batches in the queue outlast the pauses of 
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from experiments import api as x
 from experiments.core.comparing import unpaired
-from experiments.devices.device import CPU, devices_of
+from experiments.devices.device import CPU, torch_devices
 from machine.facts import Notes
 from machine.processor.heat import read_temperatures
 
@@ -37,8 +36,7 @@ STAYS = 0.97  # of the best window
 
 def where(machine: x.Machine) -> tuple[str, ...]:
     """Return the choices: everything at once, where PyTorch can use a GPU, or the processor."""
-    can_use = importlib.util.find_spec("torch") is not None and len(devices_of(machine)) > 1
-    return (ALL, CPU) if can_use else (CPU,)
+    return (ALL, CPU) if len(torch_devices(machine)) > 1 else (CPU,)
 
 
 @x.record
@@ -83,7 +81,7 @@ class GpuState:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield rows of work, heat and GPUs until the time is over or a sensor is too hot."""
     yield x.Progress(0.0)
-    names = devices_of(bench.machine)[:-1] if params.device == ALL else ()
+    names = torch_devices(bench.machine)[:-1] if params.device == ALL else ()
     gpus = Gpus(bench, names, params.gpu_rows)
     with Cores(bench, spare=bool(names)) as cores, gpus:
         start_s = bench.now_s()
