@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from app.checkup.compare import Compared, RowPair, known
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.statistics import spread
-from experiments.core.units import show
+from experiments.core.units import digits, show
 from experiments.core.words import Words
 
 MARKS = {
@@ -165,3 +166,59 @@ def day(at: str) -> str:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return at
+
+
+class PairText(NamedTuple):
+    """A row of two checkups in words."""
+
+    title: str
+    before: str
+    now: str
+    ratio: str  # now over before with its interval, or why there is none
+
+
+def pair_text(words: Words, pair: RowPair) -> PairText:
+    """Return a row of two checkups in words."""
+    texts = [row_text(words, row) if row else None for row in (pair.before, pair.now)]
+    before, now = (f"{text.found} ({text.word})" if text else "" for text in texts)
+    ratio = words.say(f"checkup.compared.{pair.refusal}") if pair.refusal else ""
+    if pair.ratio is not None:
+        found = pair.ratio
+        values = {
+            "ratio": digits(found.ratio),
+            "low": digits(found.low),
+            "high": digits(found.high),
+        }
+        ratio = words.say("checkup.compared.ratio", values)
+    return PairText(row_text(words, pair.row).title, before, now, ratio)
+
+
+def compared_lines(words: Words, compared: Compared) -> Iterator[str]:
+    """Yield the sentences beside the rows: since when, what changed with it, what is left out."""
+    before = compared.before
+    if before.machine.get("fingerprint") != compared.now.machine.get("fingerprint"):
+        name = before.name or known(before).get("processor", "")
+        yield words.say("checkup.compared.other_machine", {"name": name})
+    elif not compared.changed:
+        yield words.say("checkup.compared.nothing", {"date": day(before.at)})
+    else:
+        yield words.say("checkup.compared.title", {"date": day(before.at)})
+    if compared.changes:
+        facts = [
+            words.say(
+                "checkup.compared.fact",
+                {
+                    "name": words.say(f"checkup.facts.{each.key}"),
+                    "before": each.before or "–",
+                    "now": each.now or "–",
+                },
+            )
+            for each in compared.changes
+        ]
+        yield words.say("checkup.compared.changed_with_it", {"facts": ", ".join(facts)})
+    if compared.refused:
+        names = ", ".join(
+            f"{pair_text(words, pair).title} ({words.say(f'checkup.compared.{pair.refusal}')})"
+            for pair in compared.refused
+        )
+        yield words.say("checkup.compared.refused", {"names": names})

@@ -16,7 +16,16 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from app.checkup.in_words import MARKS, absent, facts, row_text, summary
+from app.checkup.compare import Compared, compare
+from app.checkup.in_words import (
+    MARKS,
+    absent,
+    compared_lines,
+    facts,
+    pair_text,
+    row_text,
+    summary,
+)
 from app.checkup.store import Checkups, write
 from app.context import Context, ExitCode, WriteFailed
 from app.terminal.stopping import asked_to_stop
@@ -67,7 +76,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if options.json:
         context.console.out(encode(result).decode().rstrip("\n"), highlight=False)
     else:
-        tell(context.console, context.words, result)
+        tell(context.console, context.words, result, baseline)
     _keep(context, kept, result, save_baseline=options.save_baseline)
     if options.out is not None:
         _write(options.out, encode(result))
@@ -83,8 +92,8 @@ def exit_code(result: Result) -> ExitCode:
     return ExitCode.LOOK if result.count(Word.LOOK) else ExitCode.DONE
 
 
-def tell(console: Console, words: Words, result: Result) -> None:
-    """Print a checkup: the counts, then a row for each check, with what is to be done."""
+def tell(console: Console, words: Words, result: Result, baseline: Result | None = None) -> None:
+    """Print a checkup: the counts, a row for each check, and what changed since the baseline."""
     console.print(Text(summary(words, result.rows), style="bold"))
     console.print(words.say("checkup.standing"), style="dim")
     if result.outcome == "stopped":
@@ -112,9 +121,26 @@ def tell(console: Console, words: Words, result: Result) -> None:
                 console.print(Padding(Text(part, style="dim"), (0, 0, 0, 2)))
         if row.word in (Word.LOOK, Word.PROBLEM):
             console.print(Padding(Text(f"{text.sure} {text.rule}.", style="dim"), (0, 0, 0, 2)))
+    if baseline is not None:
+        tell_compared(console, words, compare(baseline, result))
     console.print()
     said = [*facts(words, result), absent(words, result.rows)]
     console.print(" · ".join(filter(None, said)), style="dim")
+
+
+def tell_compared(console: Console, words: Words, compared: Compared) -> None:
+    """Print what clearly changed between two checkups, and what changed with it."""
+    console.print()
+    first, *others = compared_lines(words, compared)
+    console.print(Text(first, style="bold"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for pair in compared.changed:
+        text = pair_text(words, pair)
+        table.add_row(text.title, text.before, "→", text.now, text.ratio)
+    if compared.changed:
+        console.print(table)
+    for line in others:
+        console.print(Text(line, style="dim"))
 
 
 def _followed(context: Context, checkup: Checkup) -> Result:
