@@ -11,10 +11,11 @@ from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule
 from experiments.core.disturbed import counting
-from experiments.devices.device import CPU, gpu_of
+from experiments.devices.device import CPU, devices_of, gpu_of
 from machine.devices import Gpu
 
 Samples = list[list[float]]  # of each run
+RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
 
 
 def part_of(evidence: Evidence, device: str) -> str:
@@ -80,3 +81,12 @@ def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:
         for other in evidence.machine.gpus
         if other.index != gpu.index and other.name == gpu.name is not None
     ]
+
+
+def of_others(
+    rule: Rule, evidence: Evidence, gpu: Gpu, samples_of: Callable[[Iterable[Ran]], Samples]
+) -> Samples:
+    """Return the samples of the other GPUs of the same model."""
+    others = {f"gpu{other.index}" for other in alike(evidence, gpu)}
+    names = [name for name in devices_of(evidence.machine) if part_of(evidence, name) in others]
+    return [each for name in names for each in samples_of(whole(evidence.of(rule.measure, name)))]
