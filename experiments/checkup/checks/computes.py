@@ -60,7 +60,7 @@ def _rows(rule: Rule, evidence: Evidence, device: str, table: str) -> list[Any]:
 
 
 def training(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Take one real training step: its loss must fall, its rate is held against the baseline."""
+    """Take real training steps: the loss must fall, the rate is held against GPUs of the model."""
     for device in evidence.devices(rule.measure):
         part = part_of(evidence, device)
         row = unrun(rule, evidence, part, device)
@@ -68,19 +68,17 @@ def training(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             yield row
             continue
         runs = whole(evidence.of(rule.measure, device))
-        samples = _step_rates(runs)
-        first, last = (runs[-1].values.get(f"{name}_loss") for name in ("first", "last"))
-        values = {
-            "median_samples_per_s": statistics.median(pooled(samples) or [0.0]),
-            "first_loss": first,
-            "last_loss": last,
-        }
-        if first is None or last is None or not last < first:
-            yield fact(rule, Word.PROBLEM, "loss_rises", part, **values)
+        samples = _rates(runs)
+        values = {"median_samples_per_s": statistics.median(pooled(samples) or [0.0])}
+        reason = next(filter(None, map(_not_learned, runs)), None)
+        if reason is not None:
+            yield fact(rule, Word.PROBLEM, reason, part, **values)
+            continue
+        if not pooled(samples):
+            yield fact(rule, Word.UNCHECKED, "none_trained", part)
             continue
         gpu = gpu_of(evidence.machine, device)
-        others = of_others(rule, evidence, gpu, _step_rates) if gpu is not None else []
-        expected = against(rule, Source.CONSISTENCY, pooled(samples), pooled(others), values)
+        others = of_others(rule, evidence, gpu, _rates) if gpu is not None else []
         yield timed(
             rule,
             evidence,
@@ -88,11 +86,19 @@ def training(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             samples,
             PER_S,
             part=part,
-            expected=expected,
+            expected=against(rule, Source.CONSISTENCY, pooled(samples), pooled(others), values),
             values=values,
             is_shared=device == CPU,
         )
 
 
-def _step_rates(runs: Iterable[Ran]) -> Samples:
-    return by_round(runs, "steps", lambda step: step.samples_per_s)
+def _not_learned(run: Ran) -> str | None:
+    """Return the reason of a row where the loss did not fall, None where it did."""
+    losses = [each.loss for each in sorted(run.tables["losses"], key=lambda each: each.step)]
+    if None in losses:
+        return "no_number"
+    return "loss_rises" if losses and losses[-1] >= losses[0] else None
+
+
+def _rates(runs: Iterable[Ran]) -> Samples:
+    return by_round(runs, "rates", lambda rate: rate.samples_per_s)

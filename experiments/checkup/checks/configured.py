@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments.checkup.checks.common import on_gpus
+from experiments.checkup.checks.common import ONE_WAY, on_gpus
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from machine.bus.pcie import able
+from machine.bus.pcie import able, bytes_per_s
 from machine.devices import Gpu, Link
 from machine.doctor.verdicts import State
-from machine.memory.modules import is_slowed
+from machine.memory.modules import is_slowed, named_channels
 from machine.model import is_hidden, missing_of
 
 _WORDS = {State.OK: Word.FINE, State.LOOK: Word.LOOK, State.WRONG: Word.PROBLEM}
@@ -69,6 +69,11 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         told = {"why": missing.why, "how": missing.how} if missing else {}
         yield fact(rule, Word.UNCHECKED, reason, "memory", **told)
         return
+    filled, channels = named_channels(modules), named_channels(machine.memory.modules)
+    if filled < channels:
+        told = {"filled": filled, "channels": channels}
+        yield fact(rule, Word.LOOK, "channels_empty", "memory", **told)
+        return
     slowed = [module for module in known if is_slowed(module)]
     worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)
     values = {
@@ -84,7 +89,7 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Hold the link that was seen during copies against what card and slot allow.
 
-    An idle link slows down to save power, so only samples of a GPU that copies count.
+    An idle link slows down to save power, so what is slower than the copies were does not count.
     """
 
     def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
@@ -101,6 +106,10 @@ def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             yield fact(rule, Word.UNCHECKED, "not_seen", part)
             return
         now_generation, now_width = max(seen)
+        is_best = generation is not None and now_generation >= generation
+        if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
+            yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
+            return
         values = {
             "generation": now_generation,
             "width": now_width,
@@ -122,6 +131,13 @@ def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             yield fact(rule, Word.FINE, "as_able", part, **values)
 
     return on_gpus(rule, evidence, judge)
+
+
+def _fastest(runs: Sequence[Ran]) -> float:
+    """Return the rate of the fastest copy one way, in bytes/s."""
+    return max(
+        (run.values.get(f"{way}_bytes_per_s", 0.0) for run in runs for way in ONE_WAY), default=0.0
+    )
 
 
 def _link_of(evidence: Evidence, gpu: Gpu) -> Link | None:
