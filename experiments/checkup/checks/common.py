@@ -15,7 +15,7 @@ from experiments.devices.device import CPU, devices_of, gpu_of
 from machine.devices import Gpu
 
 Samples = list[list[float]]  # of each run
-TO_GPU, FROM_GPU = ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
+ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
 RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
 
 

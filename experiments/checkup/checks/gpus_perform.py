@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments.checkup.checks.common import (
     FLOPS,
+    ONE_WAY,
     RATE,
     Samples,
     by_round,
@@ -25,14 +26,12 @@ from experiments.checkup.rules import Rule, Source
 from experiments.core.disturbed import counting
 from machine.devices import Gpu
 
-_TO_GPU, _FROM_GPU = "pinned_to_gpu", "pinned_from_gpu"
-
 
 def gpu_copy(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Hold copies of pinned memory, the slower direction, against the GPU's link."""
 
     def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
-        ways = {way: _largest(runs, way) for way in (_TO_GPU, _FROM_GPU)}
+        ways = {way: _largest(runs, way) for way in ONE_WAY}
         known = {way: pooled(each) for way, each in ways.items() if pooled(each)}
         if not known:
             yield fact(rule, Word.UNCHECKED, "no_pinned", part)

@@ -27,6 +27,9 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         yield row
         return
     run = whole(evidence.of(rule.measure))[-1]
+    if run.values.get("stopped_by_heat"):
+        values = {"hottest_celsius": run.values.get("hottest_celsius", 0.0)}
+        yield fact(rule, Word.LOOK, "stopped_by_heat", **values)
     work: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for each in run.tables["work"]:
         work[each.device].append((each.t_s, each.flop_per_s))
@@ -93,15 +96,15 @@ def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 def _of_processor(rule: Rule, watched: Sequence[Sample]) -> Row:
     """Judge the counters of heat: how often a core or a package was slowed down meanwhile."""
     heat = [sample.heat for sample in watched if sample.heat is not None]
-    counts = [
-        each.throttled_cores + (each.throttled_packages or 0)
+    counts = [  # they grow from the first look of all
+        (each.throttled_cores or 0) + (each.throttled_packages or 0)
         for each in heat
-        if each.throttled_cores is not None
+        if (each.throttled_cores, each.throttled_packages) != (None, None)
     ]
-    if not counts:
+    if len(counts) < 2:
         return fact(rule, Word.UNCHECKED, "not_told", CPU)
-    if sum(counts):
-        return fact(rule, Word.LOOK, "heat", CPU, count=sum(counts))
+    if counts[-1] > counts[0]:
+        return fact(rule, Word.LOOK, "heat", CPU, count=counts[-1] - counts[0])
     return fact(rule, Word.FINE, "none", CPU)
 
 
@@ -114,4 +117,6 @@ def _of_gpu(rule: Rule, samples: Sequence[GpuSample], part: str) -> Row:
         return fact(rule, Word.PROBLEM, "hardware", part, keys=", ".join(sorted(keys & HARDWARE)))
     if "software_thermal" in keys:
         return fact(rule, Word.LOOK, "thermal_software", part)
+    if keys == {"idle"}:
+        return fact(rule, Word.UNCHECKED, "was_idle", part)
     return fact(rule, Word.FINE, "power_cap" if "power_cap" in keys else "none", part)
