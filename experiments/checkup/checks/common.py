@@ -28,8 +28,8 @@ def part_of(evidence: Evidence, device: str) -> str:
 def on_gpus(
     rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
 ) -> Iterator[Row]:
-    """Yield the rows of each GPU that was measured; where there is none, that it is not here."""
-    devices = [device for device in evidence.devices(rule.measure) if device not in ("", CPU)]
+    """Yield the rows of each GPU that PyTorch can use; where there is none, that it is not here."""
+    devices = [device for device in devices_to_do(rule, evidence) if device not in ("", CPU)]
     for device in devices:
         part = part_of(evidence, device)
         gpu = gpu_of(evidence.machine, device)
@@ -42,8 +42,13 @@ def on_gpus(
         yield without_gpu(rule, evidence)
 
 
+def devices_to_do(rule: Rule, evidence: Evidence) -> tuple[str, ...]:
+    """Return the devices that a rule is about, also those that were not reached."""
+    return tuple(dict.fromkeys((*evidence.devices(rule.measure), *devices_of(evidence.machine))))
+
+
 def without_gpu(rule: Rule, evidence: Evidence) -> Row:
-    """Return the row where no GPU was measured: none is here, or PyTorch cannot use it."""
+    """Return the row where no GPU can be measured: none is here, or PyTorch cannot use it."""
     if evidence.machine.gpus:
         return fact(rule, Word.UNCHECKED, "gpu_unusable")
     return fact(rule, Word.ABSENT, "no_gpu")

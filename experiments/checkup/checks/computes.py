@@ -6,7 +6,15 @@ import statistics
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from experiments.checkup.checks.common import PER_S, Samples, by_round, of_others, part_of, pooled
+from experiments.checkup.checks.common import (
+    PER_S,
+    Samples,
+    by_round,
+    devices_to_do,
+    of_others,
+    part_of,
+    pooled,
+)
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import against, fact, timed, unrun, whole
 from experiments.checkup.result import Row, Word
@@ -16,7 +24,7 @@ from experiments.devices.device import CPU, gpu_of
 
 def identical(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Count elements of repeated products that differ from the first one's: none may."""
-    for device in evidence.devices(rule.measure):
+    for device in devices_to_do(rule, evidence):
         part = part_of(evidence, device)
         repeats = _rows(rule, evidence, device, "repeats")
         wrong = [each for each in repeats if each.differing_elements]
@@ -38,7 +46,7 @@ def identical(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 
 def patterns(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Count words of memory that were read back otherwise than written: none may."""
-    for device in evidence.devices(rule.measure):
+    for device in devices_to_do(rule, evidence):
         part = "memory" if device == CPU else part_of(evidence, device)
         passes = _rows(rule, evidence, device, "passes")
         sizes = {each.region: each.checked_bytes for each in passes}
@@ -61,7 +69,7 @@ def _rows(rule: Rule, evidence: Evidence, device: str, table: str) -> list[Any]:
 
 def training(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Take real training steps: the loss must fall, the rate is held against GPUs of the model."""
-    for device in evidence.devices(rule.measure):
+    for device in devices_to_do(rule, evidence):
         part = part_of(evidence, device)
         row = unrun(rule, evidence, part, device)
         if row is not None:

@@ -47,7 +47,8 @@ def frameworks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     features = [each for run in whole(evidence.of(rule.measure)) for each in run.tables["features"]]
     broken = [each.name for each in features if each.state == "broken"]
     missing = [each.name for each in features if each.state == "missing"]
-    values = {"count": len(features), "names": ", ".join(broken or missing)}
+    names = ", ".join(dict.fromkeys(broken or missing))  # several GPUs may lack the same
+    values = {"count": len(features), "names": names}
     if not features:
         yield fact(rule, Word.UNCHECKED, "none_tried", "torch")
     elif broken:
@@ -71,8 +72,7 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         return
     filled, channels = named_channels(modules), named_channels(machine.memory.modules)
     if filled < channels:
-        told = {"filled": filled, "channels": channels}
-        yield fact(rule, Word.LOOK, "channels_empty", "memory", **told)
+        yield fact(rule, Word.LOOK, "channels_empty", "memory", filled=filled, channels=channels)
         return
     slowed = [module for module in known if is_slowed(module)]
     worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)
@@ -155,7 +155,9 @@ def nvlinks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     down = [(gpu, link) for gpu in gpus for link in gpu.nvlinks if link.state == "inactive"]
     links = sum(len(gpu.nvlinks) for gpu in gpus)
     counts = {link.nvlinks for link in evidence.machine.gpu_links if link.nvlinks}
-    if down:
+    if all(link.state is None for gpu in gpus for link in gpu.nvlinks):
+        yield fact(rule, Word.UNCHECKED, "not_told", "pairs")
+    elif down:
         first, link = down[0]
         values = {"down": len(down), "links": links, "gpu": first.index, "number": link.number}
         yield fact(rule, Word.PROBLEM, "down", "pairs", **values)
