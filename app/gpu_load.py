@@ -51,11 +51,12 @@ os._exit(0)
 """
 
 
-def gpus(machine: Machine) -> tuple[str, ...]:
-    """Return torch's names of the GPUs that can be loaded from here."""
-    from experiments.devices.device import devices_of
+def gpus(machine: Machine) -> dict[str, int]:
+    """Return the GPUs that can be loaded from here: their numbers, by torch's names."""
+    from experiments.devices.device import devices_of, gpu_of
 
-    return devices_of(machine)[:-1]
+    found = ((name, gpu_of(machine, name)) for name in devices_of(machine))
+    return {name: gpu.index for name, gpu in found if gpu is not None}
 
 
 def lacking(machine: Machine) -> Problem | None:

@@ -208,4 +208,4 @@ def test_a_gpu_that_is_hidden_or_without_torch_is_not_offered():
         Gpu(index=2, torch_backend="hpu"),
         Gpu(index=3, torch_backend="cuda"),
     )
-    assert gpu_load.gpus(Machine(gpus=gpus)) == ("cuda:0", "cuda:1")
+    assert gpu_load.gpus(Machine(gpus=gpus)) == {"cuda:0": 1, "cuda:1": 3}

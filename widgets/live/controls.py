@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import pairwise, product
+from types import MappingProxyType
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -99,8 +100,13 @@ class Controls(QWidget):
         self.load.setText(self._words.say("live.end_load" if count else "live.start_load"))
         self.load.setEnabled(not quiet)
 
-    def offer_loads(self, threads: int, gpus: Sequence[str] = (), why_none: str = "") -> None:
-        """Offer a load on one hardware thread, on all, or on a GPU; or say why on none."""
+    def offer_loads(
+        self, threads: int, gpus: Mapping[str, int] = MappingProxyType({}), why_none: str = ""
+    ) -> None:
+        """Offer a load on one hardware thread, on all, or on a GPU; or say why on none.
+
+        `gpus` are the numbers of GPUs, by the names of their devices.
+        """
         self.loads.clear()
         texts = {1: self._words.say("live.load_one")}
         if threads > 1:
@@ -108,8 +114,8 @@ class Controls(QWidget):
         for count, text in texts.items():
             action = self.loads.addAction(text)
             action.triggered.connect(lambda _=False, n=count: self.load_wanted.emit(n))
-        for device, kind in product(gpus, GPU_LOADS):
-            action = self.loads.addAction(self._words.say(f"live.load_{kind}", {"device": device}))
+        for (device, number), kind in product(gpus.items(), GPU_LOADS):
+            action = self.loads.addAction(self._words.say(f"live.load_{kind}", {"number": number}))
             action.triggered.connect(
                 lambda _=False, told=(kind, device): self.gpu_load_wanted.emit(*told)
             )

@@ -66,11 +66,11 @@ class Watching(QObject):
         """Offer loads on this machine, not on one from a file."""
         machine = self._session.machine
         usable = machine.cpu.usable_threads if machine is not None else None
-        gpus, why_none = tuple[str, ...](), ""
+        gpus, why_none = dict[str, int](), ""
         if machine is not None and not self._session.context.has_fake_machine:
             problem = gpu_load.lacking(machine)
             why_none = "" if problem is None else self._session.say(problem)
-            gpus = () if problem else gpu_load.gpus(machine)
+            gpus = {} if problem else gpu_load.gpus(machine)
         self._controls.offer_loads(usable or os.cpu_count() or 1, gpus, why_none)
 
     def start_gpu_load(self, kind: str, device: str) -> None:

@@ -344,7 +344,7 @@ def test_loads_are_one_thread_or_all(qtbot, controls):
 def test_each_gpu_can_be_loaded_in_two_ways(controls):
     wanted: list[tuple[str, str]] = []
     controls.gpu_load_wanted.connect(lambda *told: wanted.append(told))
-    controls.offer_loads(1, ["cuda:0", "cuda:1"])
+    controls.offer_loads(1, {"cuda:0": 0, "cuda:1": 1})
 
     for action in controls.loads.actions()[1:]:
         action.trigger()
