@@ -101,6 +101,8 @@ def timed(
     where a second run confirmed it, or where `is_confirmed` by itself.
     """
     pooled = tuple(sample for each in samples for sample in each)
+    if not pooled:
+        return fact(rule, Word.UNCHECKED, "no_samples", part)
     held = list(expected)
     earlier = evidence.earlier((rule.id, part))
     if earlier is not None and earlier.unit == unit:

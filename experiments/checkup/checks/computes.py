@@ -82,9 +82,6 @@ def training(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         if reason is not None:
             yield fact(rule, Word.PROBLEM, reason, part, **values)
             continue
-        if not pooled(samples):
-            yield fact(rule, Word.UNCHECKED, "none_trained", part)
-            continue
         gpu = gpu_of(evidence.machine, device)
         others = of_others(rule, evidence, gpu, _rates) if gpu is not None else []
         yield timed(
