@@ -28,8 +28,9 @@ from tests.experiments.checkup.made import whole, workstation
 from tests.hostile import EVIL, LEAVES, OBEYED, told
 
 WORDS = words.load()
-WHOLE = replace(whole(*CASES[::4]), machine={"fingerprint": "0123"}, trace=({"t_s": 0.5},))
+WHOLE = replace(whole(*CASES[::12]), machine={"fingerprint": "0123"}, trace=({"t_s": 0.5},))
 PLAIN = json.loads(encode(WHOLE))
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
 QUICKLY = [Phase.explicit, Phase.reuse, Phase.generate]
 FEW = settings(
     max_examples=300,
@@ -45,12 +46,10 @@ CUTS = st.tuples(st.integers(0, 10**6), st.binary(max_size=4))  # where, and wha
 TEXTS = st.sampled_from(["", EVIL, f"gpu0.{EVIL}", "gpu0", "N" * 5000, "[red]a[/", "{a}", "a\nb"])
 REASONS = st.sampled_from(sorted({case.reason for case in CASES})) | TEXTS
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NAMES = ("key", "problem", "names", "example", "why", "how", "part", "count", "spread_fraction")
+RATES = ("memory_bytes", "best_bytes_per_s", "window_duration", "others_fraction")
 VALUES = st.dictionaries(
-    st.sampled_from(
-        ["key", "problem", "names", "example", "why", "how", "spread_fraction", "memory_bytes"]
-        + ["best_bytes_per_s", "window_duration", "others_fraction", "a", "core", "count", "part"]
-    )
-    | TEXTS,
+    st.sampled_from(NAMES + RATES) | TEXTS,
     LEAVES | TEXTS | NUMBERS,
     max_size=6,
 )

@@ -13,7 +13,8 @@ from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.statistics import spread
 from experiments.core.units import digits, show
-from experiments.core.words import Words
+from experiments.core.words import VALUE_LETTERS, Words
+from machine.text import plain
 
 MARKS = {
     Word.FINE: "✓",
@@ -43,7 +44,7 @@ def row_text(words: Words, row: Row) -> RowText:
     """Return a row in words."""
     said = _Said(words, row)
     is_open = row.word is not Word.FINE
-    return RowText(
+    found = RowText(
         stage=words.say(f"checkup.stages.{row.stage}"),
         word=words.say(f"checkup.words.{row.word}"),
         title=said.first(f"rules.{row.rule}.title") or row.rule,
@@ -55,6 +56,7 @@ def row_text(words: Words, row: Row) -> RowText:
         advice=said.about("advice", "next") if is_open else "",
         rule=words.say("checkup.rule", {"rule": row.rule, "number": str(row.version)}),
     )
+    return RowText(*(plain(text, VALUE_LETTERS) for text in found))  # of a stranger's file
 
 
 class _Said:
@@ -100,7 +102,8 @@ def _expected(said: _Said, words: Words, row: Row) -> str:
 
 def deciding(row: Row) -> Expected | None:
     """Return the expectation with the worst word; of equals the surest."""
-    return max(row.expected, key=lambda each: BY_SEVERITY.index(each.word), default=None)
+    judged = [each for each in row.expected if each.word in BY_SEVERITY]
+    return max(judged, key=lambda each: BY_SEVERITY.index(each.word), default=None)
 
 
 def _sure(words: Words, row: Row) -> str:
@@ -165,8 +168,8 @@ def day(at: str) -> str:
     """Return the local date and time of an ISO-8601 time, or what was there instead."""
     try:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        return at
+    except (ValueError, OverflowError):
+        return plain(at)
 
 
 class PairText(NamedTuple):

@@ -66,15 +66,12 @@ def faults(data: Any, schema: Any, where: str = "") -> list[str]:
     if kind is not None and (not isinstance(data, kinds[kind]) or isinstance(data, bool)):
         return [f"{where}: {data!r} is no {kind}"]
     found = [f"{where}: lacks {name}" for name in schema.get("required", ()) if name not in data]
-X    if "properties" in schema:
-        known = schema["properties"]
-        found += [f"{where}: unknown {name}" for name in data if name not in known]
-        return found + [
-            f
-            for name in data
-            if name in known
-            for f in faults(data[name], known[name], f"{where}.{name}")
-        ]
+    known = schema.get("properties")
+    parts = enumerate(data) if kind == "array" else data.items() if known is not None else ()
+    for name, part in parts:
+        each = schema.get("items", {}) if kind == "array" else known.get(name)
+        at = f"{where}.{name}"
+        found += [f"{at}: unknown"] if each is None else faults(part, each, at)
     return found
 
 
