@@ -132,10 +132,11 @@ def _sure(words: Words, row: Row) -> str:
 
 
 def part_name(words: Words, part: str) -> str:
-    """Return the name of a part: "gpu0.fp16" is GPU 0."""
+    """Return the name of a part: "gpu0.fp16" is GPU 0, fp16."""
     gpu = _GPU.fullmatch(part)
     if gpu is not None:
-        return words.say("checkup.parts.gpu", {"number": gpu[1]})
+        key = "gpu" if gpu[2] is None else "gpu_precision"
+        return words.say(f"checkup.parts.{key}", {"number": gpu[1], "precision": gpu[2]})
     key = f"checkup.parts.{part or 'whole'}"
     return words.say(key) if words.has(key) else part
 

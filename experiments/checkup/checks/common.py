@@ -50,8 +50,8 @@ def devices_to_do(rule: Rule, evidence: Evidence) -> tuple[str, ...]:
 def without_gpu(rule: Rule, evidence: Evidence) -> Row:
     """Return the row where no GPU can be measured: none is here, or PyTorch cannot use it."""
     if evidence.machine.gpus:
-        return fact(rule, Word.UNCHECKED, "gpu_unusable")
-    return fact(rule, Word.ABSENT, "no_gpu")
+        return fact(rule, Word.UNCHECKED, "gpu_unusable", "gpus")
+    return fact(rule, Word.ABSENT, "no_gpu", "gpus")
 
 
 def by_round(

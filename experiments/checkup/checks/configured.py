@@ -66,9 +66,13 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     known = [m for m in modules if m.transfers_per_s and m.rated_transfers_per_s]
     if not known:
         missing = missing_of(machine, "memory.modules")
-        reason = "hidden" if is_hidden(machine, "memory.modules") else "not_told"
-        told = {"why": missing.why, "how": missing.how} if missing else {}
-        yield fact(rule, Word.UNCHECKED, reason, "memory", **told)
+        if is_hidden(machine, "memory.modules"):
+            yield fact(rule, Word.UNCHECKED, "hidden", "memory")
+        elif missing is not None:
+            told = {"why": missing.why, "how": missing.how}
+            yield fact(rule, Word.UNCHECKED, "not_readable", "memory", **told)
+        else:
+            yield fact(rule, Word.UNCHECKED, "not_told", "memory")
         return
     filled, channels = named_channels(modules), named_channels(machine.memory.modules)
     if filled < channels:

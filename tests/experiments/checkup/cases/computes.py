@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from experiments.checkup.checks import rows_of
 from experiments.checkup.probes.identical.experiment import Repeat
 from experiments.checkup.probes.patterns.experiment import Pass
 from experiments.checkup.probes.training_step.experiment import Loss, Rate
@@ -12,11 +15,13 @@ from tests.experiments.checkup.made import (
     BUSY,
     ROUNDS,
     Case,
+    baseline,
     broken,
     evidence,
     guest,
     ran,
     refused,
+    rule,
     server,
     workstation,
 )
@@ -96,7 +101,7 @@ PATTERNS = [
 FALLS, RISES, BREAKS = (2.3, 1.5, 0.9), (2.3, 2.4, 2.5), (2.3, None, None)
 
 
-def steps(*slow: float, losses=FALLS, here: Machine | None = None, notes=()):
+def steps(*slow: float, losses=FALLS, here: Machine | None = None, noise=ROUNDS, notes=()):
     """Every GPU trains, or the processor; GPU 3 does these fractions of the others' rate."""
     here = here or server()
     names = [f"cuda:{gpu.index}" for gpu in here.gpus] or ["cpu"]
@@ -109,7 +114,7 @@ def steps(*slow: float, losses=FALLS, here: Machine | None = None, notes=()):
                         repeat=turn,
                         samples_per_s=5000.0 * each * (fraction if name == "cuda:3" else 1.0),
                     )
-                    for turn, each in enumerate(ROUNDS)
+                    for turn, each in enumerate(noise)
                 ),
                 *(Loss(step=step, loss=loss) for step, loss in enumerate(losses)),
             ],
@@ -127,9 +132,20 @@ def nothing_trained():
     return evidence(server(), ran("training-step", (), server(), device="cuda:3"))
 
 
+def in_a_guest():
+    """Half of what the baseline has, twice."""
+    found = steps(0.5, 0.5, here=guest())()
+    (row,) = rows_of(rule("training"), found)
+    faster = replace(row, samples=tuple(2 * each for each in row.samples))
+    found.baseline = baseline(faster)
+    return found
+
+
 TRAINING = [
     Case("training", Word.FINE, "measured", steps(1.0), "gpu3"),
     Case("training", Word.LOOK, "below", steps(0.9), "gpu3"),
+    Case("training", Word.LOOK, "between", steps(1.0, noise=(1.0, 0.8, 1.1, 0.9, 1.0)), "gpu3"),
+    Case("training", Word.LOOK, "guest", in_a_guest, "cpu"),
     Case("training", Word.LOOK, "unconfirmed", steps(0.7), "gpu3"),
     Case("training", Word.PROBLEM, "low", steps(0.7, 0.7), "gpu3"),
     Case("training", Word.PROBLEM, "loss_rises", steps(1.0, losses=RISES), "gpu3"),

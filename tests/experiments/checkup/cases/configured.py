@@ -85,6 +85,12 @@ def modules(set_per_s: float | None, rated_per_s: float | None, *slots: tuple[st
     return lambda: evidence(replace(workstation(), memory=Memory(modules=found)))
 
 
+def locked():
+    why = "Only root may read the firmware's table of memory modules."
+    missing = Missing(what="memory.modules", why=why, how="sudo dmidecode --type 17")
+    return evidence(replace(workstation(), memory=Memory(), missing=(missing,)))
+
+
 def hidden():
     why = "A virtual machine does not show the modules of its host."
     missing = Missing(what="memory.modules", why=why, how="Look on the host.")
@@ -97,6 +103,7 @@ MEMORY_SPEED = [
     Case("memory-speed", Word.LOOK, "slowed", modules(4.8e9, 6e9)),
     Case("memory-speed", Word.LOOK, "channels_empty", modules(6e9, 6e9, *HALF)),
     Case("memory-speed", Word.UNCHECKED, "not_told", modules(None, None)),
+    Case("memory-speed", Word.UNCHECKED, "not_readable", locked),
     Case("memory-speed", Word.UNCHECKED, "hidden", hidden),
 ]
 
@@ -144,7 +151,7 @@ GPU_LINK = [
     Case("gpu-link", Word.UNCHECKED, "not_seen", copying(), "gpu0"),
     Case("gpu-link", Word.UNCHECKED, "no_expectation", without_link, "gpu0"),
     Case("gpu-link", Word.UNCHECKED, "not_run", copying((5, 16)), "gpu1"),
-    Case("gpu-link", Word.UNCHECKED, "gpu_unusable", unusable),
+    Case("gpu-link", Word.UNCHECKED, "gpu_unusable", unusable, "gpus"),
     Case("gpu-link", Word.ABSENT, "no_gpu", without_gpu),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 from experiments.checkup.result import Word
 from experiments.core.disturbed import Loss, mark
@@ -25,11 +26,14 @@ from tests.experiments.checkup.made import (
     workstation,
 )
 
+NOISY = (1.0, 0.6, 1.1, 0.55, 0.9)
 LINK = 63e9  # generation 5, sixteen lanes
 NO_GPU = replace(workstation(), gpus=())
 
 
-def copies(*back: float, pinned: bool = True, here=workstation, notes=(), **known):
+def copies(
+    *back: float, pinned: bool = True, here=workstation, noise=ROUNDS, notes=(), **known: Any
+):
     """Runs of GPU 0 that copy at these fractions of the link from it, and at 0.85 to it."""
     runs = [
         ran(
@@ -42,7 +46,7 @@ def copies(*back: float, pinned: bool = True, here=workstation, notes=(), **know
                     bytes_per_s=LINK * share * each * (1 if size > 4096 else 0.01),
                     is_clean=True,
                 )
-                for turn, each in enumerate(ROUNDS)
+                for turn, each in enumerate(noise)
                 for size in (4096, 2**28)
                 for way, share in (("to_gpu", 0.85), ("from_gpu", fraction))
             ],
@@ -65,6 +69,7 @@ def without_link(*fractions: float):
 COPY = [
     Case("gpu-copy", Word.FINE, "measured", copies(0.8), "gpu0"),
     Case("gpu-copy", Word.LOOK, "below", copies(0.7), "gpu0"),
+    Case("gpu-copy", Word.LOOK, "between", copies(0.8, noise=NOISY), "gpu0"),
     Case("gpu-copy", Word.LOOK, "unconfirmed", copies(0.4), "gpu0"),
     Case("gpu-copy", Word.PROBLEM, "low", copies(0.4, 0.4), "gpu0"),
     Case("gpu-copy", Word.FINE, "measured", copies(0.8, surroundings=SHARED), "gpu0"),
@@ -91,7 +96,9 @@ COPY = [
 ]
 
 
-def roofs(here: Machine, *slow: float, slow_gpu: int = 3, rows: bool = True, notes=()):
+def roofs(
+    here: Machine, *slow: float, slow_gpu: int = 3, rows: bool = True, noise=ROUNDS, notes=()
+):
     """Runs of every GPU; one of them does these fractions of what the others do."""
     count = len(here.gpus)
     runs = [
@@ -99,7 +106,7 @@ def roofs(here: Machine, *slow: float, slow_gpu: int = 3, rows: bool = True, not
             "roofline",
             [
                 row
-                for turn, each in enumerate(ROUNDS)
+                for turn, each in enumerate(noise)
                 for rate in [each * (fraction if gpu == slow_gpu else 1.0)]
                 for row in (
                     Rate(kernel="triad", repeat=turn, bytes_per_s=2.5e12 * rate),
@@ -133,6 +140,7 @@ def roofline(rule: str, part: str) -> list[Case]:
     return [
         Case(rule, Word.FINE, "measured", roofs(server(), 1.0), part),
         Case(rule, Word.LOOK, "below", roofs(server(), 0.95), part),
+        Case(rule, Word.LOOK, "between", roofs(server(), 1.0, noise=NOISY), part),
         Case(rule, Word.LOOK, "unconfirmed", roofs(server(), 0.8), part),
         # One slow GPU of eight: the others are fine.
         Case(rule, Word.PROBLEM, "low", roofs(server(), 0.8, 0.8), part),
@@ -167,9 +175,9 @@ PRODUCTS = [
 ]
 
 
-def pairs(*slow: float, wrong: int = 0, here=server, spoilt: bool = False, notes=()):
+def pairs(*slow: float, wrong: int = 0, here=server, spoilt: bool = False, noise=ROUNDS, notes=()):
     """Runs of all pairs, at 0.85 of their link; that from GPU 2 to 5 does these fractions of it."""
-    ways = list(itertools.permutations(range(len(here().gpus)), 2))
+    ways = list(itertools.permutations(range(len(here().gpus)), 2))[: 1 if here is one_way else 99]
     runs = []
     for fraction in slow:
         looked = [
@@ -187,11 +195,11 @@ def pairs(*slow: float, wrong: int = 0, here=server, spoilt: bool = False, notes
             Copied(
                 source=f"cuda:{a}",
                 target=f"cuda:{b}",
-                path="NV18",
+                path="PHB" if here is one_way else "NV18",
                 repeat=turn,
                 bytes_per_s=450e9 * each * (fraction if (a, b) == (2, 5) else 0.85),
             )
-            for turn, each in enumerate(ROUNDS)
+            for turn, each in enumerate(noise)
             for a, b in ways
         ]
         if spoilt:
@@ -200,10 +208,17 @@ def pairs(*slow: float, wrong: int = 0, here=server, spoilt: bool = False, notes
     return lambda: evidence(here(), *runs)
 
 
+def one_way() -> Machine:
+    """Two GPUs without NVLinks, of which one way alone was measured."""
+    return workstation()
+
+
 PAIRS = [
     Case("gpu-pairs", Word.FINE, "measured", pairs(0.85)),
     Case("gpu-pairs", Word.LOOK, "below", pairs(0.7)),
+    Case("gpu-pairs", Word.LOOK, "between", pairs(0.85, noise=NOISY)),
     Case("gpu-pairs", Word.LOOK, "unconfirmed", pairs(0.2)),
+    Case("gpu-pairs", Word.UNCHECKED, "no_expectation", pairs(0.85, here=one_way)),
     Case("gpu-pairs", Word.PROBLEM, "low", pairs(0.2, 0.2)),
     Case("gpu-pairs", Word.PROBLEM, "wrong_copies", pairs(0.85, wrong=2)),
     Case("gpu-pairs", Word.UNCHECKED, "machine_was_busy", pairs(0.2, notes=[BUSY])),

@@ -150,7 +150,7 @@ CORES = [
 LINK = 7.88e9  # of the workstation's disk
 
 
-def disk(*fractions: float, kind: str = "nvme", here=workstation, notes=()):
+def disk(*fractions: float, kind: str = "nvme", here=workstation, noise=ROUNDS, notes=()):
     """Runs that read in order at these fractions of the disk's link."""
     found = here()
     disks = tuple(replace(each, kind=kind) for each in found.storage)
@@ -169,7 +169,7 @@ def disk(*fractions: float, kind: str = "nvme", here=workstation, notes=()):
                         reads_per_s=LINK * fraction * share * each / block,
                         latency_s=block / (LINK * fraction * share * each),
                     )
-                    for turn, each in enumerate(ROUNDS)
+                    for turn, each in enumerate(noise)
                     for block, way, share in (
                         (2**20, "sequential", 1.0),
                         (4096, "sequential", 0.1),
@@ -186,6 +186,10 @@ def disk(*fractions: float, kind: str = "nvme", here=workstation, notes=()):
     return lambda: evidence(found, *runs)
 
 
+def container():
+    return replace(workstation(), container="docker")
+
+
 def without_reads():
     return evidence(workstation(), ran("storage", (), workstation()))
 
@@ -193,6 +197,8 @@ def without_reads():
 DISK = [
     Case("disk", Word.FINE, "measured", disk(0.8)),
     Case("disk", Word.LOOK, "below", disk(0.45)),  # two lanes of four
+    Case("disk", Word.LOOK, "between", disk(0.7, noise=NOISY)),
+    Case("disk", Word.LOOK, "guest", disk(0.22, 0.22, here=container)),
     Case("disk", Word.LOOK, "unconfirmed", disk(0.22)),  # one lane of four
     Case("disk", Word.PROBLEM, "low", disk(0.22, 0.22)),
     # A hard disk is never as fast as its link.

@@ -58,6 +58,10 @@ def falls_to(share: float) -> Callable[[float], float]:
     return lambda t_s: 1.0 if t_s <= SECONDS / 2 else share
 
 
+def jumps(t_s: float) -> float:
+    return falls_to(0.95)(t_s) * (0.9 + 0.01 * (7 * t_s % 10))
+
+
 def disturbed():
     return load(falls_to(0.7), notes=[BUSY])
 
@@ -66,6 +70,7 @@ SUSTAINED = [
     Case("sustained", Word.FINE, "measured", load(), "gpu0"),
     Case("sustained", Word.FINE, "measured", load(lambda t_s: min(1.0, 0.5 + t_s)), "gpu0"),
     Case("sustained", Word.LOOK, "below", load(falls_to(0.94)), "gpu0"),
+    Case("sustained", Word.LOOK, "between", load(jumps), "gpu0"),
     Case("sustained", Word.PROBLEM, "low", load(falls_to(0.7)), "gpu0"),
     Case("sustained", Word.FINE, "measured", load(falls_to(0.7)), "cpu"),
     Case("sustained", Word.LOOK, "guest", load(falls_to(0.7), device="cpu", here=guest), "cpu"),
