@@ -15,12 +15,13 @@ def program(tmp_path, monkeypatch, capsys):
     """Run the command line; its checkup ends at once with the given result."""
     from app.cli import main
 
+    asked = {}
+
     class Scripted:
         result = checkup()
-        asked: dict = {}
 
         def __init__(self, kind, **more):
-            Scripted.asked = {"kind": kind, **more}
+            asked.update(kind=kind, **more)
 
         def stop(self):
             pass
@@ -38,7 +39,7 @@ def program(tmp_path, monkeypatch, capsys):
         told = capsys.readouterr()
         return code, told.out, told.err
 
-    run.asked = lambda: Scripted.asked
+    run.asked = asked
     return run
 
 
@@ -84,7 +85,7 @@ def test_the_saved_baseline_is_compared_with(program, tmp_path):
     program("checkup", "--save-baseline", result=checkup(machine=of_here))
     slower = checkup(bandwidth(20e9, word=Word.LOOK), machine=of_here)
     _, out, _ = program("checkup", result=slower)
-    assert program.asked()["baseline"].machine["fingerprint"] == of_here["fingerprint"]
+    assert program.asked["baseline"].machine["fingerprint"] == of_here["fingerprint"]
     assert "2026-11-20" in out
 
 
@@ -92,7 +93,7 @@ def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
     given = tmp_path / "old.json"
     given.write_bytes(encode(checkup(id="old")))
     program("checkup", "--baseline", str(given))
-    assert program.asked()["baseline"].id == "old"
+    assert program.asked["baseline"].id == "old"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_what_cannot_be_is_one_sentence(program, arguments, said):
 
 def test_soak_asks_for_its_length_and_its_heat(program):
     program("checkup", "--soak", "20", "--stop-at", "90")
-    asked = program.asked()
+    asked = program.asked
     assert (asked["kind"], asked["soak_s"], asked["stop_celsius"]) == ("soak", 1200.0, 90.0)
 
 
