@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 NOBODYS = ("", "root", "localhost")
-PROGRAM = Path(__file__).parents[3]
+PROGRAM = Path(__file__).parents[1]
 SMALL = 2**16  # no address that is in use: `x[::2]` is none
 RESOLVER = Path("/etc/resolv.conf")
 # What lies there is the same on many machines.
