@@ -49,7 +49,7 @@ def to_html(document: Document, words: Words) -> str:
         parts=[(KINDS[type(part)], part) for part in document.parts],
         block=BLOCK,
         data=data_json(document) if document.data else "",
-        foot=foot(document, words),
+        foot=foot(document, words, reopens="run" in document.data),
         say=words.say,
         drawn=_drawn,
         themes=themes,

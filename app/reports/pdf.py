@@ -1,22 +1,23 @@
 """A report as a PDF on A4: words by QTextDocument, plots painted straight onto the page.
 
-Both stay text and vectors; Inter is embedded. LIMIT: digits of equal width (`tnum`) cannot be
-searched or copied in a PDF, so that no font here has them.
+Both stay text and vectors; Inter is embedded. LIMIT: letters that Inter puts in
+place of others, as for digits of equal width, cannot be searched or copied: no font here does so.
 """
 
 from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QObject, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QFont,
-    QFontMetricsF,
     QPageLayout,
     QPageSize,
     QPainter,
     QPdfWriter,
     QPyTextObject,
+    QTextBlock,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -32,6 +33,7 @@ MARGINS_MM = QMarginsF(18, 16, 18, 16)
 RESOLUTION, POINTS_AN_INCH = 600, 96  # dots of the paper; a pixel is as large as in CSS
 FOOT_PX, TEXT_PX, NOTE_PX, HEAD_PX, TITLE_PX = 28, 13, 11, 16, 24
 PLOT = QTextFormat.ObjectTypes.UserObject + 1
+HOLE = "\ue000"  # stands where a plot comes; no text of ours has such a letter
 PLACE = 1  # the property of the text that says which plot stands there
 
 
@@ -60,12 +62,8 @@ def to_pdf(document: Document, words: Words) -> bytes:
     text.setDocumentMargin(0)
     text.setDefaultStyleSheet(_style())
     text.setPageSize(page)
-    cursor = QTextCursor(text)
-    cursor.insertHtml(_head(document))
-    places = iter(range(len(plots)))
-    for part in document.parts:
-        _insert(cursor, part, places, words)
-    cursor.insertHtml(f"<p class='soft'><br>{_safe(foot(document, words))}</p>")
+    _fill(text, document, plots, words)
+    _keep_headings(text, page.height())
     with QPainter(writer) as painter:
         painter.scale(scale, scale)
         count = text.pageCount()
@@ -74,7 +72,9 @@ def to_pdf(document: Document, words: Words) -> bytes:
                 writer.newPage()
             painter.save()
             painter.translate(0, -number * page.height())
-            text.drawContents(painter, QRectF(QPointF(0, number * page.height()), page))
+            seen = QRectF(QPointF(0, number * page.height()), page)
+            painter.setClipRect(seen)
+            text.drawContents(painter, seen)
             painter.restore()
             _number(painter, words, number + 1, count, page)
     return bytes(buffer.data().data())
@@ -110,8 +110,113 @@ class _Plots(QPyTextObject):
         painter.restore()
 
 
-def _insert(cursor: QTextCursor, part: Part, places: object, words: Words) -> None:
-    raise NotImplementedError
+def _fill(text: QTextDocument, document: Document, plots: list[Plot], words: Words) -> None:
+    """Write every part into the text, with room for the plots."""
+    date = document.date[:19].replace("T", " ")
+    html = [f"<h1>{_safe(document.title)}</h1>"]
+    html.append(_paragraph(f"{document.subtitle} · {date}", "soft"))
+    html += [_html(part, words) for part in document.parts]
+    text.setHtml("".join([*html, _paragraph(foot(document, words), "soft foot")]))
+    cursor = QTextCursor(text)
+    for number in range(len(plots)):
+        cursor = text.find(HOLE, cursor)
+        room = QTextCharFormat()
+        room.setObjectType(PLOT)
+        room.setProperty(PLACE, number)
+        cursor.insertText("\N{OBJECT REPLACEMENT CHARACTER}", room)
+
+
+def _keep_headings(text: QTextDocument, page_px: float) -> None:
+    """Let no heading stand at the end of a page, without what it is the heading of."""
+    layout = text.documentLayout()
+
+    def page(block: QTextBlock) -> int:
+        line = block.layout().lineAt(0)
+        return int((layout.blockBoundingRect(block).top() + line.rect().bottom()) // page_px)
+
+    block = text.lastBlock()
+    while (before := block.previous()).isValid():
+        if before.blockFormat().headingLevel() and page(before) != page(block):
+            _break_before(block, QTextFormat.PageBreakFlag.PageBreak_Auto)
+            _break_before(before, QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
+        block = before
+
+
+def _break_before(block: QTextBlock, flag: QTextFormat.PageBreakFlag) -> None:
+    changed = QTextBlockFormat()
+    changed.setPageBreakPolicy(flag)
+    QTextCursor(block).mergeBlockFormat(changed)
+
+
+def _html(part: Part, words: Words) -> str:
+    """Return a part as the HTML that QTextDocument knows."""
+    match part:
+        case Heading(text):
+            return f"<h2>{_safe(text)}</h2>"
+        case Paragraph(text, role):
+            return _paragraph(text, role)
+        case Bullets(items):
+            return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in items)}</ul>"
+        case Facts(pairs):
+            rows = [f"<tr><td class='soft'>{_safe(name)}</td><td>{_safe(value)}</td></tr>"
+                    for name, value in pairs]  # fmt: skip
+            return f"<table cellpadding='3' cellspacing='0'>{''.join(rows)}</table>"
+        case Table():
+            return _table(part, words)
+        case Plot(caption=caption, table=table):
+            html = f"<h3>{_safe(caption)}</h3>" + f"<p>{HOLE}</p>" * (part.picture is not None)
+            is_short = table is not None and len(table.rows) + table.left_out <= MOST_ROWS
+            return html + _table(table, words) if table is not None and is_short else html
+
+
+def _table(table: Table, words: Words) -> str:
+    theme = themes.load("light")
+    rows = []
+    for at, row in enumerate(table.rows):
+        cells = [_cell("td", cell, place in table.numbers) for place, cell in enumerate(row)]
+        if table.states:
+            state = table.states[at]
+            said = _safe(f"{state.sign} {state.word}")
+            cells.insert(0, f"<td style='color: {getattr(theme, state.colour)}'>{said}</td>")
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    heads = [_cell("th", name, place in table.numbers) for place, name in enumerate(table.head)]
+    heads = ["<th></th>", *heads] if table.states else heads
+    head = f"<thead><tr>{''.join(heads)}</tr></thead>"
+    html = f"<table width='100%' cellpadding='4' cellspacing='0'>{head}{''.join(rows)}</table>"
+    if table.left_out:
+        html += _paragraph(words.say("report.rows_left_out", {"count": table.left_out}), "soft")
+    return html
+
+
+def _cell(tag: str, text: str, is_number: bool) -> str:
+    align = "right" if is_number else "left"
+    return f"<{tag} align='{align}'>{_safe(text)}</{tag}>"
+
+
+def _paragraph(text: str, role: str) -> str:
+    return f"<p class='{role}'>{_safe(text)}</p>"
+
+
+def _safe(text: str) -> str:
+    return escape(text.replace(HOLE, "")).replace("\n", "<br>")
+
+
+def _style() -> str:
+    """Return the style of the words, in the colours of the light theme."""
+    theme = themes.load("light")
+    return f"""
+        p, td, li {{ color: {theme.ink}; margin-top: 4px; margin-bottom: 4px; }}
+        table {{ margin-top: 6px; margin-bottom: 6px; }}
+        ul {{ margin-left: -20px; }}
+        h1 {{ font-size: {TITLE_PX}px; font-weight: 700; }}
+        h2 {{ font-size: {HEAD_PX}px; font-weight: 700; margin-top: 22px; margin-bottom: 4px; }}
+        h3 {{ font-size: {TEXT_PX}px; font-weight: 600; margin-top: 14px; margin-bottom: 2px; }}
+        .strong {{ font-size: {HEAD_PX}px; font-weight: 600; }}
+        .soft {{ color: {theme.soft}; font-size: {NOTE_PX}px; }}
+        .foot {{ margin-top: 20px; }}
+        td, th {{ font-size: {NOTE_PX}px; }}
+        th {{ color: {theme.soft}; font-weight: 500; }}
+    """
 
 
 def _number(painter: QPainter, words: Words, number: int, count: int, page: QSizeF) -> None:
@@ -126,4 +231,5 @@ def _font(px: int) -> QFont:
     font = QFont(themes.SANS)
     font.setPixelSize(px)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    font.setFeature(QFont.Tag("calt"), 0)
     return font

@@ -98,7 +98,7 @@ class ScenePicture:
         painter.save()
         painter.scale(width / WIDTH_PX, width / WIDTH_PX)
         bounds = QRectF(0, 0, WIDTH_PX, self._height)
-        self._scene.paint(painter, bounds, replace(self._load("light"), has_equal_digits=False))
+        self._scene.paint(painter, bounds, replace(self._load("light"), is_for_pdf=True))
         painter.restore()
 
 

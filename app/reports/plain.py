@@ -45,11 +45,11 @@ def to_json(document: Document) -> str:
     return data_json(document, said) + "\n"
 
 
-def foot(document: Document, words: Words) -> str:
-    """Return what stands at the end of every report."""
+def foot(document: Document, words: Words, *, reopens: bool = False) -> str:
+    """Return what stands at the end of every report; one that `reopens` says how."""
     values = {"program": _program(), "at": document.date[:19].replace("T", " ")}
     said = words.say("report.written_by", values)
-    return f"{said} {words.say('report.reopens')}" if document.data.get("run") else said
+    return f"{said} {words.say('report.reopens')}" if reopens else said
 
 
 def to_text(document: Document, words: Words) -> str:
