@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from app.reports.document import Mode
     from app.reports.run_report import Draw
     from widgets.plots.scene import Scene
+    from widgets.style.theme import Theme
 
 WIDTH_PX, HEIGHT_PX = 760, 340
 
@@ -42,8 +45,8 @@ def qt_or_problem() -> tuple[object, Problem | None]:
 
 
 def drawer(words: Words) -> Draw:
-    """Return what draws the views of an experiment; Qt must be there."""
-    numbers = iter(range(1_000_000))
+    """Return what draws the views of an experiment; Qt is needed only once a picture is drawn."""
+    numbers = itertools.count()
 
     def draw(
         experiment: Experiment[Any],
@@ -52,13 +55,16 @@ def drawer(words: Words) -> Draw:
         values: Mapping[str, float],
         frame: messages.Frame | None,
     ) -> ScenePicture:
-        from widgets.plots.scene import Scene
+        def make() -> Scene:
+            from widgets.plots.scene import Scene
 
-        scene = Scene(experiment, view, words)
-        scene.take(rows, values, None)
-        if frame is not None:
-            scene.take_frame(frame)
-        return ScenePicture(scene, f"p{next(numbers)}")
+            scene = Scene(experiment, view, words)
+            scene.take(rows, values, None)
+            if frame is not None:
+                scene.take_frame(frame)
+            return scene
+
+        return ScenePicture(make, f"p{next(numbers)}")
 
     return draw
 
@@ -66,11 +72,16 @@ def drawer(words: Words) -> Draw:
 class ScenePicture:
     """A scene as a picture of a document; `prefix` tells its ids from those of other pictures."""
 
-    def __init__(self, scene: Scene, prefix: str) -> None:
-        from widgets.style import theme
+    def __init__(self, make: Callable[[], Scene], prefix: str) -> None:
+        self._make, self._prefix = make, prefix
 
-        self._scene, self._prefix, self._load = scene, prefix, theme.load
-        self._height = max(HEIGHT_PX, round(scene.least_px(WIDTH_PX, theme.load("light"))))
+    @functools.cached_property
+    def _scene(self) -> Scene:
+        return self._make()
+
+    @functools.cached_property
+    def _height(self) -> int:
+        return max(HEIGHT_PX, round(self._scene.least_px(WIDTH_PX, _theme("light"))))
 
     @property
     def said(self) -> str:
@@ -88,7 +99,7 @@ class ScenePicture:
 
         from widgets.plots import export
 
-        made = export.svg(self._scene, QSize(WIDTH_PX, self._height), self._load(mode)).decode()
+        made = export.svg(self._scene, QSize(WIDTH_PX, self._height), _theme(mode)).decode()
         return inline(made, f"{self._prefix}{mode[0]}-")
 
     def paint(self, painter: Any, width: float) -> None:
@@ -98,8 +109,14 @@ class ScenePicture:
         painter.save()
         painter.scale(width / WIDTH_PX, width / WIDTH_PX)
         bounds = QRectF(0, 0, WIDTH_PX, self._height)
-        self._scene.paint(painter, bounds, replace(self._load("light"), is_for_pdf=True))
+        self._scene.paint(painter, bounds, replace(_theme("light"), is_for_pdf=True))
         painter.restore()
+
+
+def _theme(mode: Mode) -> Theme:
+    from widgets.style import theme
+
+    return theme.load(mode)
 
 
 def inline(svg: str, prefix: str) -> str:
@@ -111,5 +128,3 @@ def inline(svg: str, prefix: str) -> str:
     element = re.sub(r"\s*<(title|desc)>.*?</\1>", "", element, flags=re.DOTALL)
     element = re.sub(r'\bid="', f'id="{prefix}', element)
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", element)
-
-

@@ -194,5 +194,3 @@ def _unmarked(text: str) -> str:
     """Return text as Markdown that reads as it stands, on one line."""
     said: str = _MARKUP.sub(r"\\\1", " ".join(text.split()))
     return re.sub(r"^(\s*)([-+=]|\d+[.)])", r"\1\\\2", said)
-
-

@@ -22,7 +22,6 @@ from machine.text import escaped
 T = TypeVar("T")
 
 _NAMING = re.compile(r"(?:serial|uuid|host|user|mac)(?:_?(?:name|number|address))?")
-_IN_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _HTML = re.compile("[<>&\u2028\u2029]")
 
 
@@ -91,7 +90,7 @@ def without_names(plain: Any, nameless: Callable[[str], str] = anonymous) -> Any
 
 def for_html(json: str) -> str:
     """Return JSON that cannot end the element of HTML that it stands in."""
-    return _HTML.sub(lambda found: _IN_HTML[found[0]], json)
+    return _HTML.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
 
 
 def _remembering(change: Callable[[str], str]) -> Callable[[str], str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from app.anonymous import anonymous
 from app.report import Report, analysed_anew, conditions, note_text, notes_of_file, report, settings
 from app.reports.document import (
     Bullets,
@@ -58,20 +59,28 @@ class Source:
     experiment: Experiment[Any]
     notes: RunNotes
     lesson: Taught | None
+    has_names: bool  # is there anything that names somebody, and that is left out by default?
 
 
 def source_of(path: Path, notes: RunNotes, catalogue: Catalogue) -> Source:
     """Read a run file; may take a while. Raises UserError."""
-    recording = read(path)
+    recording, lines = read(path), list(lines_of(path))
     experiment = catalogue.load(recording.started.experiment)
-    lesson = None if experiment.is_own else taught(experiment, catalogue.homes[experiment.id])
-    return Source(recording, list(lines_of(path)), experiment, notes, lesson)
+    is_own = experiment.is_own
+    lesson = None if is_own else taught(experiment, catalogue.homes[experiment.id])
+    said = (notes.name, notes.note, *notes.tags)
+    has_names = any(anonymous(text) != text for text in said) or clean_lines(
+        lines, is_own=is_own
+    ) != clean_lines(lines, is_own=is_own, names=True)
+    return Source(recording, lines, experiment, notes, lesson, has_names)
 
 
 def run_report(
-    source: Source, words: Words, include: Include, draw: Draw | None = None
+    source: Source, words: Words, include: Include, draw: Draw | None, why_not: str = ""
 ) -> Document:
-    """Return the report of a run with what may leave; without `draw` it has no pictures.
+    """Return the report of a run with what may leave.
+
+    Without `draw` it has no pictures, and `why_not` says why.
 
     All of it follows from lines that were made clean first, so that plots name nobody either.
     Raises UserError where the experiment has changed its tables since.
@@ -85,7 +94,7 @@ def run_report(
     )
     recording = recording_of("", (bytes(line) + b"\n" for line in lines))
     notes = _allowed(source.notes, include)
-    parts = _Parts(words, source, recording, notes, draw)
+    parts = _Parts(words, source, recording, notes, draw, why_not)
     data: dict[str, Any] = {}
     is_small = sum(len(bytes(line)) for line in lines) <= MOST_BYTES
     if include.data and is_small:
@@ -121,7 +130,9 @@ class _Parts:
         recording: Recording,
         notes: RunNotes,
         draw: Draw | None,
+        why_not: str,
     ) -> None:
+        self._why_not = why_not
         self._words, self._recording, self._notes = words, recording, notes
         self._experiment, self._lesson, self._draw = source.experiment, source.lesson, draw
         self._tables = recording.tables(source.experiment)
@@ -216,8 +227,8 @@ class _Parts:
         if not shown:
             return
         yield self._heading("report.plots")
-        if self._draw is None:
-            yield Paragraph(self._words.say("report.no_pictures"), "soft")
+        if self._draw is None and self._why_not:
+            yield Paragraph(self._why_not, "soft")
         for view in shown:
             rows, frame = self._tables[view.table], frames.get(view.table)
             yield Plot(

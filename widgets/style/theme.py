@@ -66,7 +66,9 @@ class Theme:
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
         """Return a font of one of the six text sizes; digits are equally wide but in PDF."""
-        return QFont(_font(self.px(name), weight, mono, self.is_for_pdf))  # a copy: whoever has it may change it
+        return QFont(
+            _font(self.px(name), weight, mono, self.is_for_pdf)
+        )  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
