@@ -6,9 +6,21 @@ place of others, as for digits of equal width, cannot be searched or copied: no 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from html import escape
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRect, QRectF, QSizeF, Qt
+from PySide6.QtCore import (
+    QBuffer,
+    QIODevice,
+    QMarginsF,
+    QObject,
+    QPointF,
+    QRect,
+    QRectF,
+    QSizeF,
+    Qt,
+)
 from PySide6.QtGui import (
     QFont,
     QPageLayout,
@@ -17,7 +29,6 @@ from PySide6.QtGui import (
     QPdfWriter,
     QPyTextObject,
     QTextBlock,
-    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -55,15 +66,7 @@ def to_pdf(document: Document, words: Words) -> bytes:
     writer.setCreator("Coreopsis")
     scale = RESOLUTION / POINTS_AN_INCH
     page = QSizeF(writer.width() / scale, writer.height() / scale - FOOT_PX)
-    plots = [part for part in document.parts if isinstance(part, Plot) and part.picture]
-    text, painted = QTextDocument(), _Plots(plots, page.width())
-    text.documentLayout().registerHandler(PLOT, painted)
-    text.setDefaultFont(_font(TEXT_PX))
-    text.setDocumentMargin(0)
-    text.setDefaultStyleSheet(_style())
-    text.setPageSize(page)
-    _fill(text, document, plots, words)
-    _keep_headings(text, page.height())
+    text = _laid_out(document, words, page)
     with QPainter(writer) as painter:
         painter.scale(scale, scale)
         count = text.pageCount()
@@ -83,8 +86,8 @@ def to_pdf(document: Document, words: Words) -> bytes:
 class _Plots(QPyTextObject):
     """Paints the plots where the text has left room for them."""
 
-    def __init__(self, plots: list[Plot], width: float) -> None:
-        super().__init__()
+    def __init__(self, plots: list[Plot], width: float, parent: QObject) -> None:
+        super().__init__(parent)
         self._plots, self._width = plots, width
 
     def intrinsicSize(self, _document: QTextDocument, _at: int, format_: QTextFormat) -> QSizeF:
@@ -110,12 +113,35 @@ class _Plots(QPyTextObject):
         painter.restore()
 
 
-def _fill(text: QTextDocument, document: Document, plots: list[Plot], words: Words) -> None:
-    """Write every part into the text, with room for the plots."""
+def _laid_out(document: Document, words: Words, page: QSizeF) -> QTextDocument:
+    """Return the text on pages, with no heading at the end of one."""
+    breaks: set[int] = set()  # headings that begin a page
+    while True:
+        # WORKAROUND: anew each time, because Qt 6.11 lays out wrongly what changes afterwards.
+        text = _filled(document, words, page, breaks)
+        found = _last_on_page(text, page.height())
+        if found is None or found in breaks:
+            return text
+        breaks.add(found)
+
+
+def _filled(
+    document: Document, words: Words, page: QSizeF, breaks: Collection[int]
+) -> QTextDocument:
+    """Return a text with every part, with room for the plots."""
+    plots = [part for part in document.parts if isinstance(part, Plot) and part.picture]
+    text = QTextDocument()
+    text.documentLayout().registerHandler(PLOT, _Plots(plots, page.width(), text))
+    text.setDefaultFont(_font(TEXT_PX))
+    text.setDocumentMargin(0)
+    text.setDefaultStyleSheet(_style())
     date = document.date[:19].replace("T", " ")
     html = [f"<h1>{_safe(document.title)}</h1>"]
     html.append(_paragraph(f"{document.subtitle} · {date}", "soft"))
-    html += [_html(part, words) for part in document.parts]
+    headings = itertools.count()
+    for part in document.parts:
+        begins = isinstance(part, Heading | Plot) and next(headings) in breaks
+        html.append(_html(part, words, " style='page-break-before: always'" * begins))
     text.setHtml("".join([*html, _paragraph(foot(document, words), "soft foot")]))
     cursor = QTextCursor(text)
     for number in range(len(plots)):
@@ -124,35 +150,40 @@ def _fill(text: QTextDocument, document: Document, plots: list[Plot], words: Wor
         room.setObjectType(PLOT)
         room.setProperty(PLACE, number)
         cursor.insertText("\N{OBJECT REPLACEMENT CHARACTER}", room)
+    text.setPageSize(page)
+    return text
 
 
-def _keep_headings(text: QTextDocument, page_px: float) -> None:
-    """Let no heading stand at the end of a page, without what it is the heading of."""
+def _last_on_page(text: QTextDocument, page_px: float) -> int | None:
+    """Return the first heading that what it is the heading of does not follow on its page."""
+    text.pageCount()  # lays all of it out
     layout = text.documentLayout()
 
     def page(block: QTextBlock) -> int:
-        line = block.layout().lineAt(0)
-        return int((layout.blockBoundingRect(block).top() + line.rect().bottom()) // page_px)
+        top, lines = layout.blockBoundingRect(block).top(), block.layout()
+        below = lines.lineAt(0).rect().bottom() if lines.lineCount() else 0.0
+        return int((top + below) // page_px)
 
-    block = text.lastBlock()
-    while (before := block.previous()).isValid():
-        if before.blockFormat().headingLevel() and page(before) != page(block):
-            _break_before(block, QTextFormat.PageBreakFlag.PageBreak_Auto)
-            _break_before(before, QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
-        block = before
+    count, first = 0, None  # headings so far; the first of those that follow each other
+    block = text.begin().next()  # after the title
+    while block.isValid():
+        is_heading = block.blockFormat().headingLevel() > 1
+        if first is not None and page(block.previous()) != page(block):
+            return first
+        if is_heading:
+            first = count if first is None else first
+            count += 1
+        else:
+            first = None
+        block = block.next()
+    return None
 
 
-def _break_before(block: QTextBlock, flag: QTextFormat.PageBreakFlag) -> None:
-    changed = QTextBlockFormat()
-    changed.setPageBreakPolicy(flag)
-    QTextCursor(block).mergeBlockFormat(changed)
-
-
-def _html(part: Part, words: Words) -> str:
-    """Return a part as the HTML that QTextDocument knows."""
+def _html(part: Part, words: Words, style: str) -> str:
+    """Return a part as the HTML that QTextDocument knows; a heading may have a style."""
     match part:
         case Heading(text):
-            return f"<h2>{_safe(text)}</h2>"
+            return f"<h2{style}>{_safe(text)}</h2>"
         case Paragraph(text, role):
             return _paragraph(text, role)
         case Bullets(items):
@@ -164,7 +195,9 @@ def _html(part: Part, words: Words) -> str:
         case Table():
             return _table(part, words)
         case Plot(caption=caption, table=table):
-            html = f"<h3>{_safe(caption)}</h3>" + f"<p>{HOLE}</p>" * (part.picture is not None)
+            html = f"<h3{style}>{_safe(caption)}</h3>" + f"<p>{HOLE}</p>" * (
+                part.picture is not None
+            )
             is_short = table is not None and len(table.rows) + table.left_out <= MOST_ROWS
             return html + _table(table, words) if table is not None and is_short else html
 

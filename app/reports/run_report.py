@@ -24,7 +24,7 @@ from app.reports.document import (
 )
 from app.reports.privacy import Include, clean, clean_lines
 from app.runs.library import machine_name
-from app.runs.run_notes import RunNotes
+from app.runs.run_notes import RunNotes, read_notes, told_notes
 from app.trust import DISTURBANCES
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
@@ -37,7 +37,7 @@ from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import ALTERED, Recording, lines_of, read, recording_of
-from experiments.engine.report_file import LIMIT_BYTES
+from experiments.engine.report_file import LIMIT_BYTES, carried_by
 from machine.model import BadMachine
 from machine.model import from_json as machine_of
 
@@ -62,9 +62,11 @@ class Source:
     has_names: bool  # is there anything that names somebody, and that is left out by default?
 
 
-def source_of(path: Path, notes: RunNotes, catalogue: Catalogue) -> Source:
-    """Read a run file; may take a while. Raises UserError."""
+def source_of(path: Path, catalogue: Catalogue) -> Source:
+    """Read a run file and the notes on it; may take a while. Raises UserError."""
     recording, lines = read(path), list(lines_of(path))
+    carried = carried_by(path)
+    notes = read_notes(path) if carried is None else told_notes(carried.notes)
     experiment = catalogue.load(recording.started.experiment)
     is_own = experiment.is_own
     lesson = None if is_own else taught(experiment, catalogue.homes[experiment.id])

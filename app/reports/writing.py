@@ -48,7 +48,7 @@ def preview(document: Document, kind: str, words: Words) -> str:
     """Return what will be written, of HTML and PDF the words and the data; cut where it is long."""
     if kind not in ("html", "pdf"):
         return _cut(as_text(document, kind, words), words)
-    parts = [words.say("report.and_plots"), to_text(document, words)]
+    parts = [words.say("report.and_plots"), "", to_text(document, words)]
     if kind == "html" and document.data:
         parts += [words.say("report.data_follows"), data_json(document)]
     return _cut("\n".join(parts), words)

@@ -18,6 +18,7 @@ from widgets.style.theme import STEP
 WIDTH_PX, LINES = 860, 18
 KINDS = ("html", "pdf", "markdown", "text", "json")
 UNCOPIED = ("pdf",)
+WITH_DATA = ("html", "json")
 
 
 class ReportSheet(Overlay):
@@ -102,6 +103,8 @@ class ReportSheet(Overlay):
 
     def _wait(self) -> None:
         """Let nothing be written that is not shown."""
+        if (data := self.checks.get("data")) is not None:
+            data.setEnabled(self.kind in WITH_DATA)
         self.help.setText(self._words.say(f"report.{self.kind}_help"))
         self.text.setPlainText(self._words.say("report.making"))
         self.copy.setText(self._words.say("report.copy"))

@@ -16,7 +16,6 @@ from app.reports.pictures import drawer
 from app.reports.privacy import Include
 from app.reports.run_report import Source, run_report, source_of
 from app.reports.writing import SUFFIXES, as_text, preview, written
-from app.runs.run_notes import RunNotes
 from app.window.core.saving import Saving
 from app.window.core.session import Session
 from widgets.sheets.report_sheet import ReportSheet
@@ -33,10 +32,9 @@ class Reporting(QObject):
         self._saving = Saving(session, parent)
         self._document: Document
 
-    def open(self, path: Path, notes: RunNotes) -> None:
-        """Read a run, and show what a report of it would tell."""
-        read = partial(source_of, path, notes, self._session.catalogue)
-        self._session.background.do_soon(read, self._show)
+    def open(self, path: Path) -> None:
+        """Read a run, after its notes are written, and show what a report of it would tell."""
+        self._session.background.do(partial(source_of, path, self._session.catalogue), self._show)
 
     def _show(self, source: Source) -> None:
         session = self._session
@@ -98,9 +96,10 @@ class Reporting(QObject):
 
 def choices_of(source: Source) -> dict[str, bool]:
     """Return what may be included of this run, and whether it is at first."""
-    notes, usual = source.notes, asdict(Include())
+    notes, lesson, usual = source.notes, source.lesson, asdict(Include())
+    guess = notes.guess
     there = {
-        "prediction": notes.guess is not None,
+        "prediction": guess is not None and lesson is not None and lesson.accepts(guess),
         "data": True,
         "note": bool(notes.note),
         "name": bool(notes.name or notes.tags),

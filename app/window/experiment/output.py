@@ -12,7 +12,6 @@ from PySide6.QtGui import QGuiApplication
 
 from app.notebook import notebook
 from app.report import conditions, processor, settings
-from app.runs.run_notes import RunNotes
 from app.source import script, sources
 from app.window.core.saving import Saving
 from app.window.experiment.page_model import PageModel
@@ -186,13 +185,11 @@ class Output(QObject):
         """Show what a report of the shown run would tell, and offer to write it."""
         from app.window.core.reporting import Reporting  # with all that writes reports
 
-        path, loaded = self._model.path, self._model.loaded
-        if path is None or loaded is None:
+        if (path := self._model.path) is None:
             return
         if self._reporting is None:
             self._reporting = Reporting(self._model.session, self._panel)
-        kept = (run.run_notes for run in self._model.session.runs if run.run == loaded.run)
-        self._reporting.open(path, next(kept, RunNotes()))
+        self._reporting.open(path)
 
     def copy_svg(self) -> None:
         """Copy it as SVG."""

@@ -304,7 +304,7 @@ class RunsPlace(Place):
         if self._reporting is None:
             self._reporting = Reporting(self.session, self)
         self.details.hand_on()  # a note that is being typed
-        self._reporting.open(run.path, run.run_notes)
+        self._reporting.open(run.path)
 
     def _delete(self) -> None:
         self.details.hand_on()
