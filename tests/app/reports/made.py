@@ -26,9 +26,10 @@ NOTES = RunNotes(
 
 
 def report(
-    folder: Path, made: Made | None = None, include: Include = ALL, notes: RunNotes = NOTES
+    folder: Path, made: Made | bytes | None = None, include: Include = ALL, notes: RunNotes = NOTES
 ) -> Document:
-    """Return the report of a run that was written to a file, with its plots."""
-    path = (made or threads()).write(folder / "run.coreopsis.jsonl")
+    """Return the report, with plots, of a run that was written to a file."""
+    path = folder / "run.coreopsis.jsonl"
+    path.write_bytes(made if isinstance(made, bytes) else (made or threads()).data)
     notes_path(path).write_bytes(msgspec.json.encode(notes))
     return run_report(source_of(path, CATALOGUE), WORDS, include, drawer(WORDS))
