@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from app.anonymous import anonymous
+from app.anonymous import nameless
 from app.reports.document import Document
 from experiments.engine import messages
 from experiments.engine.seal import Seal
@@ -41,8 +41,8 @@ def clean(document: Document, *, names: bool = False) -> Document:
 
     What strangers wrote into it commands no terminal and no browser either way.
     """
-    change = _remembering(lambda text: escaped(text if names else anonymous(text)))
-    return _walked(document, change)
+    without = str if names else nameless()
+    return _walked(document, _remembering(lambda text: escaped(without(text))))
 
 
 def clean_lines(
@@ -53,7 +53,7 @@ def clean_lines(
     Rows are looked at where the experiment is the user's own. `is_sealed`: only a run whose
     checksum held gets a new one. A torn last line is left out.
     """
-    seal, nameless, found = Seal(), _remembering(anonymous), list[msgspec.Raw]()
+    seal, change, found = Seal(), _remembering(nameless()), list[msgspec.Raw]()
     texts = {"values", "problem", *(("params", "row") if is_own else ())}
     for line in lines:
         try:
@@ -62,9 +62,9 @@ def clean_lines(
             break
         for key in () if names else plain:
             if key in ("machine", "environment"):
-                plain[key] = without_names(plain[key], nameless)
+                plain[key] = without_names(plain[key], change)
             elif key in texts:
-                plain[key] = _walked(plain[key], nameless)
+                plain[key] = _walked(plain[key], change)
         if is_sealed:
             plain.pop("crc32", None)
         safe = for_html(msgspec.json.encode(plain).decode()).encode() + b"\n"
@@ -74,17 +74,17 @@ def clean_lines(
     return found
 
 
-def without_names(plain: Any, nameless: Callable[[str], str] = anonymous) -> Any:
-    """Return plain JSON without names; a value called a serial number or the like becomes null."""
+def without_names(plain: Any, change: Callable[[str], str]) -> Any:
+    """Return plain JSON with each text changed; a value called a serial number is null."""
     if isinstance(plain, str):
-        return nameless(plain)
+        return change(plain)
     if isinstance(plain, Mapping):
         return {
-            nameless(key): None if _NAMING.fullmatch(key) else without_names(value, nameless)
+            change(key): None if _NAMING.fullmatch(key) else without_names(value, change)
             for key, value in plain.items()
         }
     if isinstance(plain, list | tuple):
-        return [without_names(each, nameless) for each in plain]
+        return [without_names(each, change) for each in plain]
     return plain
 
 

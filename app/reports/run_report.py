@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from app.anonymous import anonymous
+from app.anonymous import nameless
 from app.report import Report, analysed_anew, conditions, note_text, notes_of_file, report, settings
 from app.reports.document import (
     Bullets,
@@ -70,8 +70,8 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
     experiment = catalogue.load(recording.started.experiment)
     is_own = experiment.is_own
     lesson = None if is_own else taught(experiment, catalogue.homes[experiment.id])
-    said = (notes.name, notes.note, *notes.tags)
-    has_names = any(anonymous(text) != text for text in said) or clean_lines(
+    without, said = nameless(), (notes.name, notes.note, *notes.tags)
+    has_names = any(without(text) != text for text in said) or clean_lines(
         lines, is_own=is_own
     ) != clean_lines(lines, is_own=is_own, names=True)
     return Source(recording, lines, experiment, notes, lesson, has_names)

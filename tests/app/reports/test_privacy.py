@@ -21,7 +21,15 @@ from tests.app.reports.made import NOTES, WORDS, report
 from tests.hostile import EVIL, OBEYED
 
 TEXTS = [kind for kind in SUFFIXES if kind != "pdf"]
-SECRETS = ("alice", "darkstar", "10.1.2.3", "00:1b:44:11:3a:b7", "/srv/thesis", "S3CR3T-42", "/home")
+SECRETS = (
+    "alice",
+    "darkstar",
+    "10.1.2.3",
+    "00:1b:44:11:3a:b7",
+    "/srv/thesis",
+    "S3CR3T-42",
+    "/home",
+)
 
 
 @pytest.fixture
@@ -136,9 +144,9 @@ def test_rows_of_a_users_own_experiment_are_looked_at_too(alice):
     assert b"thesis" in bytes(clean_lines([line], is_sealed=False)[0])
 
 
-def test_what_is_called_a_serial_number_leaves_in_no_report(alice):
+def test_what_is_called_a_serial_number_leaves_in_no_report():
     given = {"serial": 42, "gpu": {"uuid": "GPU-1", "user_name": "x"}, "mac": ["a"], "to_host": 1}
-    assert without_names(given) == {
+    assert without_names(given, str) == {
         "serial": None, "gpu": {"uuid": None, "user_name": None}, "mac": None, "to_host": 1,
     }  # fmt: skip
 

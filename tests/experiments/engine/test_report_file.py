@@ -21,7 +21,7 @@ def data(**changes) -> str:
     lines = ",".join(line.decode() for line in RUN.data.splitlines())
     run = changes.pop("run", f'{{"lines":[{lines}],"notes":{{"note":"x"}}}}')
     head = {"format": FORMAT, "version": 1, **changes}
-    return f"{json.dumps(head)[:-1]}, \"run\": {run}}}"
+    return f'{json.dumps(head)[:-1]}, "run": {run}}}'
 
 
 def page(block: str, *, before: str = "", attributes: str = "") -> str:
@@ -76,7 +76,10 @@ BAD = {
     "another type": (page(data(run='{"lines":7}')), "report_damaged"),
     "no UTF-8": (page("\xff").encode("latin-1"), "report_damaged"),
     "lines that are no run": (page(data(run='{"lines":[1]}')), "recording_foreign"),
-    "a damaged line": (page(data().replace('"type":"row"', '"type":"rwo"', 1)), "recording_damaged"),
+    "a damaged line": (
+        page(data().replace('"type":"row"', '"type":"rwo"', 1)),
+        "recording_damaged",
+    ),
 }
 
 
