@@ -32,7 +32,8 @@ THOUSAND = settings(FEW, max_examples=1000, derandomize=False)
 PIECES = [
     b"</script>", b"<script>alert(1)</script>", b"<!--", b"-->", b"<![CDATA[", b"\0", b"\xff\xfe",
     b"\\u003c/script\\u003e", b"{" * 3000, b"[" * 3000, b"9" * 5000, b"NaN", b"null", b"\n" * 50,
-    b'"lines":[', b'"lines":null', b'"run":{}', b'"version":99', b"<?xml ?>", b"<!DOCTYPE", b"\x1f\x8b",
+    b'"lines":[', b'"lines":null', b'"run":{}', b'"version":99', b"<?xml ?>", b"<!DOCTYPE",
+    b"\x1f\x8b",
     b'<script type="application/json" id="coreopsis-data">', b"&lt;", b"<svg onload=alert(1)>",
     b'"notes":{"guess":{"kind":"choice","at":[1e999]}}', b"../../etc/passwd", b"\xed\xa0\x80",
     hostile.EVIL.encode("utf-8", "replace"), b"<" * 70_000,

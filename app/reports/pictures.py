@@ -26,19 +26,20 @@ WIDTH_PX, HEIGHT_PX = 760, 340
 
 
 def qt_or_problem() -> tuple[object, Problem | None]:
-    """Return the application that pictures need, to be held; or why there can be none."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # a display is not needed
+    """Return the application that pictures and PDF need, to be held; or why there is none."""
     try:
+        from PySide6.QtCore import QCoreApplication
         from PySide6.QtGui import QGuiApplication
 
-        from widgets.plots import scene  # noqa: F401  needs all libraries of Qt
+        from widgets.plots import export  # noqa: F401  needs all libraries of Qt
         from widgets.style import theme
     except ModuleNotFoundError as error:
         return None, Problem("svg_needs_qt", {"name": error.name or "PySide6"})
     except ImportError as error:  # names the missing shared library
         return None, Problem("svg_needs_libraries", {"reason": str(error)})
-    application = QGuiApplication.instance()
+    application = QCoreApplication.instance()
     if application is None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display is not needed
         application = QGuiApplication([])
         theme.add_fonts()
     return application, None

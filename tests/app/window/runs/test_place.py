@@ -874,7 +874,7 @@ def test_a_report_has_the_note_that_was_just_typed(runs):
 
 
 def test_a_report_is_of_one_run(runs):
-    runs, names = four(runs)
+    runs, _ = four(runs)
     assert runs.place.actions_.report.isEnabled()
     assert runs.details.buttons.report.isVisible()
     runs.table.selectAll()
