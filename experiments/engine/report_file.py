@@ -66,8 +66,7 @@ def carried(name: str, file: BinaryIO) -> Carried:
     if len(data) > LIMIT_BYTES:
         raise UserError("recording_too_large", name=name, limit_bytes=LIMIT_BYTES)
     try:
-        text = data.decode("utf-8-sig")
-        block = _block(text) if text.lstrip().startswith("<") else text
+        block = data_in(data)
         report = msgspec.json.decode(block, type=_Report) if block else None
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:
         raise UserError("report_damaged", name=name, reason=str(error)) from None
@@ -79,6 +78,12 @@ def carried(name: str, file: BinaryIO) -> Carried:
         raise UserError("report_without_run", name=name)
     lines = b"".join(bytes(line) + b"\n" for line in report.run.lines)
     return Carried(lines, bytes(report.run.notes))
+
+
+def data_in(data: bytes) -> str:
+    """Return the JSON text of a report's bytes, "" where there is none. Raises ValueError."""
+    text = data.decode("utf-8-sig")
+    return _block(text) if text.lstrip().startswith("<") else text
 
 
 class _Finder(HTMLParser):
