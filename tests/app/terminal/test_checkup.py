@@ -182,7 +182,7 @@ def test_a_report_opens_again_as_the_checkup_it_tells_of(program, tmp_path):
     assert program("gather", str(page))[0] == 0
 
 
-def test_a_pdf_is_written(program, tmp_path):
+def test_a_pdf_is_written(program, tmp_path, qapp):
     program("checkup", "--pdf", str(tmp_path / "report.pdf"))
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
