@@ -4,7 +4,7 @@ Method: one thread does the same arithmetic (polynomials over an array in the fi
 one hardware thread after another, kept there (pinned). Before each sample it works as long without
 being timed, so that the core's clock has risen. Hardware threads are shuffled in each round. Each
 core is compared, round by round, with the usual core of its kind: the upper median of that round.
-Source: self-consistency checks of fleets, such as Microsoft's SuperBench (cpu-stream, cpu-memory).
+Source: none; cores of one kind are each other's reference.
 
 What it cannot tell: how fast cores are while all work at once, which heat and power decide.
 """
@@ -12,7 +12,7 @@ What it cannot tell: how fast cores are while all work at once, which heat and p
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from experiments import api as x
@@ -54,11 +54,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         )
     refused: set[int] = set()
     for turn, thread in bench.interleave(threads, params.rounds):
-        with bench.pinned(thread.id) as place:
-            if place is not None:
-                polynomials(points, laps)
-                took_s = bench.time(lambda: polynomials(points, laps))
-        if place is not None:
+        took_s = _sample_s(bench, thread.id, lambda: polynomials(points, laps))
+        if took_s is not None:
             yield CoreRate(
                 thread=thread.id,
                 core=thread.core,
@@ -69,6 +66,15 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             refused.add(thread.id)
             yield x.Note("thread_refused", {"thread": thread.id})
         yield x.Progress(turn.fraction)
+
+
+def _sample_s(bench: x.Bench, thread: int, work: Callable[[], object]) -> float | None:
+    """Return the seconds of the work on a hardware thread, None where it cannot be kept there."""
+    with bench.pinned(thread) as place:
+        if place is None:
+            return None
+        work()
+        return bench.time(work)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

@@ -18,7 +18,7 @@ from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer
 from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
-LARGEST_BYTES, LARGEST_ON_GPU_BYTES = 128 * x.MIB, 256 * x.MIB  # of a region
+LARGEST_BYTES = 128 * x.MIB  # of a region; to make a pattern a GPU needs six times as much
 TOLD = 8  # wrong words of a region, the first ones
 WORD_BYTES = 8
 WALKING, ADDRESS, CHESS = range(3)  # kinds of patterns; all others are random
@@ -125,7 +125,7 @@ class GpuMemory:
         """Take the memory. Raises torch's error where it is not there."""
         self._torch, self._device = device.torch, device
         size_bytes = min(size_bytes, device.free_bytes())
-        region_bytes = min(size_bytes, LARGEST_ON_GPU_BYTES) // WORD_BYTES * WORD_BYTES
+        region_bytes = min(size_bytes, LARGEST_BYTES) // WORD_BYTES * WORD_BYTES
         self.groups = max(1, size_bytes // region_bytes)
         self.size_bytes = self.groups * region_bytes
         self.regions = [

@@ -229,7 +229,7 @@ def gpu(monkeypatch):
     from experiments.checkup.probes.patterns import memory
     from tests.experiments.fake_gpu import fake_gpu
 
-    monkeypatch.setattr(memory, "LARGEST_ON_GPU_BYTES", MIB)
+    monkeypatch.setattr(memory, "LARGEST_BYTES", MIB)
     with fake_gpu(monkeypatch) as gpu:
         yield gpu
 

@@ -227,7 +227,7 @@ def played(monkeypatch, **given):
 class Sensors:
     """Plays NVIDIA's library."""
 
-    reasons = (ClockReason(key="sw_thermal", severity="warning"),)
+    reasons = (ClockReason(key="clock_reasons.software_thermal", severity="warning"),)
 
     def __init__(self, _root, **_given):
         self.closed = False
@@ -262,7 +262,7 @@ def test_every_gpu_works_beside_the_processor_and_is_looked_at(monkeypatch):
         rates = [row.flop_per_s for row in tables["work"] if row.device == device]
         assert rates[1:] == pytest.approx([2e7] * len(rates[1:]), rel=0.05)
     assert {(row.sensor, row.celsius) for row in tables["heat"]} >= {("cuda:0", 70), ("cuda:1", 71)}
-    assert {row.held_back for row in tables["gpus"]} == {"sw_thermal"}
+    assert {row.held_back for row in tables["gpus"]} == {"clock_reasons.software_thermal"}
     assert {row.power_watts for row in tables["gpus"]} == {500, 501}
 
 
