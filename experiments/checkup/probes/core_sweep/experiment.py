@@ -165,13 +165,19 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="cores",
+            key="threads",
             table="rates",
-            label="core",
+            label="thread",
             value="flop_per_s",
             limits=(x.Limit("usual", "usual_flop_per_s"),),
         ),
-        x.Bars(key="threads", table="rates", label="thread", value="flop_per_s"),
+        x.Lines(
+            key="rounds",
+            table="rates",
+            x=x.Axis("repeat"),
+            y=x.Axis("flop_per_s"),
+            series="thread",
+        ),
     ),
     values=(
         x.Value("slowest_over_usual", "ratio", x.Part.CORES),

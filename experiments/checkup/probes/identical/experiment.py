@@ -196,8 +196,23 @@ EXPERIMENT = x.Experiment(
     measure=measure,
     analyse=analyse,
     views=(
-        x.Bars(key="dtypes", table="repeats", label="dtype", value="differing_elements"),
-        x.Bars(key="threads", table="repeats", label="thread", value="differing_elements"),
+        x.Bars(
+            key="dtypes",
+            table="repeats",
+            label="dtype",
+            value="differing_elements",
+            order=DTYPES,
+            statistic="greatest",
+        ),
+        x.Lines(
+            key="rounds",
+            table="repeats",
+            x=x.Axis("repeat"),
+            y=x.Axis("differing_elements"),
+            series="dtype",
+            order=DTYPES,
+            statistic="greatest",
+        ),
     ),
     values=(
         x.Value("differing_elements", ""),

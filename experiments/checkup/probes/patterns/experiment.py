@@ -165,9 +165,16 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="patterns", table="passes", label="pattern", value="wrong_words", order=PATTERNS
+            key="patterns",
+            table="passes",
+            label="pattern",
+            value="wrong_words",
+            statistic="greatest",
+            order=PATTERNS,
         ),
-        x.Bars(key="regions", table="passes", label="region", value="wrong_words"),
+        x.Bars(
+            key="regions", table="passes", label="region", value="wrong_words", statistic="greatest"
+        ),
     ),
     values=(
         x.Value("wrong_words", ""),
