@@ -77,7 +77,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         memory = HostMemory(bench, params.size_bytes)
     else:
         memory = GpuMemory(Device(params.device, bench), params.size_bytes)
-    if memory.size_bytes < params.size_bytes:
+    if memory.is_cut:
         yield x.Note("memory_cut", {"size_bytes": memory.size_bytes})
     total = params.rounds * len(params.patterns) * 3 * memory.groups
     done = 0

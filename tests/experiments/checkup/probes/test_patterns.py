@@ -216,6 +216,15 @@ def test_a_bit_that_is_stuck_is_found_in_one_of_the_two_passes(monkeypatch):
     assert sum(row.wrong_words for row in rows) == 1
 
 
+@pytest.mark.parametrize("size_bytes", [MIB, 3 * MIB, 7 * MIB, 50 * MIB])
+def test_nearly_all_that_was_asked_for_is_tested(size_bytes):
+    memory = HostMemory(Bench(machine(cores=6)), size_bytes)
+
+    assert 0.5 * size_bytes < memory.size_bytes <= size_bytes
+    assert sum(words.nbytes for words in memory.regions.values()) == memory.size_bytes
+    assert memory.groups * 6 >= len(memory.regions)
+
+
 def test_it_can_be_stopped_between_two_groups():
     stop_after_rows(EXPERIMENT, Params(size_bytes=8 * MIB, rounds=1000), 3)
 

@@ -12,6 +12,7 @@ from experiments.core.declare import Need
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
 from experiments.core.shelves import PROBES, SHELVES
+from experiments.devices.device import torch_devices
 from experiments.engine import messages
 from experiments.engine.jobs import Engine
 from experiments.engine.lock import FOLDER_VARIABLE
@@ -58,6 +59,21 @@ def test_the_engine_runs_each_to_its_end(engine, name):
     assert rows(events)
     assert events[-1].finding is not None
     assert {event.table for event in rows(events)} <= experiment.tables.keys()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", IDS[1:])
+def test_the_engine_runs_each_on_a_gpu(engine, name):
+    experiment, here = Catalogue(ALL).load(name), inspect()
+    if len(torch_devices(here)) == 1:
+        pytest.skip("this machine has no GPU that PyTorch can use")
+    device = "all" if name == "sustained" else torch_devices(here)[0]
+    params = replace(experiment.params_for(here, quick=True), device=device)
+    events = hear(engine.start(experiment, to_json(params), quick=True))
+
+    assert ending(events) == (messages.Outcome.COMPLETED, None)
+    good = {"always_the_same", "all_came_back", "stays", "falls", "cannot_tell", "learns"}
+    assert events[-1].finding.message in good
 
 
 def test_an_engine_without_the_shelf_does_not_know_them(engine, monkeypatch):
