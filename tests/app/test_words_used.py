@@ -16,14 +16,13 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
 from experiments.core.glossary import Glossary
-from experiments.core.shelves import SHELVES, homes
+from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.engine.messages import Outcome
 from tests import ROOT
 
 ENGLISH = words.load("en")
-HOMES = homes()
-TEMPLATE = (ROOT / "resources" / "templates" / "report.html.j2").read_text("utf-8")
-EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
+HOMES = homes((*SHELVES, PROBES))
+EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue((*SHELVES, PROBES))}
 
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
