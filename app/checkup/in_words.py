@@ -239,3 +239,13 @@ def odd_text(words: Words, odd: Odd) -> str:
         "high_fraction": odd.high,
     }
     return words.say("checkup.gathered.odd", values)
+
+
+def trace_name(words: Words, name: str) -> str:
+    """Return the name of what was watched during the load: "gpu0_celsius" is GPU 0 heat."""
+    key = f"checkup.traced.{name}"
+    if words.has(key):
+        return words.say(key)
+    part, _, what = name.partition("_")
+    key = f"checkup.traced.{what}"
+    return words.say(key, {"part": part_name(words, part)}) if words.has(key) else name

@@ -15,7 +15,7 @@ from widgets.controls.basics import SteadyChip, chip, column, label, leave_keys
 from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.style.theme import STEP
 
-GPU_LOADS = ("matmul", "copy")
+GPU_LOADS = {"matmul": "live.load_matmul", "copy": "live.load_copy"}
 RATES_HZ = (2.0, 5.0, 10.0, 20.0)
 
 
@@ -114,8 +114,8 @@ class Controls(QWidget):
         for count, text in texts.items():
             action = self.loads.addAction(text)
             action.triggered.connect(lambda _=False, n=count: self.load_wanted.emit(n))
-        for (device, number), kind in product(gpus.items(), GPU_LOADS):
-            action = self.loads.addAction(self._words.say(f"live.load_{kind}", {"number": number}))
+        for (device, number), (kind, key) in product(gpus.items(), GPU_LOADS.items()):
+            action = self.loads.addAction(self._words.say(key, {"number": number}))
             action.triggered.connect(
                 lambda _=False, told=(kind, device): self.gpu_load_wanted.emit(*told)
             )

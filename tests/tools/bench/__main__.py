@@ -31,8 +31,10 @@ PARTS = (
     "drawing",
     "map",
     "library",
+    "reporting",
     "inspecting",
     "terminal",
+    "checkup",
 )
 
 

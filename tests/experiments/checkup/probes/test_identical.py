@@ -114,8 +114,8 @@ def test_a_product_that_the_processor_spoils_is_found(monkeypatch):
 
     multiply, spoiled = np.matmul, []
 
-    def faulty(a, b, out):
-        multiply(a, b, out=out)
+    def faulty(a, b, out=None):
+        out = multiply(a, b, out=out)
         if threading.current_thread() is not threading.main_thread() and not spoiled:
             spoiled.append(True)
             out[3, 3] += 1
