@@ -65,6 +65,11 @@ class _Said:
     def __init__(self, words: Words, row: Row) -> None:
         self._words, self._row = words, row
         self._values: dict[str, Any] = {**row.values, "part": part_name(words, row.part)}
+        for name in ("a", "b"):  # the ends of a pair
+            if name in row.values:
+                self._values[name] = part_name(words, str(row.values[name]))
+        if "from" in row.values:
+            self._values["from"] = words.say(f"checkup.sources.{row.values['from']}")
         key = row.values.get("key")
         if key is not None:  # of the doctor
             self._values["sentence"] = words.say(f"doctor.{key}", row.values)
@@ -97,7 +102,8 @@ def _expected(said: _Said, words: Words, row: Row) -> str:
         told = said.first(f"rules.{row.rule}.expected.{row.reason}")
         return told or (words.say("checkup.expected.none") if row.samples else "")
     values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, row.unit)}
-    return words.say(f"checkup.expected.{judged.source}", values)
+    own = f"checkup.rules.{row.rule}.expected.{judged.source}"
+    return words.say(own if words.has(own) else f"checkup.expected.{judged.source}", values)
 
 
 def deciding(row: Row) -> Expected | None:

@@ -102,7 +102,8 @@ def timed(
     """
     pooled = tuple(sample for each in samples for sample in each)
     if not pooled:
-        return fact(rule, Word.UNCHECKED, "no_samples", part)
+        reason, told = _excuse(evidence, runs, part) or ("no_samples", {})
+        return fact(rule, Word.UNCHECKED, reason, part, **told)
     held = list(expected)
     earlier = evidence.earlier((rule.id, part))
     if earlier is not None and earlier.unit == unit:

@@ -12,7 +12,7 @@ from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import against, fact, timed, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from experiments.core.disturbed import counting
+from experiments.core.disturbed import counting, loss_of
 
 
 def memory_bandwidth(rule: Rule, evidence: Evidence) -> Iterator[Row]:
@@ -59,6 +59,9 @@ def cores(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         for core, of in others.items()
         if of
     }
+    if not shares and any(loss_of(each) for run in runs for each in run.tables["rates"]):
+        yield timed(rule, evidence, runs, [], FLOPS, part="cores")
+        return
     if not shares:
         yield fact(rule, Word.ABSENT, "one_core", "cores")
         return

@@ -14,6 +14,7 @@ from experiments.checkup.plan import SHELVES_HERE
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import Rule, rules
 from experiments.core.catalogue import Catalogue
+from experiments.core.disturbed import loss_of
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.heat import HeatSample
@@ -21,7 +22,6 @@ from machine.live.memory import MemorySample
 from machine.live.sampler import Sample
 from machine.model import Machine, from_json, to_json
 from tests import ROOT
-from tests.experiments.tables import in_tables
 
 ROUNDS = (1.0, 1.01, 0.99, 1.005, 0.995)  # a calm machine, from round to round
 CATALOGUE = Catalogue(SHELVES_HERE)
@@ -71,7 +71,10 @@ def ran(
     declared = CATALOGUE.load(experiment)
     names = {each.name for each in fields(declared.params)}
     given = {"device": device} if device and "device" in names else {}
-    tables = in_tables(declared, rows)
+    tables: dict[str, list[Any]] = {name: [] for name in declared.tables}
+    named = {kind: name for name, kind in declared.tables.items()}
+    for row in rows:  # a disturbed one has a type below that of its table
+        tables[named[type(row).__bases__[-1] if loss_of(row) else type(row)]].append(row)
     found = declared.analyse(declared.params(**given, **params), tables, here)
     finding = messages.FindingSent(
         message=found.message, values=dict(found.values), limits=list(found.limits)

@@ -55,9 +55,9 @@ def earlier(fraction: float) -> Row:
     return timed(made, evidence(workstation()), [run], samples, "bytes/s", part="memory")
 
 
-def all_disturbed():
+def all_disturbed(*notes: messages.Note):
     rows = [mark(move, Loss(0.5, 9)) for move in moves(0.8)]
-    return evidence(workstation(), ran("stream", rows, workstation()))
+    return evidence(workstation(), ran("stream", rows, workstation(), notes=notes))
 
 
 NOISY = (1.0, 0.6, 1.1, 0.55, 0.9)
@@ -93,6 +93,7 @@ MEMORY = [
     ),
     Case("memory-bandwidth", Word.UNCHECKED, "power_saver", memory(0.6, surroundings=SAVING)),
     Case("memory-bandwidth", Word.UNCHECKED, "no_samples", all_disturbed),
+    Case("memory-bandwidth", Word.UNCHECKED, "machine_was_busy", lambda: all_disturbed(BUSY)),
     Case("memory-bandwidth", Word.UNCHECKED, "not_run", lambda: evidence(workstation())),
     Case("memory-bandwidth", Word.UNCHECKED, "failed", lambda: broken(workstation(), "stream")),
     Case(
@@ -128,6 +129,12 @@ def sweep(*slow: float, here: Machine | None = None, cores: int = 8, noise=ROUND
     return lambda: evidence(here, *runs)
 
 
+def all_cores_disturbed():
+    (run,) = sweep(1.0)().runs["core-sweep", ""]
+    rows = [mark(row, Loss(0.5, 9)) for row in run.tables["rates"]]
+    return evidence(workstation(), ran("core-sweep", rows, workstation()))
+
+
 def stopped():
     run = ran("core-sweep", (), workstation(), outcome=messages.Outcome.STOPPED)
     return evidence(workstation(), run)
@@ -142,6 +149,7 @@ CORES = [
     Case("cores", Word.LOOK, "guest", sweep(0.5, 0.5, here=guest())),
     Case("cores", Word.UNCHECKED, "machine_was_busy", sweep(0.5, 0.5, notes=[BUSY])),
     Case("cores", Word.UNCHECKED, "stopped", stopped),
+    Case("cores", Word.UNCHECKED, "no_samples", all_cores_disturbed),
     Case("cores", Word.ABSENT, "one_core", sweep(1.0, cores=1)),
     Case("cores", Word.ABSENT, "needs", lambda: refused(guest(), "core-sweep", "needs_core_pair")),
 ]
