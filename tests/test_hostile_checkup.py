@@ -9,6 +9,7 @@ import contextlib
 import copy
 import json
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -76,7 +77,7 @@ ROWS = st.builds(
 RESULTS = st.builds(
     Result,
     id=TEXTS,
-    kind=st.sampled_from(Kind.__args__),
+    kind=st.sampled_from(get_args(Kind)),
     at=TEXTS | st.just("2026-05-04T03:02:01+00:00"),
     seconds=NUMBERS,
     rules_version=st.integers(),

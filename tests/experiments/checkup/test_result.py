@@ -59,7 +59,13 @@ def faults(data: Any, schema: Any, where: str = "") -> list[str]:
         return min((faults(data, each, where) for each in schema["anyOf"]), key=len)
     if "enum" in schema:
         return [] if data in schema["enum"] else [f"{where}: {data}"]
-    kinds = {"string": str, "integer": int, "number": (int, float), "object": dict, "array": list}
+    kinds: dict[str, Any] = {
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "object": dict,
+        "array": list,
+    }
     kind = schema.get("type")
     if kind == "null":
         return [] if data is None else [f"{where}: {data}"]

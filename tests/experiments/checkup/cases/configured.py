@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from experiments.checkup.probes.frameworks.experiment import Feature
 from experiments.checkup.result import Word
@@ -156,7 +157,7 @@ GPU_LINK = [
 ]
 
 
-def nvlinks(*states: str | None):
+def nvlinks(*states: Literal["active", "sleep", "inactive"]):
     """The first links of GPU 0 are in these states."""
     here = server()
     first = here.gpus[0]

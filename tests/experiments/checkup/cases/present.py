@@ -9,7 +9,7 @@ from experiments.checkup.result import Word
 from machine.live.gpu_samples import GpuSample
 from machine.memory.errors import ControllerErrors, MemoryErrors
 from machine.model import Missing
-from machine.system.kernel_log import KernelLog, LogEntry
+from machine.system.kernel_log import KernelLog, Kind, LogEntry
 from tests.experiments.checkup.made import Case, baseline, evidence, server, workstation
 
 GIB = 2**30
@@ -57,7 +57,7 @@ def log(*found: LogEntry, is_whole: bool = True, missing: tuple[Missing, ...] = 
     return lambda: evidence(workstation(), kernel_log=kernel_log)
 
 
-def entry(kind: str, *, serious: bool = False, recent: int = 0) -> LogEntry:
+def entry(kind: Kind, *, serious: bool = False, recent: int = 0) -> LogEntry:
     return LogEntry(
         kind=kind,
         lines=3,

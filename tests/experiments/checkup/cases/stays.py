@@ -37,19 +37,18 @@ def load(
     outcome=messages.Outcome.COMPLETED,
 ):
     """A load whose device does `rate` of its best at each second; the processor stays as fast."""
-    rows: list[object] = []
-    for second in range(1, seconds + 1):
-        ripple = 1.0 + 0.004 * (second % 3)
-        rows.append(Work(t_s=float(second), device="cpu", flop_per_s=1e11 * ripple))
-        if device != "cpu":
-            flop_per_s = 5e13 * ripple * rate(second)
-            rows.append(Work(t_s=float(second), device=device, flop_per_s=flop_per_s))
-    if device == "cpu":
-        rows = [
-            Work(t_s=row.t_s, device="cpu", flop_per_s=row.flop_per_s * rate(row.t_s))
-            for row in rows
-        ]
-    rows += [Heat(t_s=1.0, sensor="package 0", celsius=celsius)]
+    work = [
+        Work(
+            t_s=float(second),
+            device=name,
+            flop_per_s=1e13
+            * (1.0 + 0.004 * (second % 3))
+            * (rate(second) if name == device else 1),
+        )
+        for second in range(1, seconds + 1)
+        for name in dict.fromkeys(("cpu", device))
+    ]
+    rows = [*work, Heat(t_s=1.0, sensor="package 0", celsius=celsius)]
     run = ran("sustained", rows, here(), notes=notes, watched=watched, outcome=outcome)
     return lambda: evidence(here(), run)
 
