@@ -16,12 +16,13 @@ from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 
 WINDOW_S, LEAST_ROWS = 10.0, 9
+MOST_WINDOWS = 6  # of more, the best is the best by chance
 # Heat, power supply or the board slow the GPU down; the hardware says so itself.
 HARDWARE = frozenset({"hardware_slowdown", "hardware_thermal", "power_brake"})
 
 
 def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Hold the last ten seconds of the load against the best ten, for each device."""
+    """Hold the last part of the load against the best part of it, for each device."""
     row = unrun(rule, evidence, "")
     if row is not None:
         yield row
@@ -67,10 +68,11 @@ def _last_and_best(
 ) -> tuple[list[float], list[float], float]:
     """Return the rates of the last window, those of the best one, and their width in seconds.
 
-    A short load has windows of a third of its length. The last window may be the best.
+    A window is ten seconds; a third of a load that is shorter than three, a sixth of a long one.
+    The last window may be the best.
     """
     end_s = seen[-1][0] if seen else 0.0
-    width_s = min(WINDOW_S, end_s / 3)
+    width_s = min(max(WINDOW_S, end_s / MOST_WINDOWS), end_s / 3)
     if len(seen) < LEAST_ROWS or width_s <= 0:
         return [], [], 0.0
     windows: dict[int, list[float]] = defaultdict(list)

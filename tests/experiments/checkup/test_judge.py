@@ -9,6 +9,7 @@ import pytest
 
 from experiments.checkup.checks import rows_of
 from experiments.checkup.judge import CONFIRMED, against, is_steady, timed
+from experiments.checkup.probes.sustained.experiment import Work
 from experiments.checkup.result import Word
 from experiments.checkup.rules import Source, rules
 from tests.experiments.checkup.cases.performs import sweep
@@ -190,3 +191,19 @@ def test_the_worst_of_several_expectations_counts():
 
     assert [each.word for each in row.expected] == [Word.FINE, Word.LOOK]
     assert (row.word, row.reason) == (Word.LOOK, "below")
+
+
+@pytest.mark.parametrize(("seconds", "noise"), [(60, 0.01), (1200, 0.05)])
+def test_a_load_that_stays_as_fast_is_fine_also_where_it_is_long_and_noisy(seconds, noise):
+    chance = random.Random(5)
+    found = Counter()
+    for _ in range(20):
+        work = [
+            Work(t_s=float(at), device="cpu", flop_per_s=math.exp(chance.gauss(0.0, noise)))
+            for at in range(1, seconds + 1)
+        ]
+        here = evidence(workstation(), ran("sustained", work, workstation()))
+        (row,) = rows_of(rule("sustained"), here)
+        found[row.word] += 1
+
+    assert found == {Word.FINE: 20}
