@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel
 
 from experiments.core.units import unbroken
@@ -24,6 +24,7 @@ class Paragraph(QLabel):
     """Text that wraps, and can be marked and copied."""
 
     def __init__(self, look: Look, text: str = "") -> None:
+        self._heights: dict[int, int] = {}  # by width
         super().__init__()
         self._look, self._told = look, text
         self.setWordWrap(True)
@@ -37,7 +38,19 @@ class Paragraph(QLabel):
         self._told = text
         self._show()
 
+    def heightForWidth(self, width: int) -> int:
+        """Return the height; a layout asks for the same ones again and again."""
+        if width not in self._heights:
+            self._heights[width] = super().heightForWidth(width)
+        return self._heights[width]
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Forget the heights: the font may be another one."""
+        self._heights.clear()
+        super().changeEvent(event)
+
     def _show(self) -> None:
+        self._heights.clear()
         px = round(self._look.theme.px("text") * LEADING)
         style = f"-qt-line-height-type:fixed; line-height:{px}px"  # both faces share one grid
         self.setText(f'<p style="{style}">{with_numbers(self._told)}</p>')
