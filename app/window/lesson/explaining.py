@@ -53,7 +53,7 @@ class Explaining(QObject):
         ways = FlowLayout(self.first, ActionButton(do.run), ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, ways))
-        self._soon = QTimer(self, interval=LATER_MS, singleShot=True)
+        self._soon = QTimer(self.side, interval=LATER_MS, singleShot=True)
         self._soon.timeout.connect(self._show_short)
 
     def show(self, taught: Taught) -> None:
