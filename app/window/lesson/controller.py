@@ -111,12 +111,13 @@ class LessonController(QObject):
             Step.PREDICT: self._predict,
             Step.OBSERVE: self._observe,
         }
-        self._plots.show(lesson.step)
         if lesson.step is Step.EXPLAIN:
             self._explaining.show(taught)
             self._first = self._explaining.first
             self.side.setCurrentWidget(self._explaining.side)
-        elif lesson.step in build:
+        else:
+            self._plots.show(lesson.step)
+        if lesson.step in build:
             self._asking.show_parts(build[lesson.step](taught))
             self.side.setCurrentWidget(self._asking)
         if is_another and self.side.isVisible():

@@ -22,8 +22,6 @@ from widgets.lesson.side import LessonSide
 from widgets.lesson.steps import Step
 from widgets.style.theme import STEP
 
-LATER_MS = 100  # after the explanation, which is to be seen at once
-
 
 class Explaining(QObject):
     """Holds the explanation, the result in short below it, and the ways on."""
@@ -53,20 +51,17 @@ class Explaining(QObject):
         ways = FlowLayout(self.first, ActionButton(do.run), ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, ways))
-        self._soon = QTimer(self.side, interval=LATER_MS, singleShot=True)
-        self._soon.timeout.connect(self._show_short)
+        # Words are read first: plots and the result in short come in the turn after their paint.
+        self._soon = QTimer(self.side, interval=0, singleShot=True)
+        self._soon.timeout.connect(self._show_rest)
 
     def show(self, taught: Taught) -> None:
-        """Explain the shown run, and soon after show its result in short."""
-        told, explain, experiment = (
-            self._lesson.explained,
-            taught.words.explain,
-            self._model.experiment,
-        )
+        """Explain the shown run; what belongs to the explanation follows in the next turn."""
+        experiment, explain = self._model.experiment, taught.words.explain
         assert experiment is not None
         say = self._model.words.say
         self._explanation.show_explained(
-            told,
+            self._lesson.explained,
             view=say(f"{experiment.id}.views.{explain.confirm.view}"),
             to=explain.transfer.to,
             title=say(f"{explain.transfer.to}.question"),
@@ -74,16 +69,17 @@ class Explaining(QObject):
         )
         self._in_short.hide()
         self.side.verticalScrollBar().setValue(0)
-        if told is not None:
-            self._soon.start()
+        self._soon.start()
 
     def put_off(self) -> None:
-        """Show no result in short: another step or run is shown."""
+        """Let nothing follow: another step or run is shown."""
         self._soon.stop()
 
-    def _show_short(self) -> None:
-        self.short.show_verdict(verdict_of(self._model.report()))
-        self._in_short.show()
+    def _show_rest(self) -> None:
+        self._plots.show(Step.EXPLAIN)
+        if self._lesson.explained is not None:
+            self.short.show_verdict(verdict_of(self._model.report()))
+            self._in_short.show()
 
     def _point_out(self) -> None:
         if (taught := self._lesson.taught) is not None:
