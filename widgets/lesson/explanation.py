@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -38,7 +37,9 @@ class Explanation(QWidget):
         self._text, self._answer, self._confirm, self._limit, self._ask = (
             Paragraph(look) for _ in range(5)
         )
-        self._beside = column(space=4 * STEP)
+        self._beside = QWidget()  # so that what is read aloud keeps its order
+        self._lines = column(space=4 * STEP)
+        self._beside.setLayout(self._lines)
         self._remarks: list[Paragraph] = []  # as many as were ever needed
         self._belief, self._asked = _strong(), _strong()
         self._view, self._next = WrappedLink(), WrappedLink()
@@ -95,10 +96,13 @@ class Explanation(QWidget):
     def _show_beside(self, texts: Sequence[str]) -> None:
         for _ in texts[len(self._remarks) :]:
             self._remarks.append(Paragraph(self._look))
-            self._beside.addWidget(self._remarks[-1])
-        for remark, text in zip_longest(self._remarks, texts, fillvalue=""):
+            self._lines.addWidget(self._remarks[-1])
+        for remark in self._remarks[len(texts) :]:
+            remark.hide()
+        for remark, text in zip(self._remarks, texts, strict=False):
             remark.tell(text)
-            remark.setVisible(bool(text))
+            remark.show()
+        self._beside.setVisible(bool(texts))
 
     def _show_limit(self, text: str) -> None:
         """Show the block that names the limit; its question, where it begins with one, leads."""

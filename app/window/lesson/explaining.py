@@ -47,13 +47,19 @@ class Explaining(QObject):
         self._in_short.setLayout(
             column(label(say("lesson.in_short"), "soft"), self.short, space=4 * STEP)
         )
-        self.first = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
-        ways = FlowLayout(self.first, ActionButton(do.run), ActionButton(do.plot))
+        self._try = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
+        self._again = ActionButton(do.run)
+        ways = FlowLayout(self._try, self._again, ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, ways))
         # Words are read first: plots and the result in short come in the turn after their paint.
         self._soon = QTimer(self.side, interval=0, singleShot=True)
         self._soon.timeout.connect(self._show_rest)
+
+    @property
+    def first(self) -> QWidget:
+        """What the keyboard goes to; where nothing is explained, another run helps."""
+        return self._try if self._lesson.explained is not None else self._again
 
     def show(self, taught: Taught) -> None:
         """Explain the shown run; what belongs to the explanation follows in the next turn."""
