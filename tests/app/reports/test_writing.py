@@ -177,6 +177,14 @@ def test_texts_are_no_markup(evil):
     assert len({re.sub(r"\\\|", "", row).count("|") for row in rows}) == 1
 
 
+def test_numbers_and_lists_are_left_as_they_read_in_markdown():
+    facts = Facts((("3.1 GHz", "-5"), ("1. first", "2) second")))
+    document = Document(title="+ x", subtitle="", date="", parts=(facts, Bullets(("1", "= y"))))
+    markdown = as_text(document, "markdown", WORDS)
+    for line in ("# \\+ x", "- 3.1 GHz: \\-5", "- 1\\. first: 2\\) second", "- 1", "- \\= y"):
+        assert line in markdown.splitlines()
+
+
 def test_text_has_80_columns_and_loses_nothing(document, evil):
     for each in (document, evil):
         text = as_text(each, "text", WORDS)
