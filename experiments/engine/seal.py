@@ -42,7 +42,7 @@ class Seal:
 
 
 def with_first_line(data: bytes, line: bytes) -> bytes:
-    """Return a whole unpacked file with another first line; its checksum holds if it held before."""
+    """Return an unpacked file with another first line; its checksum holds if it held before."""
     changed = line + data[data.find(b"\n") + 1 :]
     if data[-FIELD_BYTES:] != FIELD % zlib.crc32(data[:-FIELD_BYTES]):
         return changed

@@ -8,7 +8,8 @@ from typing import Literal
 
 MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
-Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
+# With an opened run: show it, run it again, or replay it; without one, the collage of many.
+Then = Literal["", "measure", "replay", "collage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Target:
     place: str
     experiment: str | None = None
     run: Path | None = None  # opened as it was
+    files: tuple[Path, ...] = ()  # dropped: of runs, to look into
     then: Then = ""
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.core.declare.Part

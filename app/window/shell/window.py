@@ -18,7 +18,7 @@ from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
     from app.window.core.place import Place
@@ -81,6 +81,7 @@ class Window(QWidget):
         self.preferences = Preferences(session, self)
         self.actions_here = Actions(self, self._rail)
         self._furnished = True
+        self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
@@ -187,6 +188,21 @@ class Window(QWidget):
 
     def _foot(self) -> QRect:
         return QRect(0, self.height() - FOOT, self.width(), FOOT)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take run files where the place takes no files itself."""
+        from app.window.shell.drops import run_files
+
+        if run_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Look into the dropped run files, in Runs."""
+        from app.window.shell.drops import run_files
+
+        if files := run_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.go(Target(RUNS, files=files))
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab follow the reading order of what is seen."""
