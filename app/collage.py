@@ -23,6 +23,7 @@ from experiments.core.lesson_run import Guess, lesson_run
 from experiments.core.lessons import UNTOLD, Choice, Magnitude, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
+from experiments.core.units import digits
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import ALTERED, Recording, read
 from machine.model import from_json as machine_of
@@ -204,8 +205,8 @@ def _main(collage: Collage) -> Sentence:
     }
     groups["close"] = [each for each in off if 1 / predict.sharp <= each <= predict.sharp]
     name = max(groups, key=lambda name: len(groups[name]))
-    times = float(f"{median(groups[name]):.2g}") if name != "close" else predict.sharp
-    values = {"of_them": len(groups[name]), "count": len(off), "times": times}
+    times = predict.sharp if name == "close" else median(groups[name])
+    values = {"of_them": len(groups[name]), "count": len(off), "times": digits(times, 2)}
     return f"collage.{'one_' if len(off) == 1 else ''}{name}", values
 
 

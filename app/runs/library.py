@@ -167,13 +167,13 @@ class Library:
         """Copy a run to a file, packed where its name ends in .gz. Raises UserError.
 
         A folder as the target takes the run under its own name. With `tells` the copy has the
-        prediction and the name of the run's notes, else those that came with it go too.
+        prediction and the name that stand in the run's notes.
         """
         path = target / run.path.name if target.is_dir() else target
         notes = read_notes(run.path)
         own = Told(guess=notes.guess, name=notes.name)
         try:
-            copy(run.path, path, lambda data: retold(data, own, tells=tells))
+            copy(run.path, path, (lambda data: retold(data, own)) if tells else None)
         except (OSError, EOFError, zlib.error, messages.BadMessage) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UserError("not_exported", path=str(path), reason=reason) from None

@@ -28,7 +28,6 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Told(guess=self.guess or other.guess, name=self.name or other.name)
 
 
-NOTHING = Told()
 # Made once, before threads ask: msgspec looks at the guess's class then.
 _TOLD = msgspec.json.Decoder(Told)
 
@@ -38,21 +37,16 @@ def told_in(recording: Recording) -> Told:
     return _told(recording.started)
 
 
-def retold(data: bytes, own: Told, *, tells: bool) -> bytes:
-    """Return an unpacked run file that tells what is one's `own`, else what it told; or nothing.
+def retold(data: bytes, own: Told) -> bytes:
+    """Return an unpacked run file that tells what is one's `own`, else what it told before.
 
     Raises BadMessage where its first line is none.
     """
     started = messages.decode_event(data[: data.find(b"\n") + 1])
     if not isinstance(started, messages.Started):
         raise messages.BadMessage("the first line does not start a run")
-    before = _told(started)
-    told = own.or_else(before) if tells else NOTHING
-    if told == before:
-        return data
-    environment = {name: value for name, value in started.environment.items() if name != KEY}
-    if told != NOTHING:
-        environment[KEY] = msgspec.to_builtins(told)
+    told = own.or_else(_told(started))
+    environment = {**started.environment, KEY: msgspec.to_builtins(told)}
     changed = msgspec.structs.replace(started, environment=environment)
     return with_first_line(data, messages.encode(changed))
 
@@ -61,4 +55,4 @@ def _told(started: messages.Started) -> Told:
     try:
         return _TOLD.decode(msgspec.json.encode(started.environment.get(KEY, {})))
     except msgspec.MsgspecError:  # a stranger wrote it: it tells nothing
-        return NOTHING
+        return Told()

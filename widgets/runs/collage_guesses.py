@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFont
 
 from experiments.core.units import show
 from experiments.core.views import Scale
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around, reach
-from widgets.plots.sheet import Sheet
+from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import to_axis
 from widgets.runs.collage_data import Band, Numbers, Option
@@ -29,7 +29,8 @@ OTHERS_ALPHA, BAND_ALPHA = 110, 38
 GAP_PX, LEAST_BAND_PX = 1.5, 4.0
 BAR, ROW_PX = 0.5, 64.0  # thickness in rows; height of a row
 HEAD_ROOM = 1.18  # times the highest bar: its label stands above it
-BESIDE = 1.6  # times the longest bar: its label stands beside it
+MOST_BESIDE = 0.6  # of the width, for the labels beside the bars
+TICK_PX = 40.0  # of an axis that numbers where each class begins
 EXACT = 1e-9  # a guess of 10 belongs to what begins at 10, whatever the logarithm rounds
 
 
@@ -57,7 +58,7 @@ class NumbersDrawing:
         """Return a logarithmic axis of predictions, and one of their number."""
         numbers = self._numbers
         return Plan(
-            x=AxisPlan(unit=numbers.unit, scale=self._scale, title=numbers.title),
+            x=AxisPlan(unit=numbers.unit, scale=self._scale, title=numbers.title, tick_px=TICK_PX),
             y=AxisPlan(is_whole=True, has_grid=True, can_zoom=False),
         )
 
@@ -161,9 +162,13 @@ class OptionsDrawing:
         )
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return a range that leaves half of the width to labels."""
-        most = max((each.count for each in self._options), default=1)
-        return Span((0.0, reach(max(most, 1) * BESIDE)), (-0.5, max(len(self._options), 1) - 0.5))
+        """Return a range that leaves room for the labels beside the bars."""
+        font = theme.font("note", weight=QFont.Weight.DemiBold)
+        widths = [text_size(self._beside(each), font).width() for each in self._options]
+        room = min((max(widths, default=0.0) + 4 * STEP) / size.width(), MOST_BESIDE)
+        most = max((each.count for each in self._options), default=0)
+        high = reach(max(most, 1) / (1.0 - room))
+        return Span((0.0, high), (-0.5, max(len(self._options), 1) - 0.5))
 
     def paint(self, sheet: Sheet) -> None:
         """Draw the bars, and beside each what it is."""
@@ -174,15 +179,9 @@ class OptionsDrawing:
             alpha = 255 if each.is_yours else OTHERS_ALPHA
             rect = QRectF(QPointF(area.x_px(0.0), top), QPointF(end, bottom))
             sheet.block(rect, sheet.colour(GUESSED), alpha)
-            is_right = bool(each.machines)
-            beside = [str(each.count)]
-            beside += [self._terms.say("collage.you")] * each.is_yours
-            beside += [f"✓ {self._right(each)}"] * is_right
-            colour = MEASURED if is_right else GUESSED
             anchor = Anchor(QPointF(end + 2 * STEP, area.y_px(float(row))))
-            word = sheet.colour(colour, word=True)
-            text = self._terms.joined(*beside)
-            sheet.wish(text, (anchor,), word, stays_in_row=True)
+            word = sheet.colour(MEASURED if each.machines else GUESSED, word=True)
+            sheet.wish(self._beside(each), (anchor,), word, stays_in_row=True)
 
     def tracks(self) -> Sequence[Track]:
         """Return a track for each answer."""
@@ -208,6 +207,12 @@ class OptionsDrawing:
     def summary(self) -> str:
         """Return every answer."""
         return " ".join(f"{self.read(row, 0)}." for row in range(len(self._options)))
+
+    def _beside(self, each: Option) -> str:
+        """Return the label beside a bar."""
+        yours = self._terms.say("collage.you") if each.is_yours else ""
+        right = f"✓ {self._right(each)}" if each.machines else ""
+        return self._terms.joined(str(each.count), yours, right)
 
     def _right(self, each: Option) -> str:
         return counted(self._terms, "collage.right_on", each.machines)

@@ -33,6 +33,7 @@ from widgets.style.theme import STEP
 
 PLOTS_PX = 510  # greatest height of the plots, at zoom 1: below it there is nothing to see
 EMPTY, PLOTS, TABLE = range(3)
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class CollagePage(TakesFiles):
@@ -71,7 +72,7 @@ class CollagePage(TakesFiles):
         self._chooser_row = column()
         self._chooser.setLayout(self._chooser_row)
         self._choices: Segments | None = None
-        self._main, self._rest = label("", "strong", wrap=True), label("", "soft", wrap=True)
+        self._main, self._rest = label("", "head", wrap=True), label("", "soft", wrap=True)
         self._plots = QWidget()
         self._plot_row = row(space=5 * STEP)
         self._plots.setLayout(self._plot_row)
@@ -85,7 +86,7 @@ class CollagePage(TakesFiles):
         head = PlaceHead(way, self._title, chips)
         said = column(self._main, self._rest, space=STEP)
         page = column(head, self._chooser, self._reading, self._body, said, None, space=BELOW)
-        page.setStretch(3, 1)
+        page.setStretch(3, 100)  # the rest comes once the plots are high enough
         self.setLayout(page)
         look.changed.connect(self._dress)
         self.show_nothing()
@@ -101,6 +102,10 @@ class CollagePage(TakesFiles):
         key = "collage.reading_one" if count == 1 else "collage.reading_many"
         self._reading.setText(self._words.say(key, {"count": count}))
         self._reading.show()
+
+    def end_reading(self) -> None:
+        """Stop saying so: it failed."""
+        self._reading.hide()
 
     def show_nothing(self, why: str = "") -> None:
         """Explain how to fill the collage; `why` the files that came fill nothing."""
@@ -189,6 +194,7 @@ class CollagePage(TakesFiles):
         table.setTabKeyNavigation(False)  # Tab moves to the next control
         table.verticalHeader().hide()
         table.horizontalHeader().setHighlightSections(False)
+        table.horizontalHeader().setDefaultAlignment(LEFT)
         table.horizontalHeader().setStretchLastSection(True)
         table.setAccessibleName(self._words.say("collage.table"))
         copy = QAction(self._words.say("collage.copy"), table)

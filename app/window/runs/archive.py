@@ -125,7 +125,7 @@ class Archive(QObject):
         self._session.refresh_runs()
 
     def export(self, runs: Sequence[Kept], target: Path, *, tells: bool = False) -> None:
-        """Copy runs to a file, or several into a folder, with predictions and names if it `tells`."""
+        """Copy runs to a file or a folder; if it `tells`, with predictions and names."""
         library = self._session.library
 
         def then(problem: Problem | None) -> None:

@@ -14,6 +14,7 @@ from app.window.core.session import Session
 from app.window.runs.file_dialogs import choose_files
 from app.window.runs.importing import expanded
 from experiments.core.lessons import Choice, Magnitude
+from experiments.core.problems import Problem
 from experiments.core.units import show, unit_of
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point, Shown
 from widgets.runs.collage_page import CollagePage
@@ -53,6 +54,7 @@ class Collages(QObject):
         self._paths |= dict.fromkeys(paths)
         self._asked += 1
         asked, session, files = self._asked, self._session, list(self._paths)
+        catalogue = session.catalogue
         kept = {run.run for run in session.runs if run.problem is None}
         here = session.machine.fingerprint if session.machine is not None else None
         if files:
@@ -60,14 +62,18 @@ class Collages(QObject):
 
         def work() -> Gathered:
             found = expanded(files, MOST_FILES)
-            return gather(found, session.catalogue, kept=kept, fingerprint=here)
+            return gather(found, catalogue, kept=kept, fingerprint=here)
 
         def then(gathered: Gathered) -> None:
             if asked == self._asked:
                 self._gathered = gathered
                 self._show()
 
-        session.background.do_soon(work, then)
+        def fail(problem: Problem) -> None:
+            self.page.end_reading()
+            session.troubled.emit(problem)
+
+        session.background.do_soon(work, then, fail)
 
     def _choose_more(self) -> None:
         if paths := choose_files(self.page, self._session):
