@@ -26,6 +26,7 @@ from experiments.core.problems import UserError
 from experiments.core.units import digits
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import ALTERED, Recording, read
+from machine.model import BadMachine
 from machine.model import from_json as machine_of
 from machine.text import plain
 
@@ -52,7 +53,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collage:
-    """All results of one experiment; `left` counts those left out, by the key of the reason."""
+    """All results of one experiment; `left` counts those left out, by the words of the reason."""
 
     experiment: Experiment[Any]
     lesson: Taught | None
@@ -119,7 +120,7 @@ def gather(
         try:
             recording = read(path)
         except UserError:
-            left.setdefault("", Counter())["unreadable"] += 1
+            left.setdefault("", Counter())["collage.reasons.unreadable"] += 1
             continue
         started = recording.started
         name = started.experiment
@@ -127,7 +128,7 @@ def gather(
             lessons[name] = _experiment(name, catalogue)
         known = lessons[name]
         if known is None:
-            left.setdefault("", Counter())["unknown_experiment"] += 1
+            left.setdefault("", Counter())["collage.reasons.unknown_experiment"] += 1
             continue
         results, reasons = found.setdefault(name, {}), left.setdefault(name, Counter())
         if why := _why_not(recording, known[0]):
@@ -136,7 +137,7 @@ def gather(
         is_mine = started.run in kept and fingerprint == started.machine.get("fingerprint")
         result = _result(path, recording, *known, is_mine=is_mine)
         before = results.get(started.run)
-        reasons["twice"] += before is not None
+        reasons["collage.reasons.twice"] += before is not None
         if before is None or (before.guess is None and result.guess is not None):
             results[started.run] = result
     collages = {
@@ -159,20 +160,27 @@ def sentences(collage: Collage, left: Mapping[str, int]) -> list[Sentence]:
     without = len(collage.results) - len(collage.guessed)
     judged = len(_judged(collage))
     if collage.predict is not None and collage.guessed:
-        found += _many("collage.without", without)
-        found += _many("collage.unjudged", len(collage.guessed) - judged)
+        found += _many("collage.without_one", "collage.without_many", without)
+        found += _many(
+            "collage.unjudged_one", "collage.unjudged_many", len(collage.guessed) - judged
+        )
     axes = collage.axes()
     if axes is None:
         found.append(("collage.no_numbers", {}))
     else:
         placed = sum(set(axes) <= each.values.keys() for each in collage.results)
-        found += _many("collage.unplaced", len(collage.results) - placed)
+        found += _many(
+            "collage.unplaced_one", "collage.unplaced_many", len(collage.results) - placed
+        )
     return [*found, *left_out(collage.left), *left_out(left)]
 
 
 def left_out(left: Mapping[str, int]) -> list[Sentence]:
-    """Return how many results were left out, reason by reason; `reason` is a key of the words."""
-    counted = [_many("collage.left", count, reason=reason) for reason, count in left.items()]
+    """Return how many results were left out, reason by reason; `reason` is a key too."""
+    counted = [
+        _many("collage.left_one", "collage.left_many", count, reason=reason)
+        for reason, count in left.items()
+    ]
     return [each for found in counted for each in found]
 
 
@@ -199,15 +207,18 @@ def _main(collage: Collage) -> Sentence:
             return ("collage.one_right" if right else "collage.one_wrong"), {}
         return "collage.right", {"right": right, "count": len(judged)}
     off = [measured / guess for guess, measured in judged]
-    groups = {
-        "low": [each for each in off if each > predict.sharp],
-        "high": [1 / each for each in off if 1 / each > predict.sharp],
-    }
-    groups["close"] = [each for each in off if 1 / predict.sharp <= each <= predict.sharp]
-    name = max(groups, key=lambda name: len(groups[name]))
-    times = predict.sharp if name == "close" else median(groups[name])
-    values = {"of_them": len(groups[name]), "count": len(off), "times": digits(times, 2)}
-    return f"collage.{'one_' if len(off) == 1 else ''}{name}", values
+    low = [each for each in off if each > predict.sharp]
+    high = [1 / each for each in off if 1 / each > predict.sharp]
+    close = [predict.sharp] * (len(off) - len(low) - len(high))
+    one, many, group = max(
+        ("collage.one_low", "collage.low", low),
+        ("collage.one_high", "collage.high", high),
+        ("collage.one_close", "collage.close", close),
+        key=lambda each: len(each[2]),
+    )
+    times = digits(median(group), 2)
+    values = {"of_them": len(group), "count": len(off), "times": times}
+    return (one if len(off) == 1 else many), values
 
 
 def _judged(collage: Collage) -> list[tuple[float, float]]:
@@ -219,10 +230,9 @@ def _judged(collage: Collage) -> list[tuple[float, float]]:
     ]
 
 
-def _many(key: str, count: int, **values: Any) -> list[Sentence]:
-    if not count:
-        return []
-    return [(f"{key}_one" if count == 1 else f"{key}_many", {"count": count, **values})]
+def _many(one: str, many: str, count: int, **values: Any) -> list[Sentence]:
+    """Return the sentence of one of two keys, for one or for many; none for none."""
+    return [(one if count == 1 else many, {"count": count, **values})] if count else []
 
 
 def _newest(results: Any) -> Result | None:
@@ -242,12 +252,12 @@ def _experiment(name: str, catalogue: Catalogue) -> tuple[Experiment[Any], Taugh
 def _why_not(recording: Recording, experiment: Experiment[Any]) -> str:
     """Return the key of why a run cannot count, "" if it can."""
     if recording.started.experiment_version != experiment.version:
-        return "other_version"
+        return "collage.reasons.other_version"
     if ALTERED in recording.notes:
-        return "altered"
+        return "collage.reasons.altered"
     finished = recording.finished
     if finished.outcome is not Outcome.COMPLETED or finished.finding is None:
-        return "not_completed"
+        return "collage.reasons.not_completed"
     return ""
 
 
@@ -287,7 +297,9 @@ def _right(recording: Recording, experiment: Experiment[Any], lesson: Taught) ->
         params = from_json(experiment.params, recording.started.params, check_choices=False)
         here = machine_of(recording.started.machine)
         right = lesson.right(lesson_run(params, recording.tables(experiment), here, finding))
-    except Exception:  # a stranger's file must not end the collage, whatever it makes of it
+    except (UserError, BadMachine):
+        return None
+    except Exception:  # a stranger's file must not end the collage, whatever the lesson makes of it
         log.warning("no answer in run %s", plain(recording.started.run), exc_info=True)
         return None
     if isinstance(predict, Choice):

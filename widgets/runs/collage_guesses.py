@@ -132,7 +132,9 @@ class NumbersDrawing:
         return " ".join(told)
 
     def _measured(self) -> str:
-        return counted(self._terms, "collage.measured", self._numbers.machines)
+        return counted(
+            self._terms, "collage.measured_one", "collage.measured_many", self._numbers.machines
+        )
 
     def _told(self, each: _Bin) -> str:
         low, high = (show(end, self._numbers.unit) for end in (each.low, each.high))
@@ -193,7 +195,7 @@ class OptionsDrawing:
     def read(self, track: int, point: int) -> str:
         """Return how many chose an answer, and whether it was right."""
         each = self._options[track]
-        told = counted(self._terms, "collage.chose", each.count)
+        told = counted(self._terms, "collage.chose_one", "collage.chose_many", each.count)
         right = self._right(each) if each.machines else ""
         yours = self._terms.say("collage.yours") if each.is_yours else ""
         return self._terms.joined(each.text, told, yours, right)
@@ -215,7 +217,7 @@ class OptionsDrawing:
         return self._terms.joined(str(each.count), yours, right)
 
     def _right(self, each: Option) -> str:
-        return counted(self._terms, "collage.right_on", each.machines)
+        return counted(self._terms, "collage.right_on_one", "collage.right_on_many", each.machines)
 
 
 def _bins(guesses: Sequence[float], yours: float | None, scale: Scale) -> tuple[_Bin, ...]:
@@ -236,6 +238,6 @@ def _bins(guesses: Sequence[float], yours: float | None, scale: Scale) -> tuple[
     )
 
 
-def counted(terms: Terms, key: str, count: int, **values: Any) -> str:
-    """Return a text that counts, in its form for one or for many."""
-    return terms.say(f"{key}_one" if count == 1 else f"{key}_many", {"count": count, **values})
+def counted(terms: Terms, one: str, many: str, count: int, **values: Any) -> str:
+    """Return the text of one of two keys, for one or for many."""
+    return terms.say(one if count == 1 else many, {"count": count, **values})

@@ -232,12 +232,12 @@ class CollagePage(TakesFiles):
         self.plots, self._panels = [], []
         given = shown.experiment, self._words, self._look
         if shown.guesses:
-            self._add_plot("collage.guesses", guesses_plot(shown.guesses, *given), shown)
+            self._add_plot(guesses_plot(shown.guesses, *given), shown)
         if shown.cloud is not None:
-            self._add_plot("collage.machines", cloud_plot(shown.cloud, *given), shown)
+            self._add_plot(cloud_plot(shown.cloud, *given), shown)
 
-    def _add_plot(self, key: str, plot: ReadablePlot, shown: Shown) -> None:
-        title = self._words.say(key)
+    def _add_plot(self, plot: ReadablePlot, shown: Shown) -> None:
+        title = plot.scene.terms.title()
         plot.set_caption(f"{shown.question}\n{title} · {shown.count}")
         plot.table_wanted.connect(self.turn.trigger)
         plot.save_wanted.connect(lambda ending: self.save_wanted.emit(plot, ending))

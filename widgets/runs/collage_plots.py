@@ -31,6 +31,7 @@ from widgets.runs.collage_guesses import (
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
+GUESSES, MACHINES = "views.collage_guesses", "views.collage_machines"  # their titles
 DOT_ALPHA = 110
 DOT_PX, MINE_PX = 5.0, 7.0  # radius
 WIDE = 10.0  # times: from here on an axis is logarithmic
@@ -111,7 +112,9 @@ class CloudDrawing:
         if not self._points:
             return ""
         x, y = self._cloud.titles
-        told = counted(self._terms, "collage.cloud", len(self._points), x=x, y=y)
+        told = counted(
+            self._terms, "collage.cloud_one", "collage.cloud_many", len(self._points), x=x, y=y
+        )
         here = [n for n, each in enumerate(self._points) if each.is_here]
         return " ".join([told, *(f"{self.read(0, n)}." for n in here)])
 
@@ -127,16 +130,16 @@ def guesses_plot(
     if isinstance(guesses, Numbers):
         numbers = guesses
         return _plot(
-            "collage_guesses", numbers.guesses, experiment, words, look,
+            GUESSES, numbers.guesses, experiment, words, look,
             lambda terms: NumbersDrawing(terms, numbers),
         )  # fmt: skip
-    return _plot("collage_guesses", guesses, experiment, words, look, OptionsDrawing)
+    return _plot(GUESSES, guesses, experiment, words, look, OptionsDrawing)
 
 
 def cloud_plot(cloud: Cloud, experiment: Experiment[Any], words: Words, look: Look) -> ReadablePlot:
     """Return the plot of the machines."""
     return _plot(
-        "collage_machines", cloud.points, experiment, words, look,
+        MACHINES, cloud.points, experiment, words, look,
         lambda terms: CloudDrawing(terms, cloud),
     )  # fmt: skip
 
@@ -150,7 +153,9 @@ def _plot(
     drawing: Callable[[Terms], Drawing],
 ) -> ReadablePlot:
     # The view names the plot alone: what is drawn are no rows of a table.
-    view = Lines(key=key, table=next(iter(experiment.tables)), x=Axis(""), y=Axis(""))
+    view = Lines(
+        key=key.partition(".")[2], table=next(iter(experiment.tables)), x=Axis(""), y=Axis("")
+    )
 
     plot = ReadablePlot(experiment, view, words, look, lambda _view, terms: drawing(terms))
     plot.draw(rows, {})

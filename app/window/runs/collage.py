@@ -102,7 +102,7 @@ class Collages(QObject):
         axes = collage.axes()
         count, experiment = len(collage.results), collage.experiment
         key = "collage.results_one" if count == 1 else "collage.results_many"
-        heads = ("name", "machine", "prediction", "measured")
+        heads = "collage.name", "collage.machine", "collage.prediction", "collage.measured"
         titles = [label(self._session.words, experiment, name) for name in axes or ()]
         return Shown(
             experiment=experiment,
@@ -112,7 +112,7 @@ class Collages(QObject):
             rest=self._told(rest),
             guesses=self._guesses(collage),
             cloud=self._cloud(collage, axes) if axes is not None else None,
-            columns=[*(self._say(f"collage.{head}") for head in heads), *titles],
+            columns=[*map(self._say, heads), *titles],
             rows=[self._row(collage, each, axes or ()) for each in collage.results],
         )
 
@@ -182,5 +182,5 @@ class Collages(QObject):
 
     def _sentence(self, key: str, values: Mapping[str, object]) -> str:
         if "reason" in values:
-            values = {**values, "reason": self._say(f"collage.reasons.{values['reason']}")}
+            values = {**values, "reason": self._say(str(values["reason"]))}
         return self._say(key, values)

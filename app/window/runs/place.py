@@ -282,9 +282,9 @@ class RunsPlace(Place):
 
     def _turn(self) -> None:
         """Give the keys to the side that is shown."""
-        has_collage = self.stack.has_collage
-        self.setFocusProxy(self.stack.currentWidget() if has_collage else self.table)
-        if has_collage:
+        collage = self.stack.currentWidget() if self.stack.has_collage else None
+        self.setFocusProxy(collage or self.table)
+        if collage is not None:
             self.stack.focus_collage()
         else:
             self.table.setFocus()
