@@ -189,7 +189,18 @@ def test_a_file_of_a_stranger_judges_nobody_and_ends_nothing(files, change):
     assert main(collage) == ("collage.one_right", {})
     assert ("collage.unjudged_one", {"count": 1}) in sentences(collage, {})
     name = collage.results[0].name
-    assert "\n" not in name and "\u202e" not in name and len(name) < 70
+    assert "\n" not in name
+    assert "\u202e" not in name
+    assert len(name) < 70
+
+
+def test_a_lesson_that_fails_on_a_file_judges_nobody_and_ends_nothing(files, monkeypatch, caplog):
+    files.add(threads(), 2, kind="choice")
+    monkeypatch.setattr(
+        "experiments.python_at_work.gil_threads.lesson.nearest_option", lambda run: 1 / 0
+    )
+    assert main(files.collage())[0] == "collage.none_judged"
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_each_experiment_has_a_collage_of_its_own_the_largest_first(files):

@@ -20,7 +20,7 @@ from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around, reach
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import to_axis
+from widgets.plots.ticks import label, to_axis
 from widgets.runs.collage_data import Band, Numbers, Option
 from widgets.style.theme import STEP, Theme
 
@@ -123,7 +123,7 @@ class NumbersDrawing:
 
     def summary(self) -> str:
         """Return every bar, and the band."""
-        told = [f"{self._told(each)}." for each in self._bins]
+        told = [f"{self._told(each)}." for each in self._bins if each.count]
         if self._numbers.band is not None:
             unit = self._numbers.unit
             low, high = (show(end, unit) for end in self._numbers.band)
@@ -137,7 +137,7 @@ class NumbersDrawing:
         )
 
     def _told(self, each: _Bin) -> str:
-        low, high = (show(end, self._numbers.unit) for end in (each.low, each.high))
+        low, high = (label(end, self._numbers.unit) for end in (each.low, each.high))
         key = "collage.bin_one" if each.count == 1 else "collage.bin_many"
         told = self._terms.say(key, {"low": low, "high": high, "count": each.count})
         return self._terms.joined(told, self._terms.say("collage.yours") if each.is_yours else "")

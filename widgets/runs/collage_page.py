@@ -72,6 +72,7 @@ class CollagePage(TakesFiles):
         self._chooser_row = column()
         self._chooser.setLayout(self._chooser_row)
         self._choices: Segments | None = None
+        self._offered: list[tuple[str, str]] = []
         self._main, self._rest = label("", "head", wrap=True), label("", "soft", wrap=True)
         self._plots = QWidget()
         self._plot_row = row(space=5 * STEP)
@@ -118,7 +119,7 @@ class CollagePage(TakesFiles):
     def show_collage(self, shown: Shown, others: Sequence[tuple[str, str]]) -> None:
         """Show a collage; `others` are id and question of every experiment in the files."""
         at = TABLE if self._body.currentIndex() == TABLE else PLOTS
-        had_focus = any(plot.hasFocus() for plot in self.plots)
+        had_focus = any(each.hasFocus() for each in (self.fill_button, *self.plots))
         self._shown = shown
         self._show_choices(others, shown.experiment.id)
         self._main.setText(unbroken(shown.main))
@@ -251,13 +252,17 @@ class CollagePage(TakesFiles):
         self.plots.append(plot)
 
     def _show_choices(self, choices: Sequence[tuple[str, str]], chosen: str) -> None:
-        """Offer the experiments in the files, where there are several."""
-        if self._choices is not None:
+        """Offer the experiments in the files, where there are several; the same ones keep keys."""
+        choices = choices if len(choices) > 1 else ()
+        is_other, self._offered = list(choices) != self._offered, list(choices)
+        if self._choices is not None and is_other:
             self._choices.hide()
             self._choices.deleteLater()
             self._choices = None
-        self._chooser.setVisible(len(choices) > 1)
-        if len(choices) > 1:
+        self._chooser.setVisible(bool(choices))
+        if self._choices is not None:
+            self._choices.choose(chosen)
+        elif choices:
             self._choices = Segments(choices, name=self._words.say("collage.experiments"))
             self._choices.choose(chosen)
             self._choices.chosen.connect(self.chosen)
