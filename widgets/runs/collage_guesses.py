@@ -27,7 +27,7 @@ from widgets.style.theme import STEP, Theme
 MEASURED, GUESSED = 0, 1  # places in the series colours
 OTHERS_ALPHA, BAND_ALPHA = 110, 38
 GAP_PX, LEAST_BAND_PX = 1.5, 4.0
-BAR, ROW_PX = 0.5, 64.0  # thickness in rows; height of a row
+BAR, ROW_PX = 0.5, 96.0  # thickness in rows; height of a row
 HEAD_ROOM = 1.18  # times the highest bar: its label stands above it
 MOST_BESIDE = 0.6  # of the width, for the labels beside the bars
 TICK_PX = 40.0  # of an axis that numbers where each class begins

@@ -284,9 +284,9 @@ class RunsPlace(Place):
         """Give the keys to the side that is shown."""
         collage = self.stack.currentWidget() if self.stack.has_collage else None
         self.setFocusProxy(collage or self.table)
-        if collage is not None:
+        if self._is_here and collage is not None:
             self.stack.focus_collage()
-        else:
+        elif self._is_here:
             self.table.setFocus()
 
     def _describe(self, key: str, said: Said) -> None:
