@@ -8,6 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QRadioButton
 
 from experiments.core.catalogue import Catalogue
+from experiments.core.units import show
 from tests.widgets.runs.samples import WORDS, worn
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point, Shown
 from widgets.runs.collage_page import CollagePage
@@ -133,7 +134,7 @@ def test_the_keys_go_from_machine_to_machine_and_say_it(qtbot, page):
     assert told == [
         "this machine · Ana · A · 10 ns · 1 ns",
         "C · 20 ns · 3 ns",
-        "Ben · B · 31 ns · 2 ns",
+        f"Ben · B · {show(31e-9, 's')} · 2 ns",
     ]
     qtbot.keyClick(cloud, Key.Key_Escape)
     assert cloud.said() == ""
