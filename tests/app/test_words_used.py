@@ -94,7 +94,7 @@ def is_said(key: str) -> bool:
             return rule in ids and (of_rule or reason[-1] in constants())
         case "checkup":
             last = name.rpartition(".")[2]
-            return key in constants() or last in constants() or last in {*CHECKUP_NAMES, *EXPERIMENTS}
+            return key in constants() or last in {*constants(), *CHECKUP_NAMES, *EXPERIMENTS}
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
             return key in constants() or part in constants() or f'"{key}"' in TEMPLATE
