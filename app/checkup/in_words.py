@@ -153,8 +153,8 @@ def summary(words: Words, rows: Iterable[Row]) -> str:
     for row in rows:
         counts[row.word] += 1
     values: Mapping[str, int] = {str(word): count for word, count in counts.items()}
-    one = "_one_problem" if counts[Word.PROBLEM] == 1 else ""
-    return words.say(f"checkup.summary{one}", values)
+    is_one = counts[Word.PROBLEM] == 1
+    return words.say("checkup.summary_one_problem" if is_one else "checkup.summary", values)
 
 
 def absent(words: Words, rows: Iterable[Row]) -> str:

@@ -39,10 +39,13 @@ class Include:
 def clean(document: Document, *, names: bool = False) -> Document:
     """Return a document without names in its texts and data, unless `names` may leave.
 
-    What strangers wrote into it commands no terminal and no browser either way.
+    What its data calls a serial number, a host or the like becomes null. What strangers wrote into
+    it commands no terminal and no browser either way.
     """
     without = str if names else nameless()
-    return _walked(document, _remembering(lambda text: escaped(without(text))))
+    change = _remembering(lambda text: escaped(without(text)))
+    data = _walked(document.data, change) if names else without_names(document.data, change)
+    return replace(_walked(replace(document, data={}), change), data=data)
 
 
 def clean_lines(

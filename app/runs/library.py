@@ -29,6 +29,7 @@ from app.runs.run_notes import (
     read_notes,
     told_notes,
 )
+from app.runs.told import Told, retold
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
@@ -164,15 +165,18 @@ class Library:
             raise self._unwritable(error) from None
         return count
 
-    def export(self, run: Kept, target: Path) -> Path:
+    def export(self, run: Kept, target: Path, *, tells: bool = False) -> Path:
         """Copy a run to a file, packed where its name ends in .gz. Raises UserError.
 
-        A folder as the target takes the run under its own name.
+        A folder as the target takes the run under its own name. With `tells` the copy has the
+        prediction and the name that stand in the run's notes.
         """
         path = target / run.path.name if target.is_dir() else target
+        notes = read_notes(run.path)
+        own = Told(guess=notes.guess, name=notes.name)
         try:
-            copy(run.path, path)
-        except (OSError, EOFError, zlib.error) as error:
+            copy(run.path, path, (lambda data: retold(data, own)) if tells else None)
+        except (OSError, EOFError, zlib.error, messages.BadMessage) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UserError("not_exported", path=str(path), reason=reason) from None
         return path

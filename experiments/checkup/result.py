@@ -152,5 +152,5 @@ def read(path: Path) -> Result:
         data = read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("checkup_file", name=path.name, reason=reason) from None
+        raise UserError("recording_unreadable", name=path.name, reason=reason) from None
     return decode(data, path.name)

@@ -27,6 +27,7 @@ from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
+from machine.convert import convert
 from machine.model import Machine
 
 MODULE = "lesson"
@@ -333,7 +334,7 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
     else:
         return None
     try:
-        words = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
+        words = convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
         raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")

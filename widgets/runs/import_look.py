@@ -41,6 +41,7 @@ class ImportLook(Overlay):
     keep_asked = Signal(object)  # keys of the files to keep
     look_asked = Signal(str)  # key of the file to open in place
     show_asked = Signal(object)  # keys of already kept files, to show
+    collage_asked = Signal(object)  # keys of all files, for a collage of them
 
     def __init__(self, parent: QWidget, files: Sequence[Inside], look: Look, words: Words) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
@@ -76,6 +77,11 @@ class ImportLook(Overlay):
         parts: list[QWidget] = [self.leave_button]
         if whole:
             parts.insert(0, self.keep_button if new else self.show_button)
+            if len(whole) > 1:
+                self.collage_button = button(
+                    say("import.collage"), clicked=lambda: self._collage([f.key for f in files])
+                )
+                parts.insert(1, self.collage_button)
             if len(files) == 1:
                 self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
                 parts.insert(1, self.look_button)
@@ -113,6 +119,10 @@ class ImportLook(Overlay):
     def _show(self, keys: Sequence[str]) -> None:
         self.dismiss()
         self.show_asked.emit(list(keys))
+
+    def _collage(self, keys: Sequence[str]) -> None:
+        self.dismiss()
+        self.collage_asked.emit(list(keys))
 
     def _look(self, key: str) -> None:
         self.dismiss()

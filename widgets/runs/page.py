@@ -6,17 +6,10 @@ Files may be dropped anywhere on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import (
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QResizeEvent,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QPushButton,
     QStackedWidget,
@@ -32,6 +25,7 @@ from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
 from widgets.runs.table import RunsTable
+from widgets.runs.takes_files import TakesFiles
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -40,15 +34,14 @@ DETAILS_FRACTION = 0.46  # of the page, at most
 TAG_LIMIT = 12  # chips; other tags are found by the search
 
 
-class RunsPage(QWidget):
+class RunsPage(TakesFiles):
     """Shows the runs it is given, and emits what the user asks for."""
 
     import_asked = Signal()
     experiments_asked = Signal()
-    files_dropped = Signal(object)  # list of Path
 
     def __init__(self, look: Look, words: Words) -> None:
-        super().__init__()
+        super().__init__(words.say("runs.drop"))
         self._look, self._words = look, words
         self._runs: Sequence[ListedRun] = ()
         self._tags: tuple[str, ...] = ()
@@ -82,8 +75,6 @@ class RunsPage(QWidget):
         page = column(head, self._chips, self._body, space=BELOW)
         page.setStretch(2, 1)
         self.setLayout(page)
-        self._drop = self._make_drop()
-        self.setAcceptDrops(True)
         for field in (self.search, self.details.name, self.details.note, self.details.tags):
             field.setAcceptDrops(False)  # the page handles drops, also on its fields
         self.search.textChanged.connect(self._search_again)
@@ -110,26 +101,6 @@ class RunsPage(QWidget):
         self.search.clear()
         self._search_again()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Show that files can be dropped here."""
-        if files_of(event.mimeData()):
-            event.acceptProposedAction()
-            self._drop.setGeometry(self.rect())
-            self._drop.show()
-            self._drop.raise_()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Hide the hint for drops."""
-        self._drop.hide()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Emit the dropped files."""
-        self._drop.hide()
-        files = files_of(event.mimeData())
-        if files:
-            event.acceptProposedAction()
-            self.files_dropped.emit(files)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Set the width of the details."""
         super().resizeEvent(event)
@@ -138,7 +109,7 @@ class RunsPage(QWidget):
     def _make_not_found(self) -> QWidget:
         say = self._words.say
         self.show_all_button = button(say("runs.show_all"), clicked=self.show_all)
-        return _centred(label(say("runs.not_found"), wrap=True), self.show_all_button)
+        return centred(label(say("runs.not_found"), wrap=True), self.show_all_button)
 
     def _make_empty(self) -> QWidget:
         say = self._words.say
@@ -148,21 +119,13 @@ class RunsPage(QWidget):
         frame = panel()
         layout = QVBoxLayout(frame)
         layout.addWidget(
-            _centred(
+            centred(
                 label(say("runs.empty"), "head", wrap=True),
                 label(say("runs.empty_hint"), "soft", wrap=True),
                 self.to_experiments_button,
             )
         )
         return frame
-
-    def _make_drop(self) -> QFrame:
-        drop = QFrame(self)
-        drop.setProperty("role", "drop")
-        drop.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        drop.setLayout(column(_centred(label(self._words.say("runs.drop"), "head", wrap=True))))
-        drop.hide()
-        return drop
 
     def _show_tags(self) -> None:
         counts: dict[str, int] = {}
@@ -219,7 +182,7 @@ class RunsPage(QWidget):
         self.details.setFixedWidth(min(round(DETAILS_PX * zoom), most))
 
 
-def _centred(*parts: QWidget) -> QWidget:
+def centred(*parts: QWidget) -> QWidget:
     """Return a widget that centres these parts."""
     for part in parts:
         if isinstance(part, QLabel):
@@ -228,8 +191,3 @@ def _centred(*parts: QWidget) -> QWidget:
     middle = QWidget()
     middle.setLayout(column(None, *lines, None, space=3 * STEP))
     return middle
-
-
-def files_of(data: QMimeData) -> list[Path]:
-    """Return the files that are being dropped."""
-    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]

@@ -77,6 +77,11 @@ class ReportSheet(Overlay):
         """The names of what is ticked."""
         return frozenset(name for name, check in self.checks.items() if check.isChecked())
 
+    @property
+    def asked(self) -> tuple[str, Collection[str]]:
+        """The format, and what is included."""
+        return self.kind, self.included
+
     def show_text(self, text: str) -> None:
         """Show the text that was asked for; now it may be written."""
         self.text.setPlainText(text)

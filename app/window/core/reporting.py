@@ -47,16 +47,16 @@ class Reporting(QObject):
 
     def _preview(self, sheet: ReportSheet, source: Source) -> None:
         """Show the text for what is chosen now; an answer to an earlier choice is dropped."""
-        kind, words = sheet.kind, self._words
-        asked = (kind, sheet.included)
+        asked, words = sheet.asked, self._words
+        kind, included = asked
 
         def make() -> tuple[Document, str]:
-            include = Include(**{name: name in asked[1] for name in INCLUDED})
+            include = Include(**{name: name in included for name in INCLUDED})
             document = run_report(source, words, include, drawer(words))
             return document, preview(document, kind, words)
 
         def take(made: tuple[Document, str]) -> None:
-            if isValid(sheet) and asked == (sheet.kind, sheet.included):
+            if isValid(sheet) and asked == sheet.asked:
                 self._document, text = made
                 sheet.show_text(text)
 
@@ -64,11 +64,12 @@ class Reporting(QObject):
 
     def _save(self, sheet: ReportSheet) -> None:
         """Write the file, which takes a moment, then ask where it shall be."""
-        document, kind = self._document, sheet.kind
+        document, asked = self._document, sheet.asked
+        kind, _ = asked
         ending = SUFFIXES[kind]
 
         def take(data: bytes) -> None:
-            if not isValid(sheet):
+            if not isValid(sheet) or asked != sheet.asked:
                 return
             sheet.allow(ready=True)
             name = f"{document.name}{ending}"

@@ -8,7 +8,8 @@ from typing import Literal
 
 MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
-Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
+# With an opened run: show it, run it again, or replay it; without one, the collage of many.
+Then = Literal["", "measure", "replay", "collage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Target:
     place: str
     experiment: str | None = None
     run: Path | None = None  # opened as it was
+    files: tuple[Path, ...] = ()  # dropped ones, to be looked into
     then: Then = ""
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.core.declare.Part
     threads: frozenset[int] = frozenset()  # of it, where it is a core
-    files: tuple[Path, ...] = ()  # dropped ones, to be looked into

@@ -29,6 +29,7 @@ class RunActions(QObject):
         self.pin = self._made("runs.pin_runs", "P", on_table=True)
         self.compare = self._made("runs.compare_runs")
         self.compare_with = self._made("runs.compare_with")
+        self.collage = self._made("runs.collage_runs")
         self.replay = self._made("runs.replay_hint", "R", on_table=True)
         self.again = self._made("runs.again_hint")
         self.export = self._made("runs.export_runs", "Ctrl+E")
@@ -46,8 +47,9 @@ class RunActions(QObject):
         return (
             each
             for each in (
-                self.open, self.replay, self.again, self.compare, self.compare_with, self.rename,
-                self.pin, self.export, self.report, self.delete, self.undo, self.search, self.bring,
+                self.open, self.replay, self.again, self.compare, self.compare_with, self.collage,
+                self.rename, self.pin, self.export, self.report, self.delete, self.undo,
+                self.search, self.bring,
                 self.restore, self.empty_bin, self.rebuild,
             )
             if each.isEnabled()
@@ -67,6 +69,7 @@ class RunActions(QObject):
         for each in (self.pin, self.export):
             each.setEnabled(whole > 0)
         self.compare.setEnabled(comparable)
+        self.collage.setEnabled(whole > 1)
         self.delete.setEnabled(whole + damaged > 0)
         self.undo.setEnabled(can_undo)
 
@@ -78,7 +81,9 @@ class RunActions(QObject):
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu of the selected runs."""
         menu = QMenu(parent)
-        for each in (self.open, self.replay, self.again, self.compare_with, self.compare):
+        for each in (
+            self.open, self.replay, self.again, self.compare_with, self.compare, self.collage,
+        ):  # fmt: skip
             menu.addAction(each)
         menu.addSeparator()
         for each in (self.rename, self.pin, self.report, self.export):

@@ -124,8 +124,8 @@ class Archive(QObject):
         self.came.emit(list(names))
         self._session.refresh_runs()
 
-    def export(self, runs: Sequence[Kept], target: Path) -> None:
-        """Copy runs to a file, or several into a folder."""
+    def export(self, runs: Sequence[Kept], target: Path, *, tells: bool = False) -> None:
+        """Copy runs to a file or a folder; if it `tells`, with predictions and names."""
         library = self._session.library
 
         def then(problem: Problem | None) -> None:
@@ -136,7 +136,7 @@ class Archive(QObject):
                 self._session.tell(self._words.say(key, values))
 
         def work() -> Problem | None:
-            return _each(runs, lambda run: library.export(run, target), [])
+            return _each(runs, lambda run: library.export(run, target, tells=tells), [])
 
         self._session.background.do(work, then)
 

@@ -12,17 +12,17 @@ from PySide6.QtGui import QAction
 
 from app.runs.library import Kept
 from app.window.core.place import Place
-from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
 from app.window.runs.actions import RunActions
 from app.window.runs.archive import Archive
-from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
+from app.window.runs.exporting import Exporting
+from app.window.runs.file_dialogs import choose_files
 from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
 from app.window.runs.sheets import RunSheets
+from app.window.runs.stack import RunsStack
 from experiments.core.problems import Problem
-from experiments.engine.recording import SUFFIXES
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.runs.details import Said
@@ -43,15 +43,19 @@ class RunsPlace(Place):
         words = session.words
         self.page = RunsPage(session.look, words)
         self.table, self.details = self.page.table, self.page.details
-        self.actions_ = RunActions(self, self.table, words)
+        self.actions_ = RunActions(self.page, self.table, words)
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
-        self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
+        self.stack = RunsStack(session, self.page)
+        self.exporting = Exporting(session, self.archive, self)
+        self.sheets = RunSheets(
+            session, self.archive, self, self._listing_of_now, self.stack.show_collage
+        )
         self._kept: dict[str, Kept] = {}
         self._reporting: Reporting | None = None
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
-        layout = column(self.page)
+        layout = column(self.stack)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
@@ -65,19 +69,24 @@ class RunsPlace(Place):
     # --- what the window asks of a place --------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Select the wanted run, if there is one, or look into files."""
-        if target.files:
-            self.sheets.look_into(target.files)
+        """Select the wanted run, look into files, or show the collage, if that is wanted."""
         if target.run is not None:
+            self.go_back()
             self._to_select = [target.run.name]
             self._refresh()
+        if target.files:
+            self.sheets.look_into(target.files)
+        if target.then == "collage":
+            self.stack.show_collage()
 
     def arrive(self) -> None:
         """Show changes since the last visit."""
         self._is_here = True
         if self._is_old:
             self._refresh()
-        if not self.page.is_empty:
+        if self.stack.has_collage:
+            self.stack.focus_collage()
+        elif not self.page.is_empty:
             self.table.setFocus()
 
     def leave(self) -> None:
@@ -88,7 +97,17 @@ class RunsPlace(Place):
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions allowed now."""
-        return tuple(self.actions_)
+        return self.stack.own_actions() if self.stack.has_collage else tuple(self.actions_)
+
+    def go_back(self) -> bool:
+        """Go back from the collage to the list."""
+        return self.stack.show_list()
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return the keys of the plots."""
+        say = self.session.words.say
+        keys = ("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))
+        return keys if self.stack.has_collage else ()
 
     # --- the list -------------------------------------------------------------------------------
 
@@ -102,6 +121,7 @@ class RunsPlace(Place):
         archive.undo_changed.connect(self._allow)
         table.chosen.connect(self._show_chosen)
         table.opened.connect(lambda _key: self._open())
+        self.stack.turned.connect(self._turn)
         pairing.paired.connect(self._compare_pair)
         pairing.left.connect(self._show_again)
         table.pin_clicked.connect(lambda key: self._pin([self._kept[key]]))
@@ -117,6 +137,7 @@ class RunsPlace(Place):
             (details.buttons.pin_asked, actions.pin),
             (details.buttons.compare_asked, actions.compare),
             (details.buttons.compare_with_asked, actions.compare_with),
+            (details.buttons.collage_asked, actions.collage),
             (details.buttons.export_asked, actions.export),
             (details.buttons.report_asked, actions.report),
             (details.buttons.delete_asked, actions.delete),
@@ -130,9 +151,10 @@ class RunsPlace(Place):
             (actions.again, lambda: self._open("measure")),
             (actions.compare, self._compare),
             (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
+            (actions.collage, self._show_collage),
             (actions.rename, details.edit_name),
             (actions.pin, lambda: self._pin(self._chosen())),
-            (actions.export, self._export),
+            (actions.export, lambda: self.exporting.export(self._chosen())),
             (actions.report, self._report),
             (actions.delete, self._delete),
             (actions.undo, archive.undo),
@@ -184,6 +206,7 @@ class RunsPlace(Place):
 
     def _select_later(self, names: list[str]) -> None:
         """Select new runs once the list has them."""
+        self.go_back()
         self._to_select = names
 
     def _chosen(self) -> list[Kept]:
@@ -196,7 +219,8 @@ class RunsPlace(Place):
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
-            self.details.show_several(len(chosen), self._why_not_comparable(chosen))
+            why, whole = self._why_not_comparable(chosen), [r for r in chosen if not r.problem]
+            self.details.show_several(len(chosen), why, can_collage=len(whole) > 1)
         else:
             self.details.show_nothing()
         self._allow()
@@ -259,6 +283,19 @@ class RunsPlace(Place):
         a, b = sorted(self._chosen(), key=lambda run: run.at)
         self.session.go(EXPERIMENTS, experiment=a.experiment, run=a.path, beside=b.path)
 
+    def _show_collage(self) -> None:
+        self.details.hand_on()
+        self.stack.show_collage([run.path for run in self._chosen()])
+
+    def _turn(self) -> None:
+        """Give the keys to the side that is shown."""
+        collage = self.stack.currentWidget() if self.stack.has_collage else None
+        self.setFocusProxy(collage or self.table)
+        if self._is_here and collage is not None:
+            self.stack.focus_collage()
+        elif self._is_here:
+            self.table.setFocus()
+
     def _describe(self, key: str, said: Said) -> None:
         run = self._kept.get(key)
         if run is None:
@@ -285,16 +322,6 @@ class RunsPlace(Place):
     def _complain(self, problem: Problem | None) -> None:
         if problem is not None:
             self.session.troubled.emit(problem)
-
-    def _export(self) -> None:
-        runs = [run for run in self._chosen() if run.problem is None]
-        export = partial(self.archive.export, runs)
-        if len(runs) == 1:
-            target = choose_target(self, self.session, runs[0].path.name)
-            if target is not None:
-                complete(self.session, self, target, SUFFIXES, export)
-        elif (folder := choose_folder(self, self.session)) is not None:
-            export(folder)
 
     def _report(self) -> None:
         """Show what a report of the chosen run would tell, and offer to write it."""

@@ -20,7 +20,7 @@ from widgets.sheets.question import Answer, ask
 
 
 class RunSheets:
-    """`listing` returns what puts runs into words; sheets lie over `parent`."""
+    """`listing` returns what puts runs into words, `collage` shows one; all lies over `parent`."""
 
     def __init__(
         self,
@@ -28,9 +28,10 @@ class RunSheets:
         archive: Archive,
         parent: QWidget,
         listing: Callable[[], Listing],
+        collage: Callable[[Sequence[Path]], object],
     ) -> None:
         self._session, self._archive = session, archive
-        self._parent, self._listing = parent, listing
+        self._parent, self._listing, self._collage = parent, listing, collage
 
     # --- runs from elsewhere --------------------------------------------------------------------
 
@@ -47,6 +48,7 @@ class RunSheets:
         session, archive = self._session, self._archive
         sheet = ImportLook(self._parent.window(), files, session.look, session.words)
         sheet.keep_asked.connect(lambda keys: archive.adopt([brought[key].path for key in keys]))
+        sheet.collage_asked.connect(lambda keys: self._collage([brought[k].path for k in keys]))
         sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
         sheet.show_asked.connect(lambda keys: archive.show([brought[key].kept for key in keys]))
         sheet.open()

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.reports.document import Document
 from app.reports.privacy import Include, clean, clean_lines, for_html, without_names
 from app.reports.run_report import source_of
 from app.reports.writing import SUFFIXES, as_text
@@ -149,6 +150,18 @@ def test_what_is_called_a_serial_number_leaves_in_no_report():
     assert without_names(given, str) == {
         "serial": None, "gpu": {"uuid": None, "user_name": None}, "mac": None, "to_host": 1,
     }  # fmt: skip
+
+
+def test_of_any_report_the_data_is_clean(alice):
+    data = {
+        "machines": [{"host": "darkstar", "serial": "S3CR3T-42", "from": "/srv/thesis/x", "n": 1}]
+    }
+    made = Document(title="alice", subtitle="", date="", parts=(), data=data)
+    assert clean(made).title == "<user>"
+    assert clean(made).data == {
+        "machines": [{"host": None, "serial": None, "from": "<folder>", "n": 1}]
+    }
+    assert clean(made, names=True).data["machines"][0]["host"] == "darkstar"
 
 
 def test_strangers_command_no_terminal(tmp_path, qapp):

@@ -139,6 +139,24 @@ def test_closing_the_sheet_while_it_is_made_does_no_harm(shown):
     assert shown.said_problems == []
 
 
+def test_another_format_while_it_is_written_drops_the_file(shown, tmp_path, monkeypatch):
+    sheet = opened(shown)
+    target = tmp_path / "x.coreopsis.html"
+    saves_to(monkeypatch, target)
+    sheet.save.click()
+    sheet.kinds.buttons["json"].click()
+    settle(sheet.save.isEnabled)
+    assert '"title"' in sheet.text.toPlainText()
+    assert not target.exists()
+    assert sheets(shown) == [sheet]
+
+
+@pytest.mark.parametrize("typed", ["report", "pdf", "html", "export", "markdown"])
+def test_the_palette_finds_it(shown, typed):
+    told = [action.text().lower() for action in shown.page.own_actions() if action.isEnabled()]
+    assert shown.do.report.text().lower() in [each for each in told if typed in each]
+
+
 def test_a_run_without_a_file_has_no_report(stage):
     stage.page.open("gil-threads")
     assert not stage.do.report.isEnabled()

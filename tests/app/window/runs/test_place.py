@@ -113,7 +113,8 @@ def runs(qtbot, session):
 def chooses(monkeypatch, **dialogs):
     """Let the dialogs of the system be answered by these functions."""
     for name, answer in dialogs.items():
-        monkeypatch.setattr(f"app.window.runs.place.choose_{name}", answer)
+        module = "place" if name == "files" else "exporting"
+        monkeypatch.setattr(f"app.window.runs.{module}.choose_{name}", answer)
 
 
 def four(runs):
