@@ -57,6 +57,9 @@ class RunsPage(QWidget):
         self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
         self.import_button = chip(words.say("runs.import_files"))
         self.import_button.clicked.connect(lambda: self.import_asked.emit())
+        self.surprises = chip(words.say("runs.surprises"), checkable=True)
+        self.surprises.setToolTip(words.say("runs.surprises_hint"))
+        self.surprises.clicked.connect(self._search_again)
         self._count = label("", "soft")
         self._chips = QWidget()
         self._chip_row = FlowLayout()
@@ -78,7 +81,7 @@ class RunsPage(QWidget):
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
         title = label(words.say("places.runs"), "title")
-        head = PlaceHead(self._count, title, chip_row(self.search, self.import_button))
+        head = PlaceHead(self._count, title, chip_row(self.search, self.surprises, self.import_button))
         page = column(head, self._chips, self._body, space=BELOW)
         page.setStretch(2, 1)
         self.setLayout(page)
@@ -100,12 +103,17 @@ class RunsPage(QWidget):
         """Show these runs."""
         self._runs = runs
         self._show_tags()
+        has_surprises = any(run.is_surprise for run in runs)
+        self.surprises.setVisible(has_surprises)
+        if self.surprises.isChecked() and not has_surprises:
+            self.surprises.setChecked(False)
+            self._search_again()
         self.table.show_runs(runs)
         self._show_found()
 
     def show_all(self) -> None:
         """Clear search and tags."""
-        for each in self._made_chips:
+        for each in (*self._made_chips, self.surprises):
             each.setChecked(False)
         self.search.clear()
         self._search_again()
@@ -194,7 +202,9 @@ class RunsPage(QWidget):
         return frozenset(each.text() for each in self._made_chips if each.isChecked())
 
     def _search_again(self) -> None:
-        self.table.search(self.search.text(), self._chosen_tags())
+        self.table.search(
+            self.search.text(), self._chosen_tags(), surprises=self.surprises.isChecked()
+        )
         self._show_found()
 
     def _show_found(self) -> None:
@@ -203,7 +213,7 @@ class RunsPage(QWidget):
         had_focus = self.table.hasFocus()
         self._left.setCurrentIndex(0 if found else 1)
         self.details.setVisible(bool(found))
-        if had_focus and not found:
+        if had_focus and count and not found:
             self.show_all_button.setFocus()
         self.search.setVisible(bool(count))
         self._count.setVisible(bool(count))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any
@@ -12,16 +11,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
-from app.window.experiment.loaded_run import LoadedRun
+from app.window.experiment.loaded_run import LoadedRun, lesson_of, lesson_run_of
 from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Experiment
-from experiments.core.lesson_run import Guess, LessonRun, lesson_run
-from experiments.core.lessons import Explained, Taught, taught
-from experiments.core.parameters import from_json
+from experiments.core.lesson_run import Guess, LessonRun
+from experiments.core.lessons import Explained, Taught
 from experiments.core.problems import UserError
-from experiments.engine.messages import Outcome
-from machine.model import BadMachine, Machine
-from machine.model import from_json as machine_of
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
 
@@ -115,7 +110,7 @@ class LessonModel(QObject):
             return None
         if self._read[0] is not finished:
             here = self._session.machine if self._page.is_of_here else None
-            self._read = (finished, _lesson_run(loaded, here))
+            self._read = (finished, lesson_run_of(loaded, here))
         return self._read[1]
 
     @property
@@ -276,11 +271,8 @@ class LessonModel(QObject):
         )
 
     def _load(self, experiment: Experiment[Any]) -> Taught | None:
-        home = self._session.catalogue.homes.get(experiment.id)
-        if home is None or experiment.is_own:  # its functions may never end
-            return None
         try:
-            return taught(experiment, home)
+            return lesson_of(self._session.catalogue, experiment)
         except UserError as trouble:
             self._session.troubled.emit(trouble.problem)
             return None
@@ -288,17 +280,3 @@ class LessonModel(QObject):
 
 def _is_opened(loaded: LoadedRun | None) -> bool:
     return loaded is not None and loaded.is_opened
-
-
-def _lesson_run(loaded: LoadedRun, here: Machine | None) -> LessonRun | None:
-    run_state = loaded.run_state
-    started, finished = run_state.started, run_state.finished
-    if started is None or finished is None or finished.finding is None:
-        return None
-    if finished.outcome is not Outcome.COMPLETED:
-        return None
-    with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
-        params = from_json(run_state.experiment.params, started.params, check_choices=False)
-        machine = here or machine_of(started.machine)
-        return lesson_run(params, run_state.tables, machine, finished.finding)
-    return None

@@ -12,6 +12,7 @@ from PySide6.QtCore import QDate, QLocale
 from app.report import label, named_values, note_text, number, sentence, settings
 from app.runs.library import Kept
 from app.window.core.availability import Entry
+from app.window.runs.predictions import Predictions
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.parameters import to_json
@@ -20,7 +21,7 @@ from experiments.core.units import unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun, Prediction, Result
 
 SHOWN_RESULTS = 2
 ENDINGS = {
@@ -41,13 +42,15 @@ class Listing:
         catalogue: Catalogue,
         entries: Mapping[str, Entry],
         now: datetime | None = None,
+        predictions: Predictions | None = None,
     ) -> None:
         self._words, self._catalogue, self._entries = words, catalogue, entries
+        self._predictions = predictions
         self._now = (now or datetime.now(UTC)).astimezone()
         self._locale = QLocale(QLocale.Language.English)
         self._experiments: dict[str, Experiment[Any] | None] = {}
         self._starts: dict[tuple[str, bool], Mapping[str, Any]] = {}
-        self._lines: dict[str, tuple[Kept, ListedRun]] = {}
+        self._lines: dict[str, tuple[Kept, Prediction | None, ListedRun]] = {}
 
     def is_of(self, entries: Mapping[str, Entry]) -> bool:
         """Was it made today, and for these entries?"""
@@ -55,12 +58,16 @@ class Listing:
 
     def line(self, run: Kept) -> ListedRun:
         """Return a run as a line of the list."""
+        guess = self._prediction(run)
         known = self._lines.get(run.path.name)
-        if known is None or known[0] != run:
-            known = self._lines[run.path.name] = run, self._line(run)
-        return known[1]
+        if known is None or known[0] != run or known[1] is not guess:
+            known = self._lines[run.path.name] = run, guess, self._line(run, guess)
+        return known[2]
 
-    def _line(self, run: Kept) -> ListedRun:
+    def _prediction(self, run: Kept) -> Prediction | None:
+        return self._predictions.of(run) if self._predictions is not None else None
+
+    def _line(self, run: Kept, prediction: Prediction | None) -> ListedRun:
         when, exact = self.when(run.at)
         if run.problem is not None:
             return ListedRun(
@@ -89,6 +96,8 @@ class Listing:
             note=run.run_notes.note,
             tags=tuple(run.run_notes.tags),
             is_pinned=run.run_notes.pinned,
+            prediction=prediction,
+            marks=(self._words.say("runs.pinned"),) if run.run_notes.pinned else (),
         )
 
     def details(self, run: Kept) -> RunDetails:
@@ -113,6 +122,7 @@ class Listing:
             is_troubled=run.outcome in TROUBLED,
             values=named_values(self._words, experiment, run.values, run) if experiment else (),
             facts=(
+                *self._guessed(run),
                 *self.settings(run.experiment, run.params),
                 (say("runs.machine"), run.machine),
                 (say("runs.when"), exact),
@@ -125,6 +135,16 @@ class Listing:
                 if self._words.has(f"{run.experiment}.notes.{key}")
             ),
         )
+
+    def _guessed(self, run: Kept) -> Iterator[tuple[str, str]]:
+        """Yield the prediction of a run, as soon as it was judged."""
+        guess, sure = self._prediction(run), run.run_notes.guess
+        if guess is None or sure is None:
+            return
+        say = self._words.say
+        how_sure = say(f"lesson.sure_{sure.sure}") if sure.sure else ""
+        parts = (guess.said, how_sure, guess.was, guess.verdict)
+        yield say("runs.prediction"), " · ".join(part for part in parts if part)
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""

@@ -19,6 +19,7 @@ from app.window.runs.archive import Archive
 from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
 from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
+from app.window.runs.predictions import Predictions
 from app.window.runs.sheets import RunSheets
 from experiments.core.problems import Problem
 from experiments.engine.recording import SUFFIXES
@@ -43,9 +44,10 @@ class RunsPlace(Place):
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
         self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
         self._kept: dict[str, Kept] = {}
+        self._predictions = Predictions(words, session.catalogue)
         self._listing: Listing | None = None
         self._to_select: list[str] = []
-        self._is_here, self._is_old = False, True
+        self._is_here, self._is_old, self._is_judging = False, True, False
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
@@ -141,7 +143,9 @@ class RunsPlace(Place):
     def _listing_of_now(self) -> Listing:
         session = self.session
         if self._listing is None or not self._listing.is_of(session.entries):
-            self._listing = Listing(session.words, session.catalogue, session.entries)
+            self._listing = Listing(
+                session.words, session.catalogue, session.entries, predictions=self._predictions
+            )
         return self._listing
 
     def _note_change(self) -> None:
@@ -156,11 +160,17 @@ class RunsPlace(Place):
         self._is_old = False
         runner, listing = self.session.runner, self._listing_of_now()
         measured_now = runner.kept_as if runner.is_running else None
-        runs = [run for run in self.session.runs if run.path.name != measured_now]
+        known = self.session.runs
 
-        def then(lines: list[ListedRun]) -> None:
+        def work() -> tuple[list[ListedRun], dict[str, Kept], list[Kept]]:
+            kept = {run.path.name: run for run in known}
+            kept.pop(measured_now, None)
+            lines = [listing.line(run) for run in kept.values()]
+            return lines, kept, self._predictions.waiting(kept.values())
+
+        def then(result: tuple[list[ListedRun], dict[str, Kept], list[Kept]]) -> None:
+            lines, self._kept, unjudged = result
             was_empty = self.page.is_empty
-            self._kept = {run.path.name: run for run in runs}
             self.page.show_runs(lines)
             if was_empty and lines and self._is_here:
                 self.table.setFocus()
@@ -170,8 +180,22 @@ class RunsPlace(Place):
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []
+            if unjudged:
+                self._judge(unjudged)
 
-        self.session.background.do(lambda: [listing.line(run) for run in runs], then)
+        self.session.background.do(work, then)
+
+    def _judge(self, unjudged: Sequence[Kept]) -> None:
+        """Hold predictions against what was measured, a part at a time."""
+        if not self._is_judging:
+            self._is_judging = True
+            self.session.background.do_long(
+                partial(self._predictions.judge, unjudged), lambda _: self._take_judged()
+            )
+
+    def _take_judged(self) -> None:
+        self._is_judging = False
+        self._note_change()
 
     def _select_later(self, names: list[str]) -> None:
         """Select new runs once the list has them."""
