@@ -195,7 +195,7 @@ class RunPainter(QStyledItemDelegate):
         """Draw what was said, below it what it was; a surprise with the sign to have a look."""
         theme = self._look.theme
         self._draw_text(painter, upper, guess.said)
-        text = " · ".join(part for part in (guess.was, guess.verdict) if part)
+        text = " · ".join(part for part in (guess.verdict, guess.was) if part)
         if not guess.is_surprise:
             self._draw_soft(painter, lower, text)
             return

@@ -142,7 +142,13 @@ class Session(QObject):
 
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""
-        self.background.do(self.library.runs, self._use_runs)
+        from app.window.core.lasting import lasting
+
+        def read() -> Sequence[Kept]:
+            with lasting():
+                return self.library.runs()
+
+        self.background.do(read, self._use_runs)
 
     def go(self, place: str, **wanted: Any) -> None:
         """Go to a place and open something there; `wanted` are the fields of a Target."""

@@ -60,7 +60,8 @@ class Listing:
         """Return a run as a line of the list."""
         guess = self._prediction(run)
         known = self._lines.get(run.path.name)
-        if known is None or known[0] != run or known[1] is not guess:
+        is_same = known is not None and known[1] is guess
+        if known is None or not is_same or (known[0] is not run and known[0] != run):
             known = self._lines[run.path.name] = run, guess, self._line(run, guess)
         return known[2]
 
@@ -117,12 +118,11 @@ class Listing:
             question=self._question(run),
             when=" · ".join(filter(None, (when, self._kind(run)))),
             said=Said(run.run_notes.name, run.run_notes.note, tuple(run.run_notes.tags)),
-            finding=self._finding(experiment, run),
+            finding="\n".join(filter(None, (self._finding(experiment, run), self._guessed(run)))),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
             values=named_values(self._words, experiment, run.values, run) if experiment else (),
             facts=(
-                *self._guessed(run),
                 *self.settings(run.experiment, run.params),
                 (say("runs.machine"), run.machine),
                 (say("runs.when"), exact),
@@ -136,15 +136,14 @@ class Listing:
             ),
         )
 
-    def _guessed(self, run: Kept) -> Iterator[tuple[str, str]]:
-        """Yield the prediction of a run, as soon as it was judged."""
-        guess, sure = self._prediction(run), run.run_notes.guess
-        if guess is None or sure is None:
-            return
-        say = self._words.say
-        how_sure = say(f"lesson.sure_{sure.sure}") if sure.sure else ""
-        parts = (guess.said, how_sure, guess.was, guess.verdict)
-        yield say("runs.prediction"), " · ".join(part for part in parts if part)
+    def _guessed(self, run: Kept) -> str:
+        """Return the prediction of a run, as soon as it was judged."""
+        guess, made = self._prediction(run), run.run_notes.guess
+        if guess is None or made is None:
+            return ""
+        how_sure = self._words.say(f"lesson.sure_{made.sure}") if made.sure else ""
+        parts = (f"{self._words.say('runs.prediction')}: {guess.said}", how_sure, guess.was)
+        return " · ".join(part for part in (*parts, guess.verdict) if part)
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
 from app.runs.library import Kept
+from app.window.core.lasting import lasting
 from app.window.core.place import Place
 from app.window.core.saving import complete
 from app.window.core.session import Session
@@ -165,7 +166,8 @@ class RunsPlace(Place):
         def work() -> tuple[list[ListedRun], dict[str, Kept], list[Kept]]:
             kept = {run.path.name: run for run in known}
             kept.pop(measured_now, None)
-            lines = [listing.line(run) for run in kept.values()]
+            with lasting():
+                lines = [listing.line(run) for run in kept.values()]
             return lines, kept, self._predictions.waiting(kept.values())
 
         def then(result: tuple[list[ListedRun], dict[str, Kept], list[Kept]]) -> None:
