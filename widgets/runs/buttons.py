@@ -74,10 +74,12 @@ class RunButtons(QWidget):
         key = "runs.compare_with_hint" if allowed else "page.no_other_run"
         self.compare_with.setToolTip(self._words.say(key))
 
-    def show_several(self, *, can_compare: bool) -> None:
+    def show_several(self, *, can_compare: bool, are_pinned: bool) -> None:
         """Show the buttons for several runs."""
-        offered: set[QWidget] = {self.export, self.delete}
+        offered: set[QWidget] = {self.pin, self.export, self.delete}
         self._offer(offered | ({self.compare} if can_compare else set()))
+        self._is_pinned = are_pinned
+        self._show_pin()
 
     def show_asking(self) -> None:
         """Show only the button that cancels the comparison."""

@@ -132,18 +132,21 @@ class Details(QFrame):
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
         self._show_unkept()
 
-    def show_several(self, count: int, why_not_comparable: str | None) -> None:
+    def show_several(
+        self, count: int, why_not_comparable: str, hint: str = "", *, are_pinned: bool = False
+    ) -> None:
         """Show that several runs are selected, and why they cannot be compared.
 
-        "" if they can be compared, None to leave that out.
+        "" if they can be; then the `hint` says how.
         """
         self.hand_on()
         self._shown = None
+        told = why_not_comparable or hint
         self._title.setText(self._words.say("runs.several", {"count": count}))
-        self._when.setText(why_not_comparable or "")
-        self._when.setVisible(bool(why_not_comparable))
+        self._when.setText(told)
+        self._when.setVisible(bool(told))
         self._show_only({self._head}, set())
-        self.buttons.show_several(can_compare=why_not_comparable == "")
+        self.buttons.show_several(can_compare=not why_not_comparable, are_pinned=are_pinned)
 
     def ask_for_another(self) -> None:
         """Ask for the run to compare the shown one with."""

@@ -54,14 +54,14 @@ class RunsHeader(QHeaderView):
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
     Column.WHEN: 136,  # "yesterday 23:59"
-    Column.RUN: 240,
+    Column.RUN: 220,
     Column.RESULT: 220,
     Column.PREDICTION: 140,
     Column.SETTINGS: 150,
     Column.MACHINE: 140,
 }
 WIDEST_RESULT = 1.4  # times its width, if there is room
-LAST_TO_GO = (Column.MACHINE, Column.PREDICTION, Column.SETTINGS, Column.RESULT)  # hidden in this order
+LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.PREDICTION, Column.RESULT)  # hidden in this order
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
 from app.window.runs.predictions import Predictions
 from app.window.runs.sheets import RunSheets
+from app.window.runs.side_by_side import why_not_comparable
 from experiments.core.problems import Problem
 from experiments.engine.recording import SUFFIXES
 from widgets.controls.basics import column
@@ -95,12 +96,12 @@ class RunsPlace(Place):
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
         archive.came.connect(self._select_later)
-        archive.undo_changed.connect(self._allow)
+        archive.undo_changed.connect(lambda: self._allow())
         table.chosen.connect(self._show_chosen)
         table.opened.connect(lambda _key: self._open())
         pairing.paired.connect(self._compare_pair)
         pairing.left.connect(self._show_again)
-        table.pin_clicked.connect(lambda key: self._pin([self._kept[key]]))
+        table.pin_clicked.connect(lambda key: archive.pin([self._kept[key]]))
         table.menu_asked.connect(self._show_menu)
         details.said.connect(self._describe)
         page.import_asked.connect(self._choose_files)
@@ -126,7 +127,7 @@ class RunsPlace(Place):
             (actions.compare, self._compare),
             (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
             (actions.rename, details.edit_name),
-            (actions.pin, lambda: self._pin(self._chosen())),
+            (actions.pin, lambda: archive.pin(self._chosen())),
             (actions.export, self._export),
             (actions.delete, self._delete),
             (actions.undo, archive.undo),
@@ -213,30 +214,30 @@ class RunsPlace(Place):
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
-            self.details.show_several(len(chosen), self._why_not_comparable(chosen))
+            self._show_several(chosen)
         else:
             self.details.show_nothing()
-        self._allow()
+        self._allow(chosen)
 
-    def _why_not_comparable(self, chosen: Sequence[Kept]) -> str | None:
-        say = self.session.words.say
-        if len(chosen) != 2 or any(run.problem for run in chosen):
-            return say("runs.compare_two")
-        if chosen[0].experiment != chosen[1].experiment:
-            return say("runs.compare_other")
-        return ""
+    def _show_several(self, chosen: Sequence[Kept]) -> None:
+        words, hint = self.session.words, ""
+        why_not = why_not_comparable(words, chosen)
+        if not why_not and len(chosen) == 2:
+            a, b = (self._listing_of_now().when(at)[1] for at in sorted(run.at for run in chosen))
+            hint = words.say("runs.compare_order", {"a": a, "b": b})
+        are_pinned = all(run.run_notes.pinned for run in chosen)
+        self.details.show_several(len(chosen), why_not, hint, are_pinned=are_pinned)
 
-    def _allow(self) -> None:
-        chosen = self._chosen()
+    def _allow(self, chosen: Sequence[Kept] | None = None) -> None:
+        chosen = self._chosen() if chosen is None else chosen
         damaged = sum(run.problem is not None for run in chosen)
-        known = [run for run in self._kept.values() if run.problem is None]
-        has_others = any(
-            run.experiment == one.experiment and run is not one for one in chosen for run in known
-        )
+        of = {run.experiment for run in chosen}
+        known = (run for run in self._kept.values() if run.problem is None)
+        has_others = sum(run.experiment in of for run in known) > len(of)
         self.actions_.allow(
             whole=len(chosen) - damaged,
             damaged=damaged,
-            comparable=self._why_not_comparable(chosen) == "",
+            comparable=why_not_comparable(self.session.words, chosen) == "",
             has_others=has_others,
             can_undo=self.archive.can_undo,
         )
@@ -272,8 +273,11 @@ class RunsPlace(Place):
             self._compare()
 
     def _compare(self) -> None:
-        """Open the older of two runs, with the newer beside it."""
-        a, b = sorted(self._chosen(), key=lambda run: run.at)
+        """Open the older of two runs with the newer beside it; show more of them as a table."""
+        a, b, *more = sorted(self._chosen(), key=lambda run: run.at)
+        if more:
+            self.sheets.show_beside([a, b, *more])
+            return
         self.session.go(EXPERIMENTS, experiment=a.experiment, run=a.path, beside=b.path)
 
     def _describe(self, key: str, said: Said) -> None:
@@ -290,18 +294,6 @@ class RunsPlace(Place):
         name, note, tags = said.name, said.note, list(said.tags)
         change = partial(msgspec.structs.replace, name=name, note=note, tags=tags)
         self.archive.describe(run, change, done)
-
-    def _pin(self, runs: Sequence[Kept]) -> None:
-        """Pin the runs; unpin them if all of them are pinned."""
-        whole = [run for run in runs if run.problem is None]
-        is_pinned = not all(run.run_notes.pinned for run in whole)
-        for run in whole:
-            change = partial(msgspec.structs.replace, pinned=is_pinned)
-            self.archive.describe(run, change, self._complain)
-
-    def _complain(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self.session.troubled.emit(problem)
 
     def _export(self) -> None:
         runs = [run for run in self._chosen() if run.problem is None]

@@ -13,9 +13,11 @@ from app.window.core.target import EXPERIMENTS
 from app.window.runs.archive import Archive
 from app.window.runs.importing import Brought, look_inside
 from app.window.runs.listing import Listing
+from app.window.runs.side_by_side import side_by_side
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
+from widgets.runs.side_by_side import Beside, SideBySide
 from widgets.sheets.question import Answer, ask
 
 
@@ -53,6 +55,19 @@ class RunSheets:
 
     def _only_look(self, brought: Brought) -> None:
         self._session.go(EXPERIMENTS, experiment=brought.experiment, run=brought.path)
+
+    # --- several runs ---------------------------------------------------------------------------
+
+    def show_beside(self, runs: Sequence[Kept]) -> None:
+        """Show comparable runs side by side."""
+        session, listing = self._session, self._listing()
+
+        def then(shown: Beside) -> None:
+            SideBySide(self._parent.window(), shown, session.look, session.words).open()
+
+        session.background.do_soon(
+            lambda: side_by_side(session.words, session.catalogue, listing, runs), then
+        )
 
     # --- the bin --------------------------------------------------------------------------------
 
