@@ -23,6 +23,7 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     guess: Guess | None = None
     skipped: bool = False
+    asked_again: bool = False  # did the question come back, after a surprise?
 
 
 # Made once, before threads ask: msgspec looks at the guess's class then.

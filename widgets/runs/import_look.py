@@ -39,6 +39,7 @@ class ImportLook(Overlay):
     """Shows the files and asks what to do with them; closing it imports nothing."""
 
     keep_asked = Signal(object)  # keys of the files to keep
+    same_asked = Signal(str)  # key of the file whose settings to run with here
     look_asked = Signal(str)  # key of the file to open in place
     show_asked = Signal(object)  # keys of already kept files, to show
 
@@ -78,7 +79,9 @@ class ImportLook(Overlay):
             parts.insert(0, self.keep_button if new else self.show_button)
             if len(files) == 1:
                 self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
-                parts.insert(1, self.look_button)
+                self.same_button = button(say("import.same"), clicked=lambda: self._same(whole[0]))
+                self.same_button.setToolTip(say("import.same_hint"))
+                parts[1:1] = [self.look_button, self.same_button]
         self.content.addLayout(row(*parts, None))
         self.setFocusProxy(parts[0])
 
@@ -113,6 +116,10 @@ class ImportLook(Overlay):
     def _show(self, keys: Sequence[str]) -> None:
         self.dismiss()
         self.show_asked.emit(list(keys))
+
+    def _same(self, key: str) -> None:
+        self.dismiss()
+        self.same_asked.emit(key)
 
     def _look(self, key: str) -> None:
         self.dismiss()

@@ -22,6 +22,7 @@ class Prediction:
     Where the run cannot tell, `was` and `verdict` are empty, and it is neither right nor off.
     """
 
+    guess: str  # such as "14×"
     said: str  # such as "said 14×"
     was: str = ""  # such as "was 158×"
     verdict: str = ""  # "hit" or "off", in words

@@ -70,7 +70,7 @@ class RunsModel(QAbstractTableModel):
     def search(
         self, text: str, tags: frozenset[str] = frozenset(), *, surprises: bool = False
     ) -> None:
-        """Show only runs with every word of `text` and all `tags`, or only the surprises of them."""
+        """Show only runs with every word of `text` and all `tags`; perhaps only `surprises`."""
         self._asked, self._tags = tuple(text.lower().split()), tags
         self._surprises = surprises
         self._show()

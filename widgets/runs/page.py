@@ -31,6 +31,7 @@ from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
+from widgets.runs.reminder import Reminder
 from widgets.runs.table import RunsTable
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -60,6 +61,8 @@ class RunsPage(QWidget):
         self.surprises = chip(words.say("runs.surprises"), checkable=True)
         self.surprises.setToolTip(words.say("runs.surprises_hint"))
         self.surprises.clicked.connect(self._search_again)
+        self.reminder = Reminder(words)
+        self.reminder.answered.connect(lambda _again: self.table.setFocus())
         self._count = label("", "soft")
         self._chips = QWidget()
         self._chip_row = FlowLayout()
@@ -81,9 +84,11 @@ class RunsPage(QWidget):
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
         title = label(words.say("places.runs"), "title")
-        head = PlaceHead(self._count, title, chip_row(self.search, self.surprises, self.import_button))
-        page = column(head, self._chips, self._body, space=BELOW)
-        page.setStretch(2, 1)
+        head = PlaceHead(
+            self._count, title, chip_row(self.search, self.surprises, self.import_button)
+        )
+        page = column(head, self._chips, self.reminder, self._body, space=BELOW)
+        page.setStretch(3, 1)
         self.setLayout(page)
         self._drop = self._make_drop()
         self.setAcceptDrops(True)

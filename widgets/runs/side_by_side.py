@@ -93,7 +93,8 @@ class SideBySide(Overlay):
             above = label(words.say(heading), "soft")
             above.setContentsMargins(0, 2 * STEP, 0, 0)
             grid.addWidget(above, line, 0)
-            for line, row in enumerate(rows, line + 1):
+            for row in rows:
+                line += 1
                 self._add_row(grid, line, row, role, [name for name, _ in shown.heads])
             line += 1
         return table

@@ -61,7 +61,12 @@ WIDTHS = {  # pixels at zoom 1
     Column.MACHINE: 140,
 }
 WIDEST_RESULT = 1.4  # times its width, if there is room
-LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.PREDICTION, Column.RESULT)  # hidden in this order
+LAST_TO_GO = (
+    Column.MACHINE,
+    Column.SETTINGS,
+    Column.PREDICTION,
+    Column.RESULT,
+)  # hidden in this order
 
 
 @dataclass(frozen=True, slots=True)

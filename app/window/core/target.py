@@ -8,7 +8,9 @@ from typing import Literal
 
 MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
-Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
+# With an opened run: show it, run it again, run it again and compare the two, or replay it. With an
+# experiment alone: ask for a prediction once more.
+Then = Literal["", "measure", "compare", "replay", "ask"]
 
 
 @dataclass(frozen=True, slots=True)

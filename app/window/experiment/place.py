@@ -17,6 +17,7 @@ from app.window.experiment.compare_menu import compare_menu
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.side_controller import SideController
+from app.window.experiment.status_text import State
 from app.window.experiment.view_switch import ViewSwitch
 from app.window.lesson.part import LessonPart
 from experiments.core.declare import Experiment
@@ -33,6 +34,7 @@ from widgets.style.theme import STEP
 SECOND_MS = 1000
 WARM_MS = 300  # after opening: passing by starts no process
 QUARTERS = 4
+MEASURES = ("measure", "compare")  # what is done with an opened run that starts another
 
 
 class ExperimentPage(QWidget):
@@ -57,6 +59,7 @@ class ExperimentPage(QWidget):
         self._quarter = 0
         self._wants_focus = False
         self._then: Then = ""
+        self._other: Path | None = None  # the run to compare the next one with
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
@@ -68,10 +71,15 @@ class ExperimentPage(QWidget):
         self._show_machine()
         self._refresh()
 
-    def open(self, experiment_id: str) -> None:
-        """Show an experiment: the run under way, the last one, or what it could show."""
+    def open(self, experiment_id: str, *, then: Then = "") -> None:
+        """Show an experiment: the run under way, the last one, or what it could show.
+
+        To `ask` for a prediction once more, nothing that was found is shown.
+        """
         self._begin()
-        self._wants_focus = True
+        self._other, self._wants_focus = None, True
+        if then == "ask":
+            self.lesson.model.ask_again(experiment_id)
         self.model.open(experiment_id)
         self._warming.start()
 
@@ -80,11 +88,12 @@ class ExperimentPage(QWidget):
         self._begin()
         self.lesson.side().setChecked(True)
         self._wants_focus, self._then = then != "replay", then
+        self._other = path if then == "compare" else None
         if then == "replay":  # keep focus off Run until the replay bar takes it
             self.setFocus()
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.model.open_run(path, for_settings=then == "measure")
+        self.model.open_run(path, for_settings=then in MEASURES)
         if beside is not None:
             self.model.comparing.begin(path, beside)
 
@@ -222,9 +231,19 @@ class ExperimentPage(QWidget):
         self._side.refresh()
         self._show_step()
         if self._then and not self.model.is_reading:
-            action = self._actions.run if self._then == "measure" else self._actions.replay
+            action = self._actions.run if self._then in MEASURES else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
+        elif self._other is not None:
+            self._compare_with(self._other)
+
+    def _compare_with(self, other: Path) -> None:
+        """Compare the run that has ended with the one whose settings it had, once it is kept."""
+        loaded, path = self.model.loaded, self.model.path
+        is_own = loaded is not None and not loaded.is_opened
+        if self.model.state is State.ENDED and is_own and path is not None:
+            self._other = None
+            self.model.comparing.begin(path, other)
 
     def _show_step(self) -> None:
         """Show the step of the lesson, or whatever side is chosen."""
@@ -306,7 +325,7 @@ class ExperimentPage(QWidget):
         self.announce(self, self.session.words.say("page.beginning"))
 
     def _refuse(self, problem: Problem) -> None:
-        self._then = ""  # it was meant for a run that is not there
+        self._then, self._other = "", None  # meant for a run that is not there
         self._side.refuse(problem)
 
     def _tell_end(self) -> None:

@@ -33,6 +33,7 @@ class LessonModel(QObject):
         self._page, self._session = page, page.session
         self._lessons: dict[str, Taught | None] = {}
         self._answers: dict[str, Guess | None] = {}  # by experiment; None: skipped
+        self._asked_again: set[str] = set()  # experiments whose earlier answers do not count
         self._owed: set[str] = set()  # experiments whose answer no run has in its notes
         self._observed: set[str] = set()
         self._reached: dict[str, set[int]] = {}
@@ -173,6 +174,13 @@ class LessonModel(QObject):
             self._answers[experiment.id] = guess
             self._owed.add(experiment.id)
 
+    def ask_again(self, experiment_id: str) -> None:
+        """Ask for a prediction once more, whatever was answered before."""
+        self._answers.pop(experiment_id, None)
+        self._asked_again.add(experiment_id)
+        self._observed.discard(experiment_id)
+        self._experiment = self._seen = None  # so that it begins with the question
+
     def show_earlier(self) -> None:
         """Show the run that was covered; without one, wait for a run."""
         self.step = Step.RUN
@@ -241,7 +249,7 @@ class LessonModel(QObject):
     def _answered_before(self) -> Kept | None:
         """Return the newest run here that was predicted or skipped; sorts the runs only once."""
         experiment, machine = self._page.experiment, self._session.machine
-        if experiment is None or machine is None:
+        if experiment is None or machine is None or experiment.id in self._asked_again:
             return None
         asked = (self._session.runs, experiment, machine)
         if any(one is not other for one, other in zip(asked, self._before[0], strict=True)):

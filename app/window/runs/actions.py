@@ -30,7 +30,7 @@ class RunActions(QObject):
         self.compare = self._made("runs.compare_runs")
         self.compare_with = self._made("runs.compare_with")
         self.replay = self._made("runs.replay_hint", "R", on_table=True)
-        self.again = self._made("runs.again_hint")
+        self.again = self._made("runs.again_hint", "Shift+R", on_table=True)
         self.export = self._made("runs.export_runs", "Ctrl+E")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
         self.undo = self._made("runs.undo_delete", "Ctrl+Z")
@@ -73,6 +73,7 @@ class RunActions(QObject):
         """Let single letters act as keys, or not."""
         self.pin.setShortcut(QKeySequence("P" if used else ""))
         self.replay.setShortcut(QKeySequence("R" if used else ""))
+        self.again.setShortcut(QKeySequence("Shift+R" if used else ""))
 
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu of the selected runs."""

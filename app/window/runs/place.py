@@ -16,6 +16,7 @@ from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
 from app.window.runs.actions import RunActions
+from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
 from app.window.runs.listing import Listing
@@ -23,6 +24,7 @@ from app.window.runs.pairing import Pairing
 from app.window.runs.predictions import Predictions
 from app.window.runs.sheets import RunSheets
 from app.window.runs.side_by_side import why_not_comparable
+from app.window.runs.surprises import Surprises
 from experiments.core.problems import Problem
 from experiments.engine.recording import SUFFIXES
 from widgets.controls.basics import column
@@ -44,9 +46,11 @@ class RunsPlace(Place):
         self.table, self.details = self.page.table, self.page.details
         self.actions_ = RunActions(self, self.table, words)
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
-        self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
-        self._kept: dict[str, Kept] = {}
         self._predictions = Predictions(words, session.catalogue)
+        self.again = Again(session, self)
+        self.sheets = RunSheets(session, self.archive, self.again, self, self._listing_of_now)
+        self._surprises = Surprises(session, self.archive, self._predictions, self.page.reminder)
+        self._kept: dict[str, Kept] = {}
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old, self._is_judging = False, True, False
@@ -93,6 +97,7 @@ class RunsPlace(Place):
         session, page, table, details = self.session, self.page, self.table, self.details
         actions, archive, pairing = self.actions_, self.archive, self.pairing
         session.settings_changed.connect(self._use_letters)
+        session.settings_changed.connect(lambda: self._surprises.remind(self._kept.values()))
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
         archive.came.connect(self._select_later)
@@ -123,7 +128,7 @@ class RunsPlace(Place):
         for action, act in (
             (actions.open, self._open),
             (actions.replay, lambda: self._open("replay")),
-            (actions.again, lambda: self._open("measure")),
+            (actions.again, lambda: self.again.run(self._chosen()[0].path)),
             (actions.compare, self._compare),
             (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
             (actions.rename, details.edit_name),
@@ -161,7 +166,7 @@ class RunsPlace(Place):
             return
         self._is_old = False
         runner, listing = self.session.runner, self._listing_of_now()
-        measured_now = runner.kept_as if runner.is_running else None
+        measured_now = (runner.kept_as or "") if runner.is_running else ""
         known = self.session.runs
 
         def work() -> tuple[list[ListedRun], dict[str, Kept], list[Kept]]:
@@ -183,6 +188,7 @@ class RunsPlace(Place):
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []
+            self._surprises.remind(self._kept.values())
             if unjudged:
                 self._judge(unjudged)
 

@@ -55,7 +55,8 @@ class Predictions:
         lesson = self._lesson(run.experiment)
         if lesson is None or not lesson.accepts(guess):
             return None
-        said = say("runs.said", {"guess": lesson.told(guess)})
+        told = lesson.told(guess)
+        said = say("runs.said", {"guess": told})
         with contextlib.suppress(*UNTRUE):
             measured = lesson_run_of(load(run.path, self._catalogue, is_opened=True))
             mark = lesson.judge(guess, measured) if measured is not None else None
@@ -63,13 +64,14 @@ class Predictions:
                 is_surprise = not mark.is_right and (guess.sure or 0) >= FAIRLY_SURE
                 off = "surprise" if is_surprise else "off"
                 return Prediction(
+                    guess=told,
                     said=said,
                     was=say("runs.was", {"right": lesson.told_right(measured)}),
                     verdict=say(f"runs.{'hit' if mark.is_right else off}"),
                     is_right=mark.is_right,
                     is_surprise=is_surprise,
                 )
-        return Prediction(said=said)
+        return Prediction(guess=told, said=said)
 
     def _lesson(self, experiment_id: str) -> Taught | None:
         if experiment_id not in self._lessons:

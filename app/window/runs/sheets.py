@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.runs.library import Kept
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
+from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.importing import Brought, look_inside
 from app.window.runs.listing import Listing
@@ -28,10 +29,11 @@ class RunSheets:
         self,
         session: Session,
         archive: Archive,
+        again: Again,
         parent: QWidget,
         listing: Callable[[], Listing],
     ) -> None:
-        self._session, self._archive = session, archive
+        self._session, self._archive, self._again = session, archive, again
         self._parent, self._listing = parent, listing
 
     # --- runs from elsewhere --------------------------------------------------------------------
@@ -49,6 +51,7 @@ class RunSheets:
         session, archive = self._session, self._archive
         sheet = ImportLook(self._parent.window(), files, session.look, session.words)
         sheet.keep_asked.connect(lambda keys: archive.adopt([brought[key].path for key in keys]))
+        sheet.same_asked.connect(lambda key: self._again.run(brought[key].path, compares=True))
         sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
         sheet.show_asked.connect(lambda keys: archive.show([brought[key].kept for key in keys]))
         sheet.open()
