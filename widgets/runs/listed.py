@@ -19,14 +19,14 @@ class Result:
 class Prediction:
     """What was said before a run and what it was, in words.
 
-    Where the run cannot tell, `was` and `verdict` are empty, and it is neither right nor off.
+    Where the run cannot tell, `right`, `was` and `verdict` are empty.
     """
 
     guess: str  # such as "14×"
     said: str  # such as "said 14×"
+    right: str = ""  # such as "158×"
     was: str = ""  # such as "was 158×"
     verdict: str = ""  # "hit" or "off", in words
-    is_right: bool = False
     is_surprise: bool = False  # off, and said with confidence
 
 

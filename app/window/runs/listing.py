@@ -141,9 +141,11 @@ class Listing:
         guess, made = self._prediction(run), run.run_notes.guess
         if guess is None or made is None:
             return ""
-        how_sure = self._words.say(f"lesson.sure_{made.sure}") if made.sure else ""
-        parts = (f"{self._words.say('runs.prediction')}: {guess.said}", how_sure, guess.was)
-        return " · ".join(part for part in (*parts, guess.verdict) if part)
+        say = self._words.say
+        sure = say(f"lesson.sure_{made.sure}") if made.sure else ""
+        key = "guessed_sure" if sure else "guessed"
+        said = say(f"runs.{key}", {"guess": guess.guess, "sure": sure})
+        return f"{said} {say('runs.it_was', {'right': guess.right})}" if guess.right else said
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""

@@ -97,7 +97,7 @@ class RunsPlace(Place):
         session, page, table, details = self.session, self.page, self.table, self.details
         actions, archive, pairing = self.actions_, self.archive, self.pairing
         session.settings_changed.connect(self._use_letters)
-        session.settings_changed.connect(lambda: self._surprises.remind(self._kept.values()))
+        session.settings_changed.connect(self._remind)
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
         archive.came.connect(self._select_later)
@@ -188,11 +188,14 @@ class RunsPlace(Place):
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []
-            self._surprises.remind(self._kept.values())
+            self._remind()
             if unjudged:
                 self._judge(unjudged)
 
         self.session.background.do(work, then)
+
+    def _remind(self) -> None:
+        self._surprises.remind(self._kept.values(), self._listing_of_now())
 
     def _judge(self, unjudged: Sequence[Kept]) -> None:
         """Hold predictions against what was measured, a part at a time."""

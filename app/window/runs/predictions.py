@@ -63,12 +63,13 @@ class Predictions:
             if measured is not None and mark is not None:
                 is_surprise = not mark.is_right and (guess.sure or 0) >= FAIRLY_SURE
                 off = "surprise" if is_surprise else "off"
+                right = lesson.told_right(measured)
                 return Prediction(
                     guess=told,
                     said=said,
-                    was=say("runs.was", {"right": lesson.told_right(measured)}),
+                    right=right,
+                    was=say("runs.was", {"right": right}),
                     verdict=say(f"runs.{'hit' if mark.is_right else off}"),
-                    is_right=mark.is_right,
                     is_surprise=is_surprise,
                 )
         return Prediction(guess=told, said=said)

@@ -8,12 +8,12 @@ from functools import partial
 
 import msgspec
 
-from app.report import when
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.runs.archive import Archive
+from app.window.runs.listing import Listing
 from app.window.runs.predictions import Predictions
 from experiments.core.problems import Problem
 from widgets.runs.reminder import Reminder
@@ -33,7 +33,7 @@ class Surprises:
         self._answered: set[str] = set()  # file names, should notes not be writable
         reminder.answered.connect(self._take)
 
-    def remind(self, runs: Iterable[Kept]) -> None:
+    def remind(self, runs: Iterable[Kept], listing: Listing) -> None:
         """Offer the newest question that is due; none where numbers are shown at once."""
         session, text = self._session, ""
         if session.settings.numbers:
@@ -47,7 +47,7 @@ class Surprises:
             values = {
                 "question": session.words.say(f"{self._run.experiment}.question"),
                 "guess": told.guess,
-                "when": when(session.words, self._run.at),
+                "when": listing.when(self._run.at)[0],
             }
             text = session.words.say("runs.ask_again_question", values)
         self._reminder.offer(text)
