@@ -77,9 +77,9 @@ class RunsModel(QAbstractTableModel):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort the runs by a column."""
-        if column in HEADINGS:
-            self._column = Column(column)
-            self._is_descending = order is Qt.SortOrder.DescendingOrder
+        wanted = column, order is Qt.SortOrder.DescendingOrder
+        if column in HEADINGS and wanted != (self._column, self._is_descending):  # Qt asks twice
+            self._column, self._is_descending = Column(column), wanted[1]
             self._show()
 
     def row_of(self, key: str) -> int | None:

@@ -14,6 +14,7 @@ from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.compare_menu import compare_menu
+from app.window.experiment.left_as import PageLeft
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.side_controller import SideController
@@ -53,12 +54,14 @@ class ExperimentPage(QWidget):
         self._panel = MainPanel(words, look)
         self.lesson = LessonPart(model, do, self._panel, self._side.column)
         self._views = ViewSwitch(model, do, self._panel, self.lesson)
+        self._left = PageLeft(model, do, self._side, self._panel.views)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(model, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
         self._wants_focus = False
         self._then: Then = ""
+        self._opened: Path | None = None  # a run that is to be shown as it was left
         self._other: Path | None = None  # the run to compare the next one with
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
@@ -86,6 +89,7 @@ class ExperimentPage(QWidget):
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
         """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
+        self._opened = path if not then and beside is None else None
         self.lesson.side().setChecked(True)
         self._wants_focus, self._then = then != "replay", then
         self._other = path if then == "compare" else None
@@ -105,6 +109,7 @@ class ExperimentPage(QWidget):
 
     def leave(self) -> None:
         """Stop being seen: nothing is drawn, and what is played stands still."""
+        self._left.keep()
         self._views.set_seen(False)
         self._each_second.stop()
         self.lesson.leave()
@@ -229,6 +234,9 @@ class ExperimentPage(QWidget):
         if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # the button that had it is gone
         self._side.refresh()
+        if self._opened is not None and not self.model.is_reading:
+            self._left.restore(self._opened)
+            self._opened = None
         self._show_step()
         if self._then and not self.model.is_reading:
             action = self._actions.run if self._then in MEASURES else self._actions.replay
@@ -284,7 +292,8 @@ class ExperimentPage(QWidget):
         self._refresh()
 
     def _begin(self) -> None:
-        """Forget the trouble and the comparison of the run before."""
+        """Forget the trouble and the comparison of the run before; that is kept as it was left."""
+        self._left.keep()
         self._side.refuse(None)
         self.model.comparing.end()
         self._quarter = 0

@@ -253,7 +253,9 @@ def test_what_surprises_is_shown_last(qtbot, stage):
 
 
 def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
-    monkeypatch.setattr("app.window.lesson.model.taught", lambda *_: pytest.fail("was loaded"))
+    monkeypatch.setattr(
+        "app.window.experiment.loaded_run.taught", lambda *_: pytest.fail("was loaded")
+    )
     experiment = type(CATALOGUE.load("gil-threads"))
     monkeypatch.setattr(experiment, "is_own", property(lambda _self: True))
     stage.page.open("gil-threads")
