@@ -51,7 +51,7 @@ class RunsPage(QWidget):
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look, self._words = look, words
-        self._runs: Sequence[ListedRun] = ()
+        self.runs: Sequence[ListedRun] = ()  # all, shown or not
         self._tags: tuple[str, ...] = ()
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
@@ -102,11 +102,11 @@ class RunsPage(QWidget):
     @property
     def is_empty(self) -> bool:
         """Whether there are no runs at all."""
-        return not self._runs
+        return not self.runs
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
         """Show these runs."""
-        self._runs = runs
+        self.runs = runs
         self._show_tags()
         has_surprises = any(run.is_surprise for run in runs)
         self.surprises.setVisible(has_surprises)
@@ -179,7 +179,7 @@ class RunsPage(QWidget):
 
     def _show_tags(self) -> None:
         counts: dict[str, int] = {}
-        for run in self._runs:
+        for run in self.runs:
             for tag in run.tags:
                 counts[tag] = counts.get(tag, 0) + 1
         often = sorted(counts, key=lambda tag: (-counts[tag], tag.lower()))[:TAG_LIMIT]
@@ -213,7 +213,7 @@ class RunsPage(QWidget):
         self._show_found()
 
     def _show_found(self) -> None:
-        found, count = len(self.table.runs.shown), len(self._runs)
+        found, count = len(self.table.runs.shown), len(self.runs)
         self._body.setCurrentIndex(2 if count else 1)
         had_focus = self.table.hasFocus()
         self._left.setCurrentIndex(0 if found else 1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app import garbage
 from app.context import Context
 from app.window.core.settings import Settings
 from app.window.core.target import Target
@@ -142,11 +143,12 @@ class Session(QObject):
 
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""
-        from app.window.core.lasting import lasting
+        before = self.runs
 
         def read() -> Sequence[Kept]:
-            with lasting():
-                return self.library.runs()
+            runs = self.library.runs()
+            garbage.spare(runs, before)
+            return runs
 
         self.background.do(read, self._use_runs)
 

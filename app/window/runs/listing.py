@@ -143,8 +143,8 @@ class Listing:
             return ""
         say = self._words.say
         sure = say(f"lesson.sure_{made.sure}") if made.sure else ""
-        key = "guessed_sure" if sure else "guessed"
-        said = say(f"runs.{key}", {"guess": guess.guess, "sure": sure})
+        key = "runs.guessed_sure" if sure else "runs.guessed"
+        said = say(key, {"guess": guess.guess, "sure": sure})
         return f"{said} {say('runs.it_was', {'right': guess.right})}" if guess.right else said
 
     def when(self, at: str) -> tuple[str, str]:

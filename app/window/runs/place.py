@@ -9,8 +9,8 @@ import msgspec
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
+from app import garbage
 from app.runs.library import Kept
-from app.window.core.lasting import lasting
 from app.window.core.place import Place
 from app.window.core.saving import complete
 from app.window.core.session import Session
@@ -167,13 +167,13 @@ class RunsPlace(Place):
         self._is_old = False
         runner, listing = self.session.runner, self._listing_of_now()
         measured_now = (runner.kept_as or "") if runner.is_running else ""
-        known = self.session.runs
+        known, before = self.session.runs, self.page.runs
 
         def work() -> tuple[list[ListedRun], dict[str, Kept], list[Kept]]:
             kept = {run.path.name: run for run in known}
             kept.pop(measured_now, None)
-            with lasting():
-                lines = [listing.line(run) for run in kept.values()]
+            lines = [listing.line(run) for run in kept.values()]
+            garbage.spare(lines, before)
             return lines, kept, self._predictions.waiting(kept.values())
 
         def then(result: tuple[list[ListedRun], dict[str, Kept], list[Kept]]) -> None:

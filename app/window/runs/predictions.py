@@ -62,14 +62,14 @@ class Predictions:
             mark = lesson.judge(guess, measured) if measured is not None else None
             if measured is not None and mark is not None:
                 is_surprise = not mark.is_right and (guess.sure or 0) >= FAIRLY_SURE
-                off = "surprise" if is_surprise else "off"
+                off = "runs.surprise" if is_surprise else "runs.off"
                 right = lesson.told_right(measured)
                 return Prediction(
                     guess=told,
                     said=said,
                     right=right,
                     was=say("runs.was", {"right": right}),
-                    verdict=say(f"runs.{'hit' if mark.is_right else off}"),
+                    verdict=say("runs.hit" if mark.is_right else off),
                     is_surprise=is_surprise,
                 )
         return Prediction(guess=told, said=said)

@@ -80,8 +80,8 @@ def _rows(columns: Sequence[dict[str, str]]) -> list[BesideRow]:
 
 def _cautions(words: Words, runs: Sequence[Kept], differing: int) -> Iterator[str]:
     if differing:
-        key = "beside_one_setting" if differing == 1 else "beside_settings_differ"
-        yield words.say(f"runs.{key}")
+        is_one = differing == 1
+        yield words.say("runs.beside_one_setting" if is_one else "runs.beside_settings_differ")
     if len({run.machine for run in runs}) > 1:
         yield words.say("runs.beside_machines")
     if any(run.outcome != Outcome.COMPLETED for run in runs):

@@ -42,17 +42,23 @@ def lines() -> Iterator[Line]:
 
 def _listing(look: Any, data: Path) -> Iterator[Line]:
     """Read and show a library that was indexed before, as on every start but the first."""
-    from PySide6.QtCore import Qt
+    from PySide6.QtCore import Qt, QTimer
     from PySide6.QtTest import QTest
 
+    from app import garbage
     from app.context import Context
     from app.window.core.background import Background
     from app.window.core.session import Session
     from app.window.core.settings import Settings
     from app.window.runs.place import RunsPlace
+    from app.window.shell.start import GARBAGE_MS
     from widgets.runs.model import Column
 
     ascending = Qt.SortOrder.AscendingOrder
+    garbage.leave_to_us()  # as in the window's process
+    collecting = QTimer(interval=GARBAGE_MS)
+    collecting.timeout.connect(garbage.collect_due)
+    collecting.start()
     session = Session(Context(data=data), look, Settings())
     session.background = Background()
     session.runner = SimpleNamespace(is_running=False, kept_as=None, close=lambda: None)  # type: ignore[assignment]
@@ -79,6 +85,7 @@ def _listing(look: Any, data: Path) -> Iterator[Line]:
             yield from _turns(what, act)
     finally:
         session.close()
+        gc.enable()
 
 
 def _turns(
@@ -93,7 +100,6 @@ def _turns(
     from tests.tools.bench.heart import Heart
     from tests.tools.pictures import until, wait_s
 
-    gc.collect()  # what was before belongs to others
     heart = Heart()
     heart.start()
     start_s = time.perf_counter()
