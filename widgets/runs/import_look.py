@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
+from widgets.controls.layouts import FlowLayout
 from widgets.runs.facts import Facts
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -82,7 +83,7 @@ class ImportLook(Overlay):
                 self.same_button = button(say("import.same"), clicked=lambda: self._same(whole[0]))
                 self.same_button.setToolTip(say("import.same_hint"))
                 parts[1:1] = [self.look_button, self.same_button]
-        self.content.addLayout(row(*parts, None))
+        self.content.addLayout(FlowLayout(*parts))
         self.setFocusProxy(parts[0])
 
     def _block(self, inside: Inside, look_words: str, *, alone: bool) -> QWidget:

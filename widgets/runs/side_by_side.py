@@ -30,7 +30,7 @@ class BesideRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class RunsBeside:
     """Runs in words, the earliest first."""
 
     question: str
@@ -44,7 +44,7 @@ class Beside:
 class SideBySide(Overlay):
     """Shows some runs; nothing can be changed here."""
 
-    def __init__(self, parent: QWidget, shown: Beside, look: Look, words: Words) -> None:
+    def __init__(self, parent: QWidget, shown: RunsBeside, look: Look, words: Words) -> None:
         width = NAME_PX + RUN_PX * len(shown.heads) + EDGE_PX
         super().__init__(parent, width_px=width)
         say = words.say
@@ -68,7 +68,7 @@ class SideBySide(Overlay):
         self.content.addWidget(area)
         self.setFocusProxy(area)
 
-    def _table(self, shown: Beside, words: Words) -> QWidget:
+    def _table(self, shown: RunsBeside, words: Words) -> QWidget:
         table = QWidget()
         table.setAccessibleName(words.say("runs.beside_values"))
         grid = QGridLayout(table)

@@ -18,7 +18,7 @@ from app.window.runs.side_by_side import side_by_side
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
-from widgets.runs.side_by_side import Beside, SideBySide
+from widgets.runs.side_by_side import RunsBeside, SideBySide
 from widgets.sheets.question import Answer, ask
 
 
@@ -65,7 +65,7 @@ class RunSheets:
         """Show comparable runs side by side."""
         session, listing = self._session, self._listing()
 
-        def then(shown: Beside) -> None:
+        def then(shown: RunsBeside) -> None:
             SideBySide(self._parent.window(), shown, session.look, session.words).open()
 
         session.background.do_soon(

@@ -10,7 +10,7 @@ from app.window.runs.listing import Listing
 from experiments.core.catalogue import Catalogue
 from experiments.core.words import Words
 from experiments.engine.messages import Outcome
-from widgets.runs.side_by_side import MOST, Beside, BesideRow
+from widgets.runs.side_by_side import MOST, BesideRow, RunsBeside
 
 
 def why_not_comparable(words: Words, chosen: Sequence[Kept]) -> str:
@@ -32,7 +32,7 @@ def why_not_comparable(words: Words, chosen: Sequence[Kept]) -> str:
 
 def side_by_side(
     words: Words, catalogue: Catalogue, listing: Listing, runs: Sequence[Kept]
-) -> Beside:
+) -> RunsBeside:
     """Return comparable runs in words, the earliest first. Raises UserError."""
     runs = sorted(runs, key=lambda run: run.at)
     experiment = catalogue.load(runs[0].experiment)
@@ -53,7 +53,7 @@ def side_by_side(
             cells = [of[0].shown if of else "" for of in found]
             values.append(BesideRow(called, cells, about(words, experiment, name)))
     differing = [row for row in settings if len(set(row.cells)) > 1]
-    return Beside(
+    return RunsBeside(
         question=words.say(f"{experiment.id}.question"),
         heads=[
             (run.run_notes.name or line.exact, " · ".join(filter(None, (line.kind, line.ending))))

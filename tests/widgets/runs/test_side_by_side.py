@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from tests.widgets.runs.samples import WORDS, worn
-from widgets.runs.side_by_side import MOST, NONE, Beside, BesideRow, SideBySide
+from widgets.runs.side_by_side import MOST, NONE, BesideRow, RunsBeside, SideBySide
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def show(qtbot):
         heads = [(f"run {number}", "full") for number in range(count)]
         values = [BesideRow("speedup", [f"{number}×" for number in range(count - 1)] + [""])]
         given = {"question": "How far?", "heads": heads, "values": values} | more
-        sheet = SideBySide(window, Beside(**given), look, WORDS)
+        sheet = SideBySide(window, RunsBeside(**given), look, WORDS)
         sheet.open()
         return sheet
 
