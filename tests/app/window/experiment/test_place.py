@@ -793,7 +793,7 @@ def test_a_run_like_another_is_compared_with_it_once_it_is_kept(qtbot, stage):
     assert [each.run for each in comparing.pair] == [stage_run(theirs), ours.run]
     stage.do.stop_comparing.trigger()
     stage.use_runs()
-    QApplication.processEvents()
+    live_s(0.3)
     assert not comparing.is_on  # once is enough
 
 

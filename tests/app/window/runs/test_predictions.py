@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 
 from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.core.target import EXPERIMENTS, Target
+from experiments.core.declare import Need
 from experiments.core.lesson_run import Guess
 from tests.app.recordings import burst
 from tests.app.window.runs.test_place import Runs
@@ -168,6 +170,24 @@ def test_who_leaves_it_is_not_asked_any_more(runs):
 )
 def test_nothing_else_comes_back(runs, days, guess):
     guessed(runs, guess, at=ago(days))
+    shown(runs.show())
+    runs.settle()
+    assert asked(runs) == ""
+
+
+def test_a_question_that_came_back_in_an_earlier_window_stays_away(runs):
+    (name,) = guessed(runs, said(1000.0, CERTAIN), at=ago(8))
+    tell(runs, name, guess=said(1000.0, CERTAIN), asked_again=True)
+    shown(runs.show())
+    runs.settle()
+    assert asked(runs) == ""
+
+
+def test_what_this_machine_cannot_run_does_not_come_back(runs):
+    known = runs.session.entries
+    lacking = dataclasses.replace(known["burst-random"], need=Need.NUMBA)
+    runs.session.entries = {**known, "burst-random": lacking}
+    guessed(runs, said(1000.0, CERTAIN), at=ago(8))
     shown(runs.show())
     runs.settle()
     assert asked(runs) == ""
