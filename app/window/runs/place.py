@@ -33,6 +33,8 @@ from widgets.runs.details import Said
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
 
+Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, predicted ones
+
 
 class RunsPlace(Place):
     """Shows the list and the details, and connects them with the library."""
@@ -51,6 +53,7 @@ class RunsPlace(Place):
         self.sheets = RunSheets(session, self.archive, self.again, self, self._listing_of_now)
         self._surprises = Surprises(session, self.archive, self._predictions, self.page.reminder)
         self._kept: dict[str, Kept] = {}
+        self._guessed: list[Kept] = []  # those that were predicted
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old, self._is_judging = False, True, False
@@ -169,15 +172,16 @@ class RunsPlace(Place):
         measured_now = (runner.kept_as or "") if runner.is_running else ""
         known, before = self.session.runs, self.page.runs
 
-        def work() -> tuple[list[ListedRun], dict[str, Kept], list[Kept]]:
+        def work() -> Refreshed:
             kept = {run.path.name: run for run in known}
             kept.pop(measured_now, None)
             lines = [listing.line(run) for run in kept.values()]
             garbage.spare(lines, before)
-            return lines, kept, self._predictions.waiting(kept.values())
+            guessed = [run for run in kept.values() if run.run_notes.guess is not None]
+            return lines, kept, guessed
 
-        def then(result: tuple[list[ListedRun], dict[str, Kept], list[Kept]]) -> None:
-            lines, self._kept, unjudged = result
+        def then(result: Refreshed) -> None:
+            lines, self._kept, self._guessed = result
             was_empty = self.page.is_empty
             self.page.show_runs(lines)
             if was_empty and lines and self._is_here:
@@ -189,13 +193,13 @@ class RunsPlace(Place):
                 self.table.select(self._to_select)
                 self._to_select = []
             self._remind()
-            if unjudged:
+            if unjudged := self._predictions.waiting(self._guessed):
                 self._judge(unjudged)
 
         self.session.background.do(work, then)
 
     def _remind(self) -> None:
-        self._surprises.remind(self._kept.values(), self._listing_of_now())
+        self._surprises.remind(self._guessed, self._listing_of_now())
 
     def _judge(self, unjudged: Sequence[Kept]) -> None:
         """Hold predictions against what was measured, a part at a time."""
@@ -240,9 +244,11 @@ class RunsPlace(Place):
     def _allow(self, chosen: Sequence[Kept] | None = None) -> None:
         chosen = self._chosen() if chosen is None else chosen
         damaged = sum(run.problem is not None for run in chosen)
-        of = {run.experiment for run in chosen}
-        known = (run for run in self._kept.values() if run.problem is None)
-        has_others = sum(run.experiment in of for run in known) > len(of)
+        has_others = len(chosen) == 1 and any(
+            run.experiment == chosen[0].experiment and run is not chosen[0]
+            for run in self._kept.values()
+            if run.problem is None
+        )
         self.actions_.allow(
             whole=len(chosen) - damaged,
             damaged=damaged,

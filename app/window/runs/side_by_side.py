@@ -16,6 +16,8 @@ from widgets.runs.side_by_side import MOST, BesideRow, RunsBeside
 def why_not_comparable(words: Words, chosen: Sequence[Kept]) -> str:
     """Return why these runs cannot be compared, "" if they can."""
     say = words.say
+    if len(chosen) > MOST:  # first: all ten thousand runs may be selected
+        return say("runs.compare_most", {"count": MOST})
     if len(chosen) < 2 or any(run.problem is not None for run in chosen):
         return say("runs.compare_two")
     if len({run.experiment for run in chosen}) > 1:
@@ -23,8 +25,6 @@ def why_not_comparable(words: Words, chosen: Sequence[Kept]) -> str:
     if len({run.version for run in chosen}) > 1:
         versions = sorted({run.version for run in chosen})
         return say("problems.not_comparable_version", {"a": versions[0], "b": versions[-1]})
-    if len(chosen) > MOST:
-        return say("runs.compare_most", {"count": MOST})
     if len(chosen) > 2 and not any(run.values for run in chosen):
         return say("runs.compare_nothing")
     return ""

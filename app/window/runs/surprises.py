@@ -34,7 +34,10 @@ class Surprises:
         reminder.answered.connect(self._take)
 
     def remind(self, runs: Iterable[Kept], listing: Listing) -> None:
-        """Offer the newest question that is due; none where numbers are shown at once."""
+        """Offer the newest question that is due, of predicted runs.
+
+        None where numbers are shown at once.
+        """
         session, text = self._session, ""
         if session.settings.numbers:
             self._run = None
