@@ -1044,7 +1044,7 @@ def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
-    assert len(keys) == len(set(keys)) == 10
+    assert len(keys) == len(set(keys)) == 11
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 
