@@ -59,6 +59,7 @@ class Kept:
     problem: dict[str, Any] | None
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
     taken_s: float = 0.0  # from its start to its last row
+    version: int = 0  # of its experiment
 
     @property
     def is_altered(self) -> bool:
@@ -256,12 +257,13 @@ class Library:
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
+            version=facts["version"],
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s",
+    "run_notes", "problem", "unclear", "taken_s", "version",
 )  # fmt: skip
 
 
@@ -296,6 +298,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
             problem,
             "[]",
             0.0,
+            0,
         )
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
@@ -320,6 +323,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         "null",
         json.dumps(finding.unclear if finding else []),
         max((event.t_s for event in measured), default=0.0),
+        started.experiment_version,
     )
 
 

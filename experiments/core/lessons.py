@@ -280,6 +280,16 @@ class Taught:
             return self.call(predict.right, run, predict.points)
         return self.call(predict.right, run)
 
+    def told_right(self, run: LessonRun) -> str:
+        """Return what was measured in the words of a guess, "" where that is unknown."""
+        right = self.right(run)
+        if right is None:
+            return ""
+        if isinstance(self.words.predict, Sketch):
+            return ", ".join("–" if each is None else show(each, self._unit) for each in right)
+        at = right if isinstance(self.words.predict, Rank) else (right,)
+        return self.told(Guess(kind=self.kind, at=tuple(map(float, at))))
+
     def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
         """Hold a guess against what was measured; None where that is unknown."""
         predict, right = self.words.predict, self.right(run)

@@ -82,11 +82,15 @@ class RunButtons(QWidget):
         key = "runs.compare_with_hint" if allowed else "page.no_other_run"
         self.compare_with.setToolTip(self._words.say(key))
 
-    def show_several(self, *, can_compare: bool, can_collage: bool) -> None:
+    def show_several(
+        self, *, can_compare: bool, can_collage: bool = False, are_pinned: bool = False
+    ) -> None:
         """Show the buttons for several runs."""
-        offered: set[QWidget] = {self.export, self.delete}
+        offered: set[QWidget] = {self.pin, self.export, self.delete}
         offered |= {self.compare} if can_compare else set()
         self._offer(offered | ({self.collage} if can_collage else set()))
+        self._is_pinned = are_pinned
+        self._show_pin()
 
     def show_asking(self) -> None:
         """Show only the button that cancels the comparison."""

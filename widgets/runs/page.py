@@ -24,6 +24,7 @@ from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
+from widgets.runs.reminder import Reminder
 from widgets.runs.table import RunsTable
 from widgets.runs.takes_files import TakesFiles
 from widgets.style.look import Look
@@ -43,13 +44,18 @@ class RunsPage(TakesFiles):
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__(words.say("runs.drop"))
         self._look, self._words = look, words
-        self._runs: Sequence[ListedRun] = ()
+        self.runs: Sequence[ListedRun] = ()  # all, shown or not
         self._tags: tuple[str, ...] = ()
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
         self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
         self.import_button = chip(words.say("runs.import_files"))
         self.import_button.clicked.connect(lambda: self.import_asked.emit())
+        self.surprises = chip(words.say("runs.surprises"), checkable=True)
+        self.surprises.setToolTip(words.say("runs.surprises_hint"))
+        self.surprises.clicked.connect(self._search_again)
+        self.reminder = Reminder(words)
+        self.reminder.answered.connect(lambda _again: self.table.setFocus())
         self._count = label("", "soft")
         self._chips = QWidget()
         self._chip_row = FlowLayout()
@@ -71,9 +77,11 @@ class RunsPage(TakesFiles):
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
         title = label(words.say("places.runs"), "title")
-        head = PlaceHead(self._count, title, chip_row(self.search, self.import_button))
-        page = column(head, self._chips, self._body, space=BELOW)
-        page.setStretch(2, 1)
+        head = PlaceHead(
+            self._count, title, chip_row(self.search, self.surprises, self.import_button)
+        )
+        page = column(head, self._chips, self.reminder, self._body, space=BELOW)
+        page.setStretch(3, 1)
         self.setLayout(page)
         for field in (self.search, self.details.name, self.details.note, self.details.tags):
             field.setAcceptDrops(False)  # the page handles drops, also on its fields
@@ -85,18 +93,23 @@ class RunsPage(TakesFiles):
     @property
     def is_empty(self) -> bool:
         """Whether there are no runs at all."""
-        return not self._runs
+        return not self.runs
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
         """Show these runs."""
-        self._runs = runs
+        self.runs = runs
         self._show_tags()
+        has_surprises = any(run.is_surprise for run in runs)
+        self.surprises.setVisible(has_surprises)
+        if self.surprises.isChecked() and not has_surprises:
+            self.surprises.setChecked(False)
+            self._search_again()
         self.table.show_runs(runs)
         self._show_found()
 
     def show_all(self) -> None:
         """Clear search and tags."""
-        for each in self._made_chips:
+        for each in (*self._made_chips, self.surprises):
             each.setChecked(False)
         self.search.clear()
         self._search_again()
@@ -129,7 +142,7 @@ class RunsPage(TakesFiles):
 
     def _show_tags(self) -> None:
         counts: dict[str, int] = {}
-        for run in self._runs:
+        for run in self.runs:
             for tag in run.tags:
                 counts[tag] = counts.get(tag, 0) + 1
         often = sorted(counts, key=lambda tag: (-counts[tag], tag.lower()))[:TAG_LIMIT]
@@ -157,16 +170,18 @@ class RunsPage(TakesFiles):
         return frozenset(each.text() for each in self._made_chips if each.isChecked())
 
     def _search_again(self) -> None:
-        self.table.search(self.search.text(), self._chosen_tags())
+        self.table.search(
+            self.search.text(), self._chosen_tags(), surprises=self.surprises.isChecked()
+        )
         self._show_found()
 
     def _show_found(self) -> None:
-        found, count = len(self.table.runs.shown), len(self._runs)
+        found, count = len(self.table.runs.shown), len(self.runs)
         self._body.setCurrentIndex(2 if count else 1)
         had_focus = self.table.hasFocus()
         self._left.setCurrentIndex(0 if found else 1)
         self.details.setVisible(bool(found))
-        if had_focus and not found:
+        if had_focus and count and not found:
             self.show_all_button.setFocus()
         self.search.setVisible(bool(count))
         self._count.setVisible(bool(count))

@@ -8,8 +8,9 @@ from typing import Literal
 
 MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
-# With an opened run: show it, run it again, or replay it; without one, the collage of many.
-Then = Literal["", "measure", "replay", "collage"]
+# With an opened run: show it, run it again, run it again and compare the two, or replay it. With an
+# experiment alone: ask for a prediction once more. In Runs without a run: the collage of many.
+Then = Literal["", "measure", "compare", "replay", "ask", "collage"]
 
 
 @dataclass(frozen=True, slots=True)

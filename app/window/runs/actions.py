@@ -31,7 +31,7 @@ class RunActions(QObject):
         self.compare_with = self._made("runs.compare_with")
         self.collage = self._made("runs.collage_runs")
         self.replay = self._made("runs.replay_hint", "R", on_table=True)
-        self.again = self._made("runs.again_hint")
+        self.again = self._made("runs.again_hint", "Shift+R", on_table=True)
         self.export = self._made("runs.export_runs", "Ctrl+E")
         self.report = self._made("report.of_run", "Ctrl+P")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
@@ -77,6 +77,7 @@ class RunActions(QObject):
         """Let single letters act as keys, or not."""
         self.pin.setShortcut(QKeySequence("P" if used else ""))
         self.replay.setShortcut(QKeySequence("R" if used else ""))
+        self.again.setShortcut(QKeySequence("Shift+R" if used else ""))
 
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu of the selected runs."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
@@ -53,6 +54,19 @@ class Archive(QObject):
             return None
 
         self._do(work, done)
+
+    def pin(self, runs: Sequence[Kept]) -> None:
+        """Pin the runs; unpin them if all of them are pinned."""
+        whole = [run for run in runs if run.problem is None]
+        is_pinned = not all(run.run_notes.pinned for run in whole)
+        library = self._session.library
+
+        def pin(run: Kept) -> None:
+            if run.path.exists():  # not deleted meanwhile
+                notes = msgspec.structs.replace(read_notes(run.path), pinned=is_pinned)
+                library.describe(run, notes)
+
+        self._do(lambda: _each(whole, pin, []), self._complain)
 
     def delete(self, runs: Sequence[Kept], title: str) -> None:
         """Move runs to the bin; `title` is the name of the first."""

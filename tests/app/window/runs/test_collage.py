@@ -120,7 +120,6 @@ def test_run_files_may_fall_on_any_place_and_the_palette_knows_the_collage(look,
             QApplication.sendEvent(whole.window, QDropEvent(QPointF(9, 9), copy, data, LEFT, none))
         return enter.isAccepted()
 
-    assert not fall(tmp_path / "a picture.png")
     assert fall(*paths)
     settle(lambda: whole.window.findChild(ImportLook) is not None)
     assert isinstance(whole.window.place, RunsPlace)
