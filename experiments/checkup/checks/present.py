@@ -15,7 +15,7 @@ from machine.devices import Gpu
 from machine.model import BadMachine, Machine, from_json
 from machine.system.kernel_log import KernelLog, LogEntry
 
-_COUNTED = ("cores", "gpus", "disks")
+_COUNTED = {"cores": "cores_missing", "gpus": "gpus_missing", "disks": "disks_missing"}
 _CORRECTED = ("machine_check", "memory_corrected", "pcie_corrected")  # where they are not serious
 
 
@@ -35,11 +35,11 @@ def _counted(rule: Rule, evidence: Evidence, found: Mapping[str, Any]) -> Row:
     wanted, reason, source = _wanted(evidence)
     if wanted is None:
         return fact(rule, Word.UNCHECKED, "recorded", **found)
-    for name in _COUNTED:
+    for name, missing in _COUNTED.items():
         expected = getattr(wanted, name)
         if expected is not None and found[name] < expected:
             values = {**found, "expected": expected, "from": source}
-            return fact(rule, Word.PROBLEM, f"{name}_missing", **values)
+            return fact(rule, Word.PROBLEM, missing, **values)
     if wanted.memory_bytes:
         share = found["memory_bytes"] / wanted.memory_bytes
         values = {**found, "expected_bytes": wanted.memory_bytes, "from": source}

@@ -172,4 +172,4 @@ def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path):
     for path in (tmp_path / "none.json", huge, tmp_path):
         with pytest.raises(UserError) as raised:
             read(path)
-        assert raised.value.problem.key == "checkup_file"
+        assert raised.value.problem.key == "recording_unreadable"
