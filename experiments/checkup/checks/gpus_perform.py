@@ -53,6 +53,7 @@ def gpu_copy(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             part=part,
             expected=against(rule, Source.CEILING, known[slower], link, values),
             values=values,
+            is_shared=gpu.virtualization == "vgpu",
         )
 
     return on_gpus(rule, evidence, judge)
@@ -93,6 +94,7 @@ def gpu_memory(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             part=part,
             expected=against(rule, Source.CONSISTENCY, pooled(samples), others, values),
             values=values,
+            is_shared=gpu.virtualization == "vgpu",
         )
 
     return on_gpus(rule, evidence, judge)
@@ -122,6 +124,7 @@ def gpu_products(rule: Rule, evidence: Evidence) -> Iterator[Row]:
                 part=f"{part}.{precision}",
                 expected=against(rule, Source.CONSISTENCY, pooled(samples), others, values),
                 values=values,
+                is_shared=gpu.virtualization == "vgpu",
             )
 
     return on_gpus(rule, evidence, judge)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from experiments.checkup.result import Word
 from experiments.core.disturbed import Loss, mark
@@ -66,12 +67,20 @@ def without_link(*fractions: float):
     return copies(*fractions, here=lambda: replace(workstation(), pci=()))
 
 
+def in_a_guest(kind: Literal["vgpu", "passthrough"]) -> Callable[[], Machine]:
+    """A virtual machine with a part of the GPUs of its host, or with whole ones."""
+    gpus = tuple(replace(gpu, virtualization=kind) for gpu in workstation().gpus)
+    return lambda: replace(workstation(), virtualization="kvm", gpus=gpus)
+
+
 COPY = [
     Case("gpu-copy", Word.FINE, "measured", copies(0.8), "gpu0"),
     Case("gpu-copy", Word.LOOK, "below", copies(0.7), "gpu0"),
     Case("gpu-copy", Word.LOOK, "between", copies(0.8, noise=NOISY), "gpu0"),
     Case("gpu-copy", Word.LOOK, "unconfirmed", copies(0.4), "gpu0"),
     Case("gpu-copy", Word.PROBLEM, "low", copies(0.4, 0.4), "gpu0"),
+    Case("gpu-copy", Word.LOOK, "guest", copies(0.4, 0.4, here=in_a_guest("vgpu")), "gpu0"),
+    Case("gpu-copy", Word.PROBLEM, "low", copies(0.4, 0.4, here=in_a_guest("passthrough")), "gpu0"),
     Case("gpu-copy", Word.FINE, "measured", copies(0.8, surroundings=SHARED), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "gpu_is_shared", copies(0.4, surroundings=SHARED), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "machine_was_busy", copies(0.4, notes=[BUSY]), "gpu0"),
@@ -137,6 +146,7 @@ def roofline(rule: str, part: str) -> list[Case]:
     """The cases that memory and products have in common; `part` begins with the GPU."""
     precision = part.partition(".")[2]
     other = f"gpu0.{precision}" if precision else "gpu0"
+    shared = in_a_guest("vgpu")()
     return [
         Case(rule, Word.FINE, "measured", roofs(server(), 1.0), part),
         Case(rule, Word.LOOK, "below", roofs(server(), 0.95), part),
@@ -145,6 +155,7 @@ def roofline(rule: str, part: str) -> list[Case]:
         # One slow GPU of eight: the others are fine.
         Case(rule, Word.PROBLEM, "low", roofs(server(), 0.8, 0.8), part),
         Case(rule, Word.FINE, "measured", roofs(server(), 0.8, 0.8), other),
+        Case(rule, Word.LOOK, "guest", roofs(shared, 0.8, 0.8, slow_gpu=1), "gpu1" + part[4:]),
         Case(rule, Word.UNCHECKED, "no_expectation", alone(), other),
         Case(rule, Word.UNCHECKED, "machine_was_busy", roofs(server(), 0.8, notes=[BUSY]), part),
         Case(
