@@ -67,6 +67,15 @@ def without_link(*fractions: float):
     return copies(*fractions, here=lambda: replace(workstation(), pci=()))
 
 
+def one_way_disturbed():
+    (run,) = copies(0.8)().runs["pinned", "cuda:0"]
+    rows = [
+        mark(row, Loss(0.5, 9)) if row.way == "pinned_to_gpu" else row
+        for row in run.tables["copies"]
+    ]
+    return evidence(workstation(), ran("pinned", rows, workstation(), device="cuda:0"))
+
+
 def in_a_guest(kind: Literal["vgpu", "passthrough"]) -> Callable[[], Machine]:
     """A virtual machine with a part of the GPUs of its host, or with whole ones."""
     gpus = tuple(replace(gpu, virtualization=kind) for gpu in workstation().gpus)
@@ -85,6 +94,7 @@ COPY = [
     Case("gpu-copy", Word.UNCHECKED, "gpu_is_shared", copies(0.4, surroundings=SHARED), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "machine_was_busy", copies(0.4, notes=[BUSY]), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "no_pinned", copies(0.4, pinned=False), "gpu0"),
+    Case("gpu-copy", Word.UNCHECKED, "no_samples", one_way_disturbed, "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "no_expectation", without_link(0.8), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "not_run", copies(0.8), "gpu1"),
     Case(
