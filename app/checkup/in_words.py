@@ -23,6 +23,7 @@ MARKS = {
     Word.UNCHECKED: "?",
     Word.ABSENT: "–",
 }
+_BEFORE_COMMANDS = re.compile(r"(?<=\.) [^.]*:$")  # "Install it:", which the doctor ends with
 _GPU = re.compile(r"gpu(\d+)(?:\.(\w+))?")
 
 
@@ -72,7 +73,8 @@ class _Said:
             self._values["from"] = words.say(f"checkup.sources.{row.values['from']}")
         key = row.values.get("key")
         if key is not None:  # of the doctor
-            self._values["sentence"] = words.say(f"doctor.{key}", row.values)
+            said = words.say(f"doctor.{key}", row.values)
+            self._values["sentence"] = _BEFORE_COMMANDS.sub("", said)
 
     def first(self, *keys: str) -> str:
         """Return the text of the first key that there is, "" for none."""

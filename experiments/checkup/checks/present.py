@@ -134,7 +134,7 @@ def gpu_errors(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     for gpu in evidence.machine.gpus:
         yield _errors_of(rule, evidence, gpu, f"gpu{gpu.index}")
     if not evidence.machine.gpus:
-        yield fact(rule, Word.ABSENT, "no_gpu")
+        yield fact(rule, Word.ABSENT, "no_gpu", "gpus")
 
 
 def _errors_of(rule: Rule, evidence: Evidence, gpu: Gpu, part: str) -> Row:
