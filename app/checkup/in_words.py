@@ -49,7 +49,11 @@ def row_text(words: Words, row: Row) -> RowText:
         stage=words.say(f"checkup.stages.{row.stage}"),
         word=words.say(f"checkup.words.{row.word}"),
         title=said.first(f"rules.{row.rule}.title") or row.rule,
-        found=said.first(f"rules.{row.rule}.found.{row.reason}", f"reasons.{row.reason}")
+        found=said.first(
+            f"rules.{row.rule}.found.{row.reason}",
+            f"rules.{row.rule}.found.measured" if row.samples else "",
+            f"reasons.{row.reason}",
+        )
         or row.reason,
         expected=_expected(said, words, row),
         sure=_sure(words, row),

@@ -11,7 +11,7 @@ from pathlib import Path
 from experiments.checkup.result import SUFFIX, Result, encode, read
 from experiments.core.problems import UserError
 
-FOLDER, BASELINE = "checkups", "baseline"
+FOLDER, BASELINE, REFERENCES = "checkups", "baseline", "references"
 _STAMP = re.compile(r"[^0-9T]")
 
 
@@ -67,15 +67,27 @@ class Checkups:
         except OSError as error:
             raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
 
+    def references(self) -> Sequence[Result]:
+        """Return the checkups of machines known to be good, which somebody laid there."""
+        found = []
+        for path in _checkups_in(self._folder / REFERENCES):
+            with contextlib.suppress(UserError):
+                found.append(read(path))
+        return found
+
     def _files(self) -> list[Path]:
-        try:
-            return [path for path in self._folder.iterdir() if path.name.endswith(SUFFIX)]
-        except OSError:
-            return []
+        return _checkups_in(self._folder)
 
     def _baseline(self, fingerprint: str | None) -> Path | None:
         name = re.sub(r"[^0-9a-zA-Z]", "", fingerprint or "")
         return self._folder / BASELINE / f"{name}{SUFFIX}" if name else None
+
+
+def _checkups_in(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.name.endswith(SUFFIX)]
+    except OSError:
+        return []
 
 
 def fingerprint_of(result: Result) -> str | None:

@@ -71,6 +71,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         kind,
         baseline=baseline,
         order=read_order(context.folder),
+        references=kept.references(),
         soak_s=None if options.soak is None else options.soak * 60,
         stop_celsius=options.stop_at,
         machine=lambda: context.machine,

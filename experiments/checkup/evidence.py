@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.checkup.order import Order
-from experiments.checkup.result import Result, Row
+from experiments.checkup.result import Result, Row, Word
 from experiments.core.declare import Experiment
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
-from machine.model import Machine
+from machine.model import Machine, to_json
 
 if TYPE_CHECKING:
     from machine.doctor.diagnosis import Diagnosis
@@ -59,6 +59,7 @@ class Evidence:
     machine: Machine
     baseline: Result | None = None
     order: Order | None = None
+    references: Sequence[Result] = ()
     surroundings: Surroundings | None = None
     kernel_log: KernelLog | None = None
     memory_errors: MemoryErrors | None = None
@@ -86,6 +87,18 @@ class Evidence:
         rows: Iterator[Row] = iter(self.baseline.rows if self.baseline else ())
         return next((row for row in rows if (row.rule, row.part) == row_of), None)
 
+    def elsewhere(self, rule: str, part: str) -> list[float]:
+        """Return the samples of the same rule on the same part of machines known to be good."""
+        mine = _model(to_json(self.machine), part)
+        return [
+            sample
+            for result in self.references
+            for row in result.rows
+            if mine and (row.rule, row.part) == (rule, part) and row.word is Word.FINE
+            if _model(result.machine, part) == mine
+            for sample in row.samples
+        ]
+
     def trace(self) -> Iterator[dict[str, Any]]:
         """Yield what was watched during the sustained load: one entry a sample."""
         for run in (
@@ -94,6 +107,18 @@ class Evidence:
             start_s = run.watched[0].t_s if run.watched else 0.0
             for sample in run.watched:
                 yield _traced(sample, sample.t_s - start_s)
+
+
+def _model(machine: Mapping[str, Any], part: str) -> str:
+    """Return what a number depends on: the model of the GPU, else processor and memory."""
+    number = part.partition(".")[0].removeprefix("gpu")
+    try:
+        if number.isdigit():
+            return str(machine["gpus"][int(number)]["name"] or "")
+        modules = [(m["size_bytes"], m["transfers_per_s"]) for m in machine["memory"]["modules"]]
+        return f"{machine['cpu']['model']} {modules}" if machine["cpu"]["model"] else ""
+    except (KeyError, IndexError, TypeError):  # a file by a stranger
+        return ""
 
 
 def _traced(sample: Sample, t_s: float) -> dict[str, Any]:

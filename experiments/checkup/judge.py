@@ -108,6 +108,7 @@ def timed(
     earlier = evidence.earlier((rule.id, part))
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)
+    held += against(rule, Source.REFERENCE, pooled, evidence.elsewhere(rule.id, part))
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
     word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
     reason = "measured" if held else "no_expectation"

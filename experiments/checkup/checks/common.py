@@ -25,6 +25,13 @@ def part_of(evidence: Evidence, device: str) -> str:
     return CPU if gpu is None else f"gpu{gpu.index}"
 
 
+def is_of_device(row: Row, evidence: Evidence, device: str) -> bool:
+    """Is a row about this device? Those of no GPU belong to the runs on none."""
+    part = row.part.partition(".")[0]
+    is_of_gpu = part.startswith("gpu") and part != "gpus"
+    return part == part_of(evidence, device) if is_of_gpu else device in ("", CPU)
+
+
 def on_gpus(
     rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
 ) -> Iterator[Row]:
