@@ -217,7 +217,7 @@ class Checkup:
         """Read what needs no measurement: the surroundings, the log, memory, GPUs, PyTorch."""
         yield Began("asking")
         machine, root = evidence.machine, Path("/")
-        evidence.surroundings = look_around(machine)
+        evidence.surroundings = look_around(machine, wait=self._wait)
         yield Surrounded(evidence.surroundings)
         evidence.kernel_log = read_kernel_log()
         evidence.memory_errors = read_memory_errors(is_virtual=is_virtual(machine))
@@ -234,6 +234,9 @@ class Checkup:
                     probe=functools.partial(examine, stop=self._stopping),
                 )
             )
+
+    def _wait(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
 
     def _judge(
         self,

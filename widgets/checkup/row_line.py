@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -139,12 +140,14 @@ class RowLine(QAbstractButton):
         left, right = self._left(width) + self._sign_px(), float(width - EDGE)
         top = float(self._head_px(width) + PAD)
         texts = [
-            _placed(data.word_text, word, colour_of(data.word, theme), right - word_px, top, word_px)
+            _placed(
+                data.word_text, word, colour_of(data.word, theme), right - word_px, top, word_px
+            )
         ]
         if self._is_wide(width):
             room = right - left - self._word_px(theme) - GAP
             places = (0.0, TITLE * room, (TITLE + FOUND) * room, room + GAP)
-            columns = [(x, after - x - GAP) for x, after in zip(places, places[1:], strict=False)]
+            columns = [(x, after - x - GAP) for x, after in itertools.pairwise(places)]
             parts = ((data.title, bold, theme.ink), (data.found, mono, theme.ink),
                      (data.expected, plain, theme.soft))  # fmt: skip
             for (x, wide), (text, font, colour) in zip(columns, parts, strict=True):
@@ -155,7 +158,10 @@ class RowLine(QAbstractButton):
         if self._stage:
             texts.append(_placed(self._stage, note, theme.soft, EDGE, PAD, right - EDGE))
         texts.append(_placed(data.title, bold, theme.ink, left, top, right - left - word_px - GAP))
-        for text, font, colour in ((data.found, mono, theme.ink), (data.expected, note, theme.soft)):
+        for text, font, colour in (
+            (data.found, mono, theme.ink),
+            (data.expected, note, theme.soft),
+        ):
             if text:
                 below = texts[-1].room.bottom() + STEP / 2
                 texts.append(_placed(text, font, colour, left, below, right - left))

@@ -133,13 +133,11 @@ class CheckRow(QWidget):
         if data.advice:
             next_ = escape(say("checkup.next"))
             parts.append(_text(f"<b>{next_}:</b> {unbroken(escape(data.advice))}"))
-        foot = " ".join(filter(None, (data.sure, f"{data.rule}." if data.rule else "")))
-        if foot:
-            parts.append(label(unbroken(foot), "soft", wrap=True))
+        if data.sure:
+            parts.append(label(unbroken(data.sure), "soft", wrap=True))
         inside = column(*parts, space=STEP)
-        if data.links:
-            links = [self._link(link.target, link.text) for link in data.links]
-            inside.addLayout(FlowLayout(*links, space=5 * STEP))
+        links = [self._link(link.target, link.text) for link in data.links]
+        inside.addLayout(FlowLayout(*links, label(data.rule, "small"), space=5 * STEP))
         inside.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         frame.setLayout(inside)
         return frame

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, panel, tip
+from widgets.controls.basics import column, label, tip
 from widgets.controls.wrapped import line_px
 from widgets.live.grid import GAP, column_count
 from widgets.style.look import Look
@@ -134,16 +134,14 @@ class _Tiles(QWidget):
         self.setFixedHeight(max(0, rows * (high + GAP) - GAP))
 
 
-class CurveTile(QWidget):
+class CurveTile(QFrame):
     """Title, the last value, the curve, and its range below; slowed times are underlined."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
         self._curve = Curve("", "", "", ())
-        self._frame = panel()
-        self._frame.setParent(self)
-        self._frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setProperty("role", "panel")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         look.changed.connect(self.update)
 
@@ -167,7 +165,10 @@ class CurveTile(QWidget):
         values = [value for _, value in self._curve.points]
         if not values:
             return ""
-        told = {"low": show(min(values), self._curve.unit), "high": show(max(values), self._curve.unit)}
+        told = {
+            "low": show(min(values), self._curve.unit),
+            "high": show(max(values), self._curve.unit),
+        }
         span_s = self._curve.points[-1][0] - self._curve.points[0][0]
         return self._words.say("checkup_page.curve_range", {**told, "duration": span_s})
 
@@ -177,14 +178,9 @@ class CurveTile(QWidget):
         text = 2 * line_px(theme.font("note")) + PLOT_PX * theme.zoom
         return QSize(60 * STEP, round(text + 8 * STEP))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the frame follow."""
-        super().resizeEvent(event)
-        self._frame.setGeometry(self.rect())
-        self._frame.lower()
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the texts and the curve; the frame below is Qt's."""
+        """Paint the frame, the texts and the curve."""
+        super().paintEvent(event)
         theme, curve = self._look.theme, self._curve
         room = QRectF(self.rect()).adjusted(3 * STEP, 3 * STEP, -3 * STEP, -3 * STEP)
         note, mono = theme.font("note"), theme.font("note", mono=True)

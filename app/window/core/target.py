@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
+MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
 
 Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
 

@@ -1,0 +1,103 @@
+"""The sheet before a soak: how long, how hot, and that it is loud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from experiments.core.declare import param, specs
+from experiments.core.parameters import from_text
+from experiments.core.problems import UserError
+from experiments.core.words import Words
+from machine.record import record
+from widgets.controls.basics import button, label
+from widgets.controls.layouts import FlowLayout
+from widgets.form.inputs import ParamInfo
+from widgets.form.typed_input import TypedInput
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+WIDTH_PX = 520
+SECONDS = 60.0
+
+
+@record
+class SoakParams:
+    """How long the load lasts, and the temperature at which it ends."""
+
+    minutes: int = param(20, minimum=10, maximum=30)
+    stop_celsius: float = param(95.0, unit="celsius", minimum=60.0, maximum=105.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SoakWanted:
+    """What was chosen, in s and °C."""
+
+    seconds: float
+    stop_celsius: float
+
+
+class SoakSheet(Overlay):
+    """Asks for minutes and temperature; on battery it refuses. Emits `wanted` once."""
+
+    wanted = Signal(object)  # SoakWanted
+
+    def __init__(self, words: Words, look: Look, parent: QWidget, *, on_battery: bool) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        say = words.say
+        self.add_head(say("checkup_page.soak_sheet.title"), say("overlay.close"), look)
+        text = say("checkup_page.soak_sheet.text")
+        self.setAccessibleDescription(text)
+        self.content.addWidget(label(text, wrap=True))
+        start = SoakParams()
+        self.inputs = {
+            name: TypedInput(
+                ParamInfo(
+                    name=name,
+                    label=say(f"checkup_page.soak_sheet.{name}"),
+                    help=say(f"checkup_page.soak_sheet.{name}_help"),
+                    spec=spec,
+                    is_whole=name == "minutes",
+                    read=lambda typed, name=name: getattr(from_text(start, {name: typed}), name),
+                    say_choice=str,
+                    words=words,
+                    look=look,
+                )
+            )
+            for name, spec in specs(SoakParams).items()
+        }
+        for name, each in self.inputs.items():
+            each.show_value(getattr(start, name), ())
+            each.setEnabled(not on_battery)
+            each.changed.connect(self._allow)
+            self.content.addWidget(each)
+        self.refusal = label(
+            say("checkup_page.soak_sheet.battery") if on_battery else "", "doubt", wrap=True
+        )
+        self.refusal.setVisible(on_battery)
+        self.content.addWidget(self.refusal)
+        self.start = button(say("checkup_page.soak_sheet.start"), "main", clicked=self._start)
+        self.start.setEnabled(not on_battery)
+        self.cancel = button(say("checkup_page.soak_sheet.cancel"), clicked=self.dismiss)
+        self.content.addSpacing(STEP)
+        self.content.addLayout(FlowLayout(self.start, self.cancel))
+        self.setFocusProxy(self.cancel if on_battery else self.start)
+
+    def _chosen(self) -> SoakWanted | None:
+        """Return what is chosen, None while a value is invalid."""
+        try:
+            minutes, celsius = (each.value() for each in self.inputs.values())
+        except UserError:
+            return None
+        return SoakWanted(minutes * SECONDS, celsius)
+
+    def _allow(self) -> None:
+        self.start.setEnabled(self._chosen() is not None)
+
+    def _start(self) -> None:
+        if (chosen := self._chosen()) is not None:
+            self.dismiss()
+            self.wanted.emit(chosen)
