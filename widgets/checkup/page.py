@@ -115,7 +115,7 @@ class CheckupPage(QWidget):
                 widget.hide()
                 widget.deleteLater()
         for text in notes:
-            self._notes.addWidget(label(text, "doubt", wrap=True))
+            self._notes.addWidget(label(text, "note", wrap=True))
 
     def _arrange(self) -> None:
         title = label(self._words.say("checkup.title"), "title")
@@ -133,7 +133,8 @@ class CheckupPage(QWidget):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its rows take the keys
         self.area.setAccessibleName(self._words.say("checkup.title"))
-        above = column(head, self._counts, self._standing, self._notes, self.under_way, space=STEP)
+        told = column(self._counts, self._standing, self._notes, space=STEP)
+        above = column(head, told, self.under_way)
         self.setLayout(column(above, self.area, space=BELOW))
 
     def _action(self, key: str, keys: str = "") -> QAction:

@@ -49,10 +49,7 @@ def ask_order(
             "gpus": said.gpus,
             "disks": said.disks,
         },
-        here={
-            name: round(count / GIB) if name == "memory_bytes" else count
-            for name, count in found.items()
-        },
+        here={**found, "memory": round(found.pop("memory_bytes", 0) / GIB)},
     )
 
     def read(numbers: dict[str, int | None]) -> None:

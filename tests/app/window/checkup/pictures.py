@@ -13,7 +13,7 @@ from app.checkup.store import Checkups
 from app.window.checkup.place import CheckupPlace
 from app.window.core.target import CHECKUP, Target
 from machine.system.surroundings import Surroundings
-from tests.app.window.checkup.scripted import Scripted, result, trace
+from tests.app.window.checkup.scripted import MACHINE, Scripted, result, trace
 from tests.app.window.stage import live_s, settle
 from tests.app.window.whole import Whole
 from widgets.style import theme as themes
@@ -23,6 +23,7 @@ SIZES = ((1440, 900, 1.0), (1280, 720, 1.0), (1280, 720, 1.6))
 
 
 def place_of(whole: Whole) -> CheckupPlace:
+    whole.session.machine = MACHINE
     whole.window.go(Target(CHECKUP))
     place = whole.window.place
     assert isinstance(place, CheckupPlace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from experiments.checkup.carry_out import Began, Ended, Event, Found, Moved, Planned, Surrounded
@@ -15,6 +16,7 @@ from machine.system.surroundings import Surroundings
 from tests.experiments.machines import machine
 
 RULES = {rule.id: rule for rule in rules().rule}
+MACHINE = replace(machine(), fingerprint="f00d")
 QUIET = Surroundings(busy_fraction=0.01)
 
 
@@ -80,7 +82,7 @@ def result(rows: Sequence[Row] = ROWS, **more: Any) -> Result:
         "at": "2026-03-12T08:41:00+00:00",
         "seconds": 172.0,
         "rules_version": 1,
-        "machine": to_json(machine()),
+        "machine": to_json(MACHINE),
         "rows": tuple(rows),
         "trace": trace(),
     }
