@@ -124,6 +124,10 @@ def parser() -> argparse.ArgumentParser:
     checkup.add_argument("--json", action="store_true", help="write JSON to standard output")
     checkup.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
 
+    gather = add("gather", "put the checkups of many machines together, with the odd one out")
+    gather.add_argument("files", nargs="+", type=Path, metavar="FILE", help="checkups, as JSON")
+    gather.add_argument("--json", action="store_true", help="write JSON to standard output")
+
     new = add("new", "write an experiment of your own, which runs at once")
     new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
     new.add_argument(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.checkup.compare import Compared, RowPair, known
+from app.checkup.gather import Odd
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.statistics import spread
@@ -233,3 +234,15 @@ def compared_lines(words: Words, compared: Compared) -> Iterator[str]:
             for pair in compared.refused
         )
         yield words.say("checkup.compared.refused", {"names": names})
+
+
+def odd_text(words: Words, odd: Odd) -> str:
+    """Return in which row a machine is clearly below its equals."""
+    values = {
+        "name": odd.name,
+        "title": row_text(words, odd.row).title,
+        "ratio_fraction": odd.ratio,
+        "low_fraction": odd.low,
+        "high_fraction": odd.high,
+    }
+    return words.say("checkup.gathered.odd", values)

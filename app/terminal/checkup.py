@@ -108,11 +108,11 @@ def tell(console: Console, words: Words, result: Result, baseline: Result | None
             stage = text.stage
             console.print()
             console.print(Text(stage, style="bold"))
-        line = Table.grid(padding=(0, 1), expand=False)
-        line.add_column(no_wrap=True)
-        line.add_column(min_width=24)
-        line.add_column(min_width=30)
-        line.add_column(style="dim")
+        line = Table.grid(padding=(0, 1), expand=True)
+        line.add_column(width=1)
+        line.add_column(ratio=4)
+        line.add_column(ratio=5)
+        line.add_column(ratio=5, style="dim")
         mark = Text(MARKS[row.word], style=STYLES[row.word])
         word = "" if row.word is Word.FINE else f" ({text.word})"
         line.add_row(mark, text.title, text.found + word, text.expected)

@@ -134,7 +134,7 @@ class _Told(contextlib.ExitStack):
         if self._live is not None:
             self._live.update(self._table(sample, moment), refresh=True)
         else:
-            self._console.print(_line(sample, moment))
+            self._console.print(_line(sample, moment), soft_wrap=True)
 
     def _table(self, sample: messages.Sample, moment: Moment) -> Group:
         width = min(BAR_WIDTH, self._console.width // 4)
@@ -199,7 +199,7 @@ def _line(sample: messages.Sample, moment: Moment) -> str:
         if rate is not None:
             parts.append(f"{name} {show(rate, 'bytes/s')}")
     if moment.celsius is not None:
-        parts.append(f"heat {show(moment.celsius, 'celsius')}")
+        parts.append(f"heat {moment.celsius:.0f} °C")
     parts += [f"gpu{gpu['index']}:{_share(gpu['busy'])}" for gpu in sample.gpus]
     return "  ".join(parts)
 

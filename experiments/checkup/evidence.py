@@ -105,6 +105,10 @@ def traced(sample: Sample, t_s: float) -> dict[str, Any]:
         "busy_fraction": round(sum(busy) / len(busy), 4) if busy else None,
         "core_hz": round(sum(clocks) / len(clocks)) if clocks else None,
     }
+    if (heat := sample.heat) is not None:
+        hottest = [each.now_celsius for each in heat.sensors if each.now_celsius is not None]
+        found["cpu_celsius"] = max(hottest, default=None)
+        found["cpu_watts"] = heat.watts
     for gpu in sample.gpus:
         found[f"gpu{gpu.index}_hz"] = gpu.sm_hz
         found[f"gpu{gpu.index}_celsius"] = gpu.temperature_celsius

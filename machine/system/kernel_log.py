@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -150,16 +150,25 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
         container = read_container(root or Path("/"), Notes(), is_live=root is None)
         if container not in (None, "none"):
             return _unread(_NOT_OURS, "sudo dmesg, on the host.")
-        now_s = _now_s(root)
+        now_s, best = _now_s(root), ("", list[_Line]())
         for source, lines in _ways(root):
-            if lines:
-                return KernelLog(
-                    found=_found(lines, now_s),
-                    source=source,
-                    reaches_back_s=max(0.0, now_s - lines[0].at_s),
-                    is_whole=lines[0].at_s < _FIRST_LINE_S,
-                )
-    return _unread(_LOCKED, _HOW)
+            if lines and (not best[1] or lines[0].at_s < best[1][0].at_s):
+                best = source, lines
+            if best[1] and _is_whole(best[1]):
+                break  # else the journal may reach further back than the buffer
+    source, lines = best
+    if not lines:
+        return _unread(_LOCKED, _HOW)
+    return KernelLog(
+        found=_found(lines, now_s),
+        source=source,
+        reaches_back_s=max(0.0, now_s - lines[0].at_s),
+        is_whole=_is_whole(lines),
+    )
+
+
+def _is_whole(lines: Sequence[_Line]) -> bool:
+    return lines[0].at_s < _FIRST_LINE_S
 
 
 def _unread(why: str, how: str) -> KernelLog:

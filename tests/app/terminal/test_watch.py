@@ -69,6 +69,14 @@ def test_a_machine_without_a_sensor_says_it_once_and_shows_no_heat(fake):
     assert "heat " not in lines
 
 
+def test_in_a_pipe_each_sample_is_one_line_however_long(fake):
+    record(fake, gpus="pair")
+
+    _, text = told(fake, terminal=False, width=40)
+
+    assert len(text.splitlines()) == 6
+
+
 def test_in_a_terminal_everything_is_told_in_words(fake):
     record(fake, gpus="pair", disks=3)
 

@@ -218,12 +218,27 @@ def test_without_any_of_the_commands_the_reason_is_told(monkeypatch, here):
     assert read_kernel_log().missing
 
 
+def test_the_journal_is_taken_where_it_reaches_further_back_than_the_buffer(monkeypatch, here):
+    here.write_text(f"3,900,9000000,-;{XID}\n")
+    lines = {"journalctl": ("[    4.000000] kernel: EDAC MC0: 1 CE error",), "dmesg": ()}
+
+    def ask(command, *, within_s):
+        assert within_s > 0
+        return Answer(lines=lines[command[0]], status=0, last_error="")
+
+    monkeypatch.setattr(kernel_log, "ask", ask)
+    told = read_kernel_log()
+    assert [entry.kind for entry in told.found] == ["memory_corrected"]
+    assert told.source.startswith("journalctl")
+    assert not told.is_whole
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a pipe stands for the buffer")
 def test_the_running_buffer_is_read_to_its_end_without_waiting(here):
     os.mkfifo(here)
     keeper = os.open(here, os.O_RDWR)  # so that the pipe stays open and would make a reader wait
     try:
-        os.write(keeper, f"3,1,1500000,-;{XID}\n".encode())
+        os.write(keeper, f"3,1,500000,-;{XID}\n".encode())
         told = read_kernel_log()
     finally:
         os.close(keeper)

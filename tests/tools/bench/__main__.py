@@ -33,6 +33,7 @@ PARTS = (
     "library",
     "inspecting",
     "terminal",
+    "checkup",
 )
 
 

@@ -341,6 +341,26 @@ def test_loads_are_one_thread_or_all(qtbot, controls):
     assert len(controls.loads.actions()) == 1
 
 
+def test_each_gpu_can_be_loaded_in_two_ways(controls):
+    wanted: list[tuple[str, str]] = []
+    controls.gpu_load_wanted.connect(lambda *told: wanted.append(told))
+    controls.offer_loads(1, {"cuda:0": 0, "cuda:1": 1})
+
+    for action in controls.loads.actions()[1:]:
+        action.trigger()
+
+    gpus = ("cuda:0", "cuda:1")
+    assert wanted == [(kind, gpu) for gpu in gpus for kind in ("matmul", "copy")]
+
+
+def test_where_no_gpu_can_be_loaded_the_menu_says_why(controls):
+    controls.offer_loads(1, why_none="There is none.")
+
+    last = controls.loads.actions()[-1]
+    assert "There is none." in last.text()
+    assert not last.isEnabled()
+
+
 def test_a_second_click_ends_the_load(qtbot, controls):
     controls.show_load(2)
     with qtbot.waitSignal(controls.load_wanted) as wanted:

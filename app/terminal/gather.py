@@ -1,0 +1,91 @@
+"""`coreopsis gather`: the checkups of many machines as one table, with the odd one out.
+
+The JSON is `{"format": "coreopsis.gathered", "version": 1, "word": WORD, "kinds": n, "alone":
+[NAME], "machines": [{"name", "id", "at", "word", "counts", "rows": [{"rule", "part", "word"}]}],
+"odd": [{"name", "rule", "part", "word", "ratio", "low", "high"}]}`. NAME is that of the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.checkup.gather import Gathered, Node, gather, to_json
+from app.checkup.in_words import MARKS, odd_text, row_text
+from app.context import Context, ExitCode
+from app.terminal.checkup import STYLES
+from experiments.checkup.result import SUFFIX, Word, read
+from experiments.core.problems import Problem, UserError
+from experiments.core.words import Words
+
+CODES = {Word.PROBLEM: ExitCode.FAILED, Word.LOOK: ExitCode.LOOK}
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Tell what many machines' checkups say together. Raises UserError if none can be read."""
+    nodes: list[Node] = []
+    for path in options.files:
+        try:
+            nodes.append(Node(_name(path, {node.name for node in nodes}), read(path)))
+        except UserError as trouble:
+            context.complain(trouble.problem)
+    if not nodes:
+        raise UserError("nothing_to_gather")
+    gathered = gather(nodes)
+    if options.json:
+        context.console.out(json.dumps(to_json(gathered), indent=1), highlight=False)
+    else:
+        tell(context.console, context.words, gathered)
+    left_out = len(options.files) - len(nodes)
+    if left_out:
+        context.complain(Problem("some_not_gathered", {"count": left_out}))
+    return ExitCode.USAGE if left_out else CODES.get(gathered.word, ExitCode.DONE)
+
+
+def _name(path: Path, taken: set[str]) -> str:
+    """Return the name of a machine: its file's, with the folder's before where two are alike."""
+    name = path.name.removesuffix(SUFFIX).removesuffix(".json")
+    if name in taken:
+        name = f"{path.parent.name}/{name}"
+    while name in taken:
+        name += "'"
+    return name
+
+
+def tell(console: Console, words: Words, gathered: Gathered) -> None:
+    """Print the odd ones first, then a row for each machine."""
+    say = words.say
+    counts = {"machines": len(gathered.nodes), "kinds": gathered.kinds}
+    key = "one_kind" if gathered.kinds == 1 else "kinds"
+    console.print(Text(say(f"checkup.gathered.{key}", counts), style="bold"))
+    for each in gathered.odd:
+        mark = Text(f"{MARKS[each.word]} ", style=STYLES[each.word])
+        console.print(mark + Text(odd_text(words, each)))
+    if not gathered.odd:
+        nobody = "none_odd" if len(gathered.alone) < len(gathered.nodes) else "none_compared"
+        console.print(say(f"checkup.gathered.{nobody}"))
+    elif gathered.alone:
+        console.print(say("checkup.gathered.alone", {"names": ", ".join(gathered.alone)}))
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head in ("", say("checkup.gathered.machine")):
+        table.add_column(head, no_wrap=True)
+    for word in Word:
+        table.add_column(say(f"checkup.words.{word}"), justify="right", no_wrap=True)
+    table.add_column(say("checkup.gathered.what"))
+    for node in gathered.nodes:
+        bad = [row for row in node.result.rows if row.word in (Word.LOOK, Word.PROBLEM)]
+        what = Counter(f"{row_text(words, row).title}: {row_text(words, row).word}" for row in bad)
+        table.add_row(
+            Text(MARKS[node.word], style=STYLES[node.word]),
+            node.name,
+            *(str(node.result.count(word)) for word in Word),
+            ", ".join(what),
+        )
+    console.print(table)

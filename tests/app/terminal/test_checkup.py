@@ -1,0 +1,172 @@
+"""`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
+
+import json
+
+import pytest
+
+from app.terminal import checkup as command
+from experiments.checkup import carry_out
+from experiments.checkup.result import SUFFIX, Word, decode, encode
+from tests.app.checkup.made import bandwidth, checkup, fact
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch, capsys):
+    """Run the command line; its checkup ends at once with the given result."""
+    from app.cli import main
+
+    asked = {}
+
+    class Scripted:
+        result = checkup()
+
+        def __init__(self, kind, **more):
+            asked.update(kind=kind, **more)
+
+        def stop(self):
+            pass
+
+        def events(self):
+            yield carry_out.Began("looking")
+            yield carry_out.Moved(0.5, 30.0)
+            yield carry_out.Ended(Scripted.result)
+
+    monkeypatch.setattr(command, "Checkup", Scripted)
+
+    def run(*arguments, result=None):
+        Scripted.result = result or checkup()
+        code = main(["--data", str(tmp_path), *arguments])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    run.asked = asked
+    return run
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "code"),
+    [
+        (Word.FINE, "clean", 0),
+        (Word.LOOK, "old", 4),
+        (Word.PROBLEM, "recent", 1),
+        (Word.UNCHECKED, "unreadable", 0),
+        (Word.ABSENT, "no_gpu", 0),
+    ],
+)
+def test_the_exit_code_says_the_worst_word(program, word, reason, code):
+    row = fact(word=word, reason=reason, count=1, example="x", why="y", how="z")
+    assert program("checkup", result=checkup(row, bandwidth()))[0] == code
+
+
+def test_a_stopped_checkup_tells_what_it_found(program):
+    code, out, _ = program("checkup", result=checkup(fact(), outcome="stopped"))
+    assert code == 130
+    assert "Kernel log" in out
+
+
+def test_json_is_the_result_and_nothing_else(program):
+    result = checkup()
+    code, out, _ = program("checkup", "--json", result=result)
+    assert code == 0
+    assert decode(out.encode(), "x") == result
+
+
+def test_it_is_kept_and_written_where_asked(program, tmp_path):
+    result = checkup(id="12345678")
+    program("checkup", "--out", str(tmp_path / "mine.json"), result=result)
+    assert decode((tmp_path / "mine.json").read_bytes(), "x") == result
+    assert next(p.name for p in (tmp_path / "checkups").iterdir()).endswith(SUFFIX)
+
+
+def test_the_saved_baseline_is_compared_with(program, tmp_path):
+    from machine.inspect import inspect
+
+    of_here = {"fingerprint": inspect().fingerprint}
+    program("checkup", "--save-baseline", result=checkup(machine=of_here))
+    slower = checkup(bandwidth(20e9, word=Word.LOOK), machine=of_here)
+    _, out, _ = program("checkup", result=slower)
+    assert program.asked["baseline"].machine["fingerprint"] == of_here["fingerprint"]
+    assert "2026-11-20" in out
+
+
+def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
+    given = tmp_path / "old.json"
+    given.write_bytes(encode(checkup(id="old")))
+    program("checkup", "--baseline", str(given))
+    assert program.asked["baseline"].id == "old"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--soak", "500"], "minutes"),
+        (["--soak", "20", "--quick"], "--soak"),
+        (["--baseline", "/nowhere.json"], "nowhere.json"),
+        (["--fake-machine", "x"], "fake machine"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(program, arguments, said):
+    code, out, err = program("checkup", *arguments)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+    assert not out
+
+
+def test_soak_asks_for_its_length_and_its_heat(program):
+    program("checkup", "--soak", "20", "--stop-at", "90")
+    asked = program.asked
+    assert (asked["kind"], asked["soak_s"], asked["stop_celsius"]) == ("soak", 1200.0, 90.0)
+
+
+def test_what_strangers_wrote_never_reaches_the_terminal_raw(program, tmp_path):
+    nasty = "\x1b[31mred\x07"
+    bad = checkup(
+        fact(rule=nasty, reason=nasty, part=nasty, word=Word.PROBLEM, example=nasty, count=1),
+        fact(word=Word.PROBLEM, reason="recent", example=nasty, count=1),
+        name=nasty,
+        machine={"cpu": {"model": nasty}, "os": {"release": nasty}},
+    )
+    path = tmp_path / "bad.json"
+    path.write_bytes(encode(bad))
+    for arguments in (["checkup", "--baseline", str(path)], ["gather", str(path)]):
+        _, out, err = program(*arguments)
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+
+
+def gathered(program, tmp_path, *results, more=()):
+    paths = []
+    for place, result in enumerate(results):
+        path = tmp_path / f"node{place}.json"
+        path.write_bytes(encode(result))
+        paths.append(str(path))
+    return program("gather", *paths, *more)
+
+
+def test_gather_names_the_odd_one(program, tmp_path):
+    all_ = [checkup(bandwidth(seed=n)) for n in range(4)]
+    code, out, _ = gathered(program, tmp_path, *all_, checkup(bandwidth(20e9)))
+    assert code == 1
+    assert "node4" in out.splitlines()[1]
+
+
+def test_gather_writes_json(program, tmp_path):
+    code, out, _ = gathered(program, tmp_path, checkup(), checkup(), more=["--json"])
+    assert code == 0
+    assert [m["name"] for m in json.loads(out)["machines"]] == ["node0", "node1"]
+
+
+def test_gather_leaves_out_what_it_cannot_read_and_says_so(program, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    code, out, err = gathered(program, tmp_path, checkup(), more=[str(tmp_path / "broken.json")])
+    assert code == 2
+    assert "node0" in out
+    assert "broken.json" in err
+
+
+def test_gather_of_nothing_is_one_sentence(program, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    code, out, _err = program("gather", str(tmp_path / "broken.json"))
+    assert code == 2
+    assert not out
