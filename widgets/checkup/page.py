@@ -13,6 +13,7 @@ from experiments.core.words import Words
 from widgets.checkup.counts import CountLine
 from widgets.checkup.first import First
 from widgets.checkup.page_data import PageData
+from widgets.checkup.row_data import RowData
 from widgets.checkup.row_list import RowList
 from widgets.checkup.trace_plot import TracePanel
 from widgets.checkup.under_way import UnderWay
@@ -25,7 +26,6 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 OPEN = (Word.LOOK, Word.PROBLEM, Word.UNCHECKED)  # as a check ends
-TOP, BOTTOM = 0, -1
 
 
 class CheckupPage(QWidget):
@@ -43,17 +43,17 @@ class CheckupPage(QWidget):
         self.report = self._action("report")
         self.baseline = self._action("save_baseline")
         self.order = self._action("order")
-        self.compare_button = ActionButton(self.compare, hint="")
-        self.check_button = ActionButton(self.check, "main", hint="")
-        self.quick_button = ActionButton(self.quick, hint="")
-        self.soak_button = ActionButton(self.soak, hint="")
-        self._buttons = chip_row(
-            ActionButton(self.report, hint=""),
-            self.compare_button,
-            self.soak_button,
-            self.quick_button,
-            self.check_button,
-        )
+        self.buttons = {
+            action: ActionButton(action, role, hint="")
+            for action, role in (
+                (self.report, "plain"),
+                (self.compare, "plain"),
+                (self.soak, "plain"),
+                (self.quick, "plain"),
+                (self.check, "main"),
+            )
+        }
+        self._buttons = chip_row(*self.buttons.values())
         self._about = ElidedLabel("soft")
         self._counts = CountLine(look)
         self._standing = label(words.say("checkup.standing"), "soft", wrap=True)
@@ -103,7 +103,7 @@ class CheckupPage(QWidget):
             self._content.removeWidget(self.trace)
             self._content.insertWidget(wanted, self.trace)
 
-    def _absent_rows(self, rows: Sequence) -> RowList:
+    def _absent_rows(self, rows: Sequence[RowData]) -> RowList:
         made = RowList(self._words, self._look)
         made.followed.connect(self.followed)
         made.show_rows(rows)
@@ -141,5 +141,6 @@ class CheckupPage(QWidget):
         action = QAction(self._words.say(f"checkup_page.{key}"), self)
         if keys:
             action.setShortcut(QKeySequence(keys))
+        action.setToolTip(self._words.say(f"checkup_page.{key}_help"))
         self.addAction(action)  # the keys work only while the page is seen
         return action

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -32,6 +33,9 @@ class SoakParams:
     stop_celsius: float = param(95.0, unit="celsius", minimum=60.0, maximum=105.0)
 
 
+START = SoakParams()
+
+
 @dataclass(frozen=True, slots=True)
 class SoakWanted:
     """What was chosen, in s and °C."""
@@ -52,25 +56,9 @@ class SoakSheet(Overlay):
         text = say("checkup_page.soak_sheet.text")
         self.setAccessibleDescription(text)
         self.content.addWidget(label(text, wrap=True))
-        start = SoakParams()
-        self.inputs = {
-            name: TypedInput(
-                ParamInfo(
-                    name=name,
-                    label=say(f"checkup_page.soak_sheet.{name}"),
-                    help=say(f"checkup_page.soak_sheet.{name}_help"),
-                    spec=spec,
-                    is_whole=name == "minutes",
-                    read=lambda typed, name=name: getattr(from_text(start, {name: typed}), name),
-                    say_choice=str,
-                    words=words,
-                    look=look,
-                )
-            )
-            for name, spec in specs(SoakParams).items()
-        }
+        self.inputs = {name: self._input(name, words, look) for name in specs(SoakParams)}
         for name, each in self.inputs.items():
-            each.show_value(getattr(start, name), ())
+            each.show_value(getattr(START, name), ())
             each.setEnabled(not on_battery)
             each.changed.connect(self._allow)
             self.content.addWidget(each)
@@ -85,6 +73,23 @@ class SoakSheet(Overlay):
         self.content.addSpacing(STEP)
         self.content.addLayout(FlowLayout(self.start, self.cancel))
         self.setFocusProxy(self.cancel if on_battery else self.start)
+
+    def _input(self, name: str, words: Words, look: Look) -> TypedInput:
+        def read(typed: str) -> Any:
+            return getattr(from_text(START, {name: typed}), name)
+
+        info = ParamInfo(
+            name=name,
+            label=words.say(f"checkup_page.soak_sheet.{name}"),
+            help=words.say(f"checkup_page.soak_sheet.{name}_help"),
+            spec=specs(SoakParams)[name],
+            is_whole=name == "minutes",
+            read=read,
+            say_choice=str,
+            words=words,
+            look=look,
+        )
+        return TypedInput(info)
 
     def _chosen(self) -> SoakWanted | None:
         """Return what is chosen, None while a value is invalid."""

@@ -37,14 +37,22 @@ class Archive(QObject):
         """Where checkups are kept."""
         return Checkups(self._session.context.folder)
 
+    def others(self, result: Result | None) -> Sequence[Result]:
+        """Return all but one."""
+        return [each for each in self.results if result is None or each.id != result.id]
+
     def look_up(self) -> None:
         """Read everything anew; `changed` comes when it is there."""
         session, machine = self._session, self._session.machine
         if machine is None or not session.is_awake or session.context.has_fake_machine:
             return
         store, of, folder = self.store, machine.fingerprint, session.context.folder
+
+        def read() -> tuple[Order | None]:
+            return (read_order(folder),)
+
         session.background.do_soon(lambda: (store.of(of), store.baseline(of)), self._use_results)
-        session.background.do_soon(lambda: read_order(folder), self._use_order)
+        session.background.do_soon(read, self._use_order)
         if not self.seconds:
             session.background.do_soon(
                 lambda: {kind: _seconds(kind, machine) for kind in KINDS},
@@ -75,8 +83,8 @@ class Archive(QObject):
         self.results, self.baseline = found
         self.changed.emit()
 
-    def _use_order(self, order: Order | None) -> None:
-        self.order = order
+    def _use_order(self, found: tuple[Order | None]) -> None:
+        (self.order,) = found
 
     def _use_seconds(self, seconds: dict[str, float]) -> None:
         self.seconds = seconds

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 
 from app.checkup.in_words import day
 from app.window.checkup import sheets
+from app.window.checkup.allowed import allow
 from app.window.checkup.archive import Archive, keep
 from app.window.checkup.course import Course
 from app.window.checkup.following import Follows
@@ -31,8 +32,6 @@ from widgets.controls.place_head import MARGINS
 
 if TYPE_CHECKING:
     from experiments.checkup.carry_out import Event
-
-MINUTE_S, COARSE_S = 60.0, 10.0
 
 
 class CheckupPlace(Place):
@@ -58,7 +57,7 @@ class CheckupPlace(Place):
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
-        self.setFocusProxy(self.page.check_button)
+        self.setFocusProxy(self.page.buttons[self.page.check])
         self._connect()
         self._refresh()
 
@@ -151,7 +150,7 @@ class CheckupPlace(Place):
         self._result = result or self._result
         self._refresh()
         if had_focus:
-            self.page.check_button.setFocus()
+            self.page.buttons[self.page.check].setFocus()
         if problem is not None:
             self.session.troubled.emit(problem)
         if result is None:
@@ -217,37 +216,16 @@ class CheckupPlace(Place):
 
     def _allow(self) -> None:
         """Allow what makes sense now."""
-        page, say = self.page, self.session.words.say
-        may_start, result = self._may_start(), self._result
-        page.check.setText(say("checkup_page.check_again" if result else "checkup_page.check"))
-        for action in (page.check, page.quick, page.soak):
-            action.setEnabled(may_start)
-        is_waiting = self.session.checking.is_waiting
-        is_still = self._course is None and not is_waiting
-        for button in (page.check_button, page.quick_button, page.soak_button):
-            button.setVisible(is_still)
-        baseline = self.archive.baseline
-        can_compare = bool(self._others() or baseline)
-        page.compare.setEnabled(is_still and result is not None and can_compare)
-        page.compare.setVisible(is_still and result is not None)
-        key = "compare_help" if page.compare.isEnabled() else "nothing_to_compare"
-        page.compare.setToolTip(say(f"checkup_page.{key}"))
-        listens = self.isSignalConnected(QMetaMethod.fromSignal(self.report_wanted))
-        page.report.setVisible(is_still and result is not None and listens)
-        is_other = result is not None and (baseline is None or result.id != baseline.id)
-        page.baseline.setVisible(is_still and is_other)
-        page.order.setVisible(is_still and not self.session.context.has_fake_machine)
-        for kind, button in (("check", page.check_button), ("quick", page.quick_button)):
-            button.set_hint(self._hint(kind))
-        page.soak_button.set_hint(say("checkup_page.hot"))
-
-    def _hint(self, kind: str) -> str:
-        seconds = self.archive.seconds.get(kind)
-        if seconds is None:
-            return ""
-        step = MINUTE_S if seconds > 1.5 * MINUTE_S else COARSE_S
-        rounded = max(step, round(seconds / step) * step)
-        return self.session.words.say("checkup_page.takes", {"duration": rounded})
+        checking = self.session.checking
+        allow(
+            self.page,
+            self.session.words,
+            self._result,
+            self.archive,
+            may_start=self._may_start(),
+            is_still=self._course is None and not checking.is_waiting,
+            has_report=self.isSignalConnected(QMetaMethod.fromSignal(self.report_wanted)),
+        )
 
     # --- links and sheets -------------------------------------------------------------------------
 
@@ -277,16 +255,14 @@ class CheckupPlace(Place):
         if result is None:
             return
         show = partial(self._compare_with, result)
-        menu = sheets.compare_menu(self.session, self, archive.baseline, self._others(), show)
-        button = self.page.compare_button
+        menu = sheets.compare_menu(
+            self.session, self, archive.baseline, archive.others(result), show
+        )
+        button = self.page.buttons[self.page.compare]
         menu.popup(button.mapToGlobal(QPoint(0, button.height())))
 
     def _compare_with(self, now: Result, before: Result) -> None:
         sheets.show_compared(self.session, self.window(), before, now)
-
-    def _others(self) -> list[Result]:
-        shown = self._result.id if self._result else ""
-        return [each for each in self.archive.results if each.id != shown]
 
     def _save_baseline(self) -> None:
         if self._result is not None:
