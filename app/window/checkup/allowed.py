@@ -33,10 +33,9 @@ def allow(
         (page.soak, say("checkup_page.hot")),
     ):
         action.setEnabled(may_start)
-        action.setVisible(is_still)
         page.buttons[action].set_hint(hint)
     page.compare.setEnabled(has_result and bool(archive.others(result) or baseline))
-    page.compare.setVisible(has_result)
+    page.compare.setVisible(result is not None)
     key = "compare_help" if page.compare.isEnabled() else "nothing_to_compare"
     page.compare.setToolTip(say(f"checkup_page.{key}"))
     page.report.setVisible(has_result and has_report)

@@ -30,7 +30,7 @@ class Archive(QObject):
         self.results: Sequence[Result] = ()  # the newest first
         self.baseline: Result | None = None
         self.order: Order | None = None
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[Kind, float] = {}
 
     @property
     def store(self) -> Checkups:
@@ -48,11 +48,8 @@ class Archive(QObject):
             return
         store, of, folder = self.store, machine.fingerprint, session.context.folder
 
-        def read() -> tuple[Order | None]:
-            return (read_order(folder),)
-
         session.background.do_soon(lambda: (store.of(of), store.baseline(of)), self._use_results)
-        session.background.do_soon(read, self._use_order)
+        session.background.do_soon(lambda: (read_order(folder),), self._use_order)
         if not self.seconds:
             session.background.do_soon(
                 lambda: {kind: _seconds(kind, machine) for kind in KINDS},
@@ -86,7 +83,7 @@ class Archive(QObject):
     def _use_order(self, found: tuple[Order | None]) -> None:
         (self.order,) = found
 
-    def _use_seconds(self, seconds: dict[str, float]) -> None:
+    def _use_seconds(self, seconds: dict[Kind, float]) -> None:
         self.seconds = seconds
         self.changed.emit()
 

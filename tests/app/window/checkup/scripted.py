@@ -8,9 +8,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from experiments.checkup.carry_out import Began, Ended, Event, Found, Moved, Planned, Surrounded
+from experiments.checkup.carry_out import (
+    Began,
+    Ended,
+    Event,
+    Found,
+    Moved,
+    Planned,
+    Surrounded,
+    Watched,
+)
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.checkup.rules import Source, rules
+from machine.live.gpu_samples import ClockReason, GpuSample
+from machine.live.memory import MemorySample
+from machine.live.sampler import Sample
+from machine.live.threads import ThreadSample
 from machine.model import to_json
 from machine.system.surroundings import Surroundings
 from tests.experiments.machines import machine
@@ -33,6 +46,8 @@ ROWS: tuple[Row, ...] = (
     row("devices", Word.FINE, "as_ordered",
         values={"cores": 32, "memory_bytes": 64 * 2**30, "gpus": 2, "disks": 1}),
     row("kernel-log", Word.FINE, "clean"),
+    row("memory-errors", Word.UNCHECKED, "untold", "memory",
+        values={"why": "Only administrators may read it.", "how": "Run it as root."}),
     row("torch-works", Word.FINE, "works"),
     row("gpu-link", Word.LOOK, "fewer_lanes", "gpu1",
         values={"generation": 5, "width": 8, "best_generation": 5, "best_width": 16},
@@ -53,8 +68,6 @@ ROWS: tuple[Row, ...] = (
     row("sustained", Word.FINE, "measured", "cpu",
         values={"last_fraction": 0.986, "window_duration": 10.0}),
     row("throttling", Word.FINE, "power_cap", "gpu0"),
-    row("memory-errors", Word.UNCHECKED, "untold", "memory",
-        values={"why": "Only administrators may read it.", "how": "Run it as root."}),
 )  # fmt: skip
 
 
@@ -89,8 +102,30 @@ def result(rows: Sequence[Row] = ROWS, **more: Any) -> Result:
     return Result(**{**known, **more})
 
 
+def watched(seconds: int = 60) -> Iterator[Watched]:
+    """Yield the same as samples, as they come while everything works at once."""
+    memory = MemorySample(
+        total_bytes=2**34, available_bytes=2**33, used_bytes=2**33, swap_total_bytes=0,
+        swap_used_bytes=0,
+    )  # fmt: skip
+    slowed = ClockReason(key="clock_reasons.software_thermal", severity="warning")
+    for entry in trace(seconds):
+        gpu = GpuSample(
+            index=0,
+            sm_hz=round(entry["gpu0_hz"]),
+            temperature_celsius=entry["gpu0_celsius"],
+            power_watts=entry["gpu0_watts"],
+            clock_reasons=(slowed,) if entry["gpu0_held_back"] else (),
+        )
+        thread = ThreadSample(
+            id=0, busy=entry["busy_fraction"], steal_fraction=None, hz=round(entry["core_hz"])
+        )
+        sample = Sample(t_s=entry["t_s"], threads=(thread,), memory=memory, gpus=(gpu,))
+        yield Watched(sample, "sustained")
+
+
 class Scripted:
-    """Says what a test tells it to say; `gone_on` lets it come to its end."""
+    """Says half of a result, waits if it is `held`, then says the rest; `go_on` ends the wait."""
 
     def __init__(
         self,
@@ -98,37 +133,41 @@ class Scripted:
         *,
         surroundings: Surroundings = QUIET,
         held: bool = False,
-        **options: Any,
+        between: Sequence[Event] = (),
     ) -> None:
-        self.whole, self.options, self._surroundings = whole, options, surroundings
-        self.is_stopped = threading.Event()
-        self.may_end = threading.Event()
+        self.whole, self.surroundings, self.between = whole, surroundings, between
+        self.is_stopped, self.may_end = threading.Event(), threading.Event()
         if not held:
-            self.may_end.set()
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Let it come to its end."""
+        self.may_end.set()
 
     def stop(self) -> None:
+        """Ask to end."""
         self.is_stopped.set()
         self.may_end.set()
 
     def events(self) -> Iterator[Event]:
-        """Yield half of the rows, wait, then the others unless it was stopped."""
-        used = tuple(RULES.values())
+        """Yield what happens."""
+        rows = self.whole.rows
+        half = len(rows) // 2
         yield Began("looking")
-        yield Planned(used, (), 180.0)
-        yield Surrounded(self._surroundings)
-        half = len(self.whole.rows) // 2
-        yield from self._found(self.whole.rows[:half])
+        yield Planned(tuple(RULES.values()), (), 180.0)
+        yield Surrounded(self.surroundings)
+        yield from _found(rows[:half])
         yield Began("measuring", "stream", "")
         yield Moved(0.5, 90.0)
+        yield from self.between
         self.may_end.wait()
-        rows, outcome = self.whole.rows, "completed"
         if self.is_stopped.is_set():
-            rows, outcome = rows[:half], "stopped"
+            yield Ended(replace(self.whole, rows=rows[:half], outcome="stopped"))
         else:
-            yield from self._found(rows[half:])
-        made = {name: getattr(self.whole, name) for name in self.whole.__slots__}
-        yield Ended(Result(**{**made, "rows": rows, "outcome": outcome}))
+            yield from _found(rows[half:])
+            yield Ended(self.whole)
 
-    def _found(self, rows: Sequence[Row]) -> Iterator[Event]:
-        for rule in dict.fromkeys(each.rule for each in rows):
-            yield Found(RULES[rule], tuple(each for each in rows if each.rule == rule))
+
+def _found(rows: Sequence[Row]) -> Iterator[Event]:
+    for rule in dict.fromkeys(each.rule for each in rows):
+        yield Found(RULES[rule], tuple(each for each in rows if each.rule == rule))
