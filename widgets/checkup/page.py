@@ -54,7 +54,7 @@ class CheckupPage(QWidget):
             )
         }
         self._buttons = chip_row(*self.buttons.values())
-        self._about = ElidedLabel("soft")
+        self.about = ElidedLabel("soft")
         self._counts = CountLine(look)
         self._standing = label(words.say("checkup.standing"), "soft", wrap=True)
         self._notes = QVBoxLayout()
@@ -81,7 +81,7 @@ class CheckupPage(QWidget):
 
     def tell(self, data: PageData) -> None:
         """Show a result, or what is known of one on its way."""
-        self._about.setText(data.about)
+        self.about.setText(data.about)
         self._counts.show_counts(data.counts)
         self._standing.setVisible(bool(data.counts))
         self._show_notes(data.notes)
@@ -119,7 +119,7 @@ class CheckupPage(QWidget):
 
     def _arrange(self) -> None:
         title = label(self._words.say("checkup.title"), "title")
-        head = PlaceHead(self._about, title, self._buttons)
+        head = PlaceHead(self.about, title, self._buttons)
         inner = QWidget()
         self._content = column(self.rows, self.absent, self._links, self.trace, space=4 * STEP)
         self._content.insertWidget(0, self.first)

@@ -65,8 +65,8 @@ class SoakSheet(Overlay):
         self.refusal = label(
             say("checkup_page.soak_sheet.battery") if on_battery else "", "doubt", wrap=True
         )
+        self.content.addWidget(self.refusal)  # first: without a parent it would open as a window
         self.refusal.setVisible(on_battery)
-        self.content.addWidget(self.refusal)
         self.start = button(say("checkup_page.soak_sheet.start"), "main", clicked=self._start)
         self.start.setEnabled(not on_battery)
         self.cancel = button(say("checkup_page.soak_sheet.cancel"), clicked=self.dismiss)
