@@ -123,9 +123,12 @@ def parser() -> argparse.ArgumentParser:
     )
     checkup.add_argument("--json", action="store_true", help="write JSON to standard output")
     checkup.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
+    checkup.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
+    checkup.add_argument("--pdf", type=Path, metavar="FILE", help="write a report as PDF")
 
     gather = add("gather", "put the checkups of many machines together, with the odd one out")
     gather.add_argument("files", nargs="+", type=Path, metavar="FILE", help="checkups, as JSON")
+    gather.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
     gather.add_argument("--json", action="store_true", help="write JSON to standard output")
 
     new = add("new", "write an experiment of your own, which runs at once")

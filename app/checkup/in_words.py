@@ -154,8 +154,8 @@ def summary(words: Words, rows: Iterable[Row]) -> str:
     for row in rows:
         counts[row.word] += 1
     values: Mapping[str, int] = {str(word): count for word, count in counts.items()}
-    one = "_one_problem" if counts[Word.PROBLEM] == 1 else ""
-    return words.say(f"checkup.summary{one}", values)
+    is_one = counts[Word.PROBLEM] == 1
+    return words.say("checkup.summary_one_problem" if is_one else "checkup.summary", values)
 
 
 def absent(words: Words, rows: Iterable[Row]) -> str:
@@ -246,3 +246,13 @@ def odd_text(words: Words, odd: Odd) -> str:
         "high_fraction": odd.high,
     }
     return words.say("checkup.gathered.odd", values)
+
+
+def trace_name(words: Words, name: str) -> str:
+    """Return the name of what was watched during the load: "gpu0_celsius" is GPU 0 heat."""
+    key = f"checkup.traced.{name}"
+    if words.has(key):
+        return words.say(key)
+    part, _, what = name.partition("_")
+    key = f"checkup.traced.{what}"
+    return words.say(key, {"part": part_name(words, part)}) if words.has(key) else name

@@ -29,6 +29,11 @@ from app.checkup.in_words import (
 )
 from app.checkup.store import Checkups, write
 from app.context import Context, ExitCode, WriteFailed
+from app.reports.checkup_report import checkup_report
+from app.reports.document import Document
+from app.reports.pictures import qt_or_problem
+from app.reports.privacy import Include
+from app.reports.writing import written
 from app.terminal.stopping import asked_to_stop
 from experiments.checkup import carry_out
 from experiments.checkup.carry_out import Checkup
@@ -80,7 +85,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         tell(context.console, context.words, result, baseline)
     _keep(context, kept, result, save_baseline=options.save_baseline)
     if options.out is not None:
-        _write(options.out, encode(result))
+        write_file(options.out, encode(result))
+    compared = compare(baseline, result) if baseline is not None else None
+    document = checkup_report(context.words, result, Include(), compared)
+    for format_, path in (("html", options.html), ("pdf", options.pdf)):
+        if path is not None:
+            write_report(context, document, format_, path)
     return code
 
 
@@ -193,7 +203,20 @@ def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bo
     context.errors.print(context.words.say(key, {"path": path}), style="dim", soft_wrap=True)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_report(context: Context, document: Document, kind: str, path: Path) -> None:
+    """Write a report; without Qt a PDF is left out with a sentence. Raises WriteFailed."""
+    application = None
+    if kind == "pdf":
+        application, problem = qt_or_problem()
+        if problem is not None:
+            context.complain(problem)
+            return
+    write_file(path, written(document, kind, context.words))
+    del application  # held until here: the fonts belong to it
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Raises WriteFailed."""
     try:
         write(path, data)
     except OSError as error:

@@ -19,7 +19,8 @@ from rich.text import Text
 from app.checkup.gather import Gathered, Node, gather, to_json
 from app.checkup.in_words import MARKS, odd_text, row_text
 from app.context import Context, ExitCode
-from app.terminal.checkup import STYLES
+from app.reports.checkup_report import gathered_report
+from app.terminal.checkup import STYLES, write_report
 from experiments.checkup.result import SUFFIX, Word, read
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
@@ -42,6 +43,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.console.out(json.dumps(to_json(gathered), indent=1), highlight=False)
     else:
         tell(context.console, context.words, gathered)
+    if options.html is not None:
+        write_report(context, gathered_report(context.words, gathered), "html", options.html)
     left_out = len(options.files) - len(nodes)
     if left_out:
         context.complain(Problem("some_not_gathered", {"count": left_out}))

@@ -16,6 +16,7 @@ import msgspec
 
 from experiments.checkup.rules import Source, Stage
 from experiments.core.problems import UserError
+from experiments.engine.report_file import data_in, is_report
 from machine.convert import convert
 from machine.record import record
 from machine.system.files import read_file
@@ -121,11 +122,14 @@ def encode(result: Result) -> bytes:
 
 
 def decode(data: bytes, name: str) -> Result:
-    """Return the checkup in a file of this name. Raises UserError."""
+    """Return the checkup in a file of this name, or in a report. Raises UserError."""
     try:
-        plain = msgspec.json.decode(data)
+        in_report = is_report(data)
+        plain = msgspec.json.decode(data_in(data) if in_report else data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise UserError("checkup_unreadable", name=name) from None
+    if in_report:
+        plain = plain.get("checkup") if isinstance(plain, Mapping) else None
     return from_plain(plain, name)
 
 
@@ -148,5 +152,5 @@ def read(path: Path) -> Result:
         data = read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("checkup_file", name=path.name, reason=reason) from None
+        raise UserError("recording_unreadable", name=path.name, reason=reason) from None
     return decode(data, path.name)

@@ -170,3 +170,24 @@ def test_gather_of_nothing_is_one_sentence(program, tmp_path):
     code, out, _err = program("gather", str(tmp_path / "broken.json"))
     assert code == 2
     assert not out
+
+
+def test_a_report_opens_again_as_the_checkup_it_tells_of(program, tmp_path):
+    result = checkup(fact(), bandwidth(), name="Ada's")
+    page = tmp_path / "report.html"
+    program("checkup", "--html", str(page), result=result)
+    again = decode(page.read_bytes(), page.name)
+    assert again.rows == result.rows
+    assert again.name == ""  # names stay here unless somebody lets them leave
+    assert program("gather", str(page))[0] == 0
+
+
+def test_a_pdf_is_written(program, tmp_path, qapp):
+    program("checkup", "--pdf", str(tmp_path / "report.pdf"))
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_gather_writes_a_page(program, tmp_path):
+    page = tmp_path / "all.html"
+    gathered(program, tmp_path, checkup(), more=["--html", str(page)])
+    assert "node0" in page.read_text()

@@ -31,6 +31,7 @@ class Params:
     order: str = param("random", choices=("random", "sequential"))
     rate: float = param(1e9, unit="bytes/s")
     work: float = param(1e9, unit="flop/s")
+    heat: float = param(90.0, unit="celsius")
     methods: tuple[str, ...] = param(("a",), choices=lambda machine: ("a", "b", "c"))
 
 
@@ -58,6 +59,8 @@ def trouble(**settings):
         ("rate", "25.5 GB/s", 25.5e9),
         ("rate", "3e9", 3e9),
         ("work", "1.2TFLOP/s", 1.2e12),
+        ("heat", "87.5 °C", 87.5),
+        ("heat", "87.5C", 87.5),
         ("rounds", "7", 7),
         ("rounds", "7.0", 7),
         ("huge", "yes", True),

@@ -4,7 +4,7 @@ Method: one thread does the same arithmetic (polynomials over an array in the fi
 one hardware thread after another, kept there (pinned). Before each sample it works as long without
 being timed, so that the core's clock has risen. Hardware threads are shuffled in each round. Each
 core is compared, round by round, with the usual core of its kind: the upper median of that round.
-Source: self-consistency checks of fleets, such as Microsoft's SuperBench (cpu-stream, cpu-memory).
+Source: none; cores of one kind are each other's reference.
 
 What it cannot tell: how fast cores are while all work at once, which heat and power decide.
 """
@@ -12,7 +12,7 @@ What it cannot tell: how fast cores are while all work at once, which heat and p
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from experiments import api as x
@@ -54,11 +54,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         )
     refused: set[int] = set()
     for turn, thread in bench.interleave(threads, params.rounds):
-        with bench.pinned(thread.id) as place:
-            if place is not None:
-                polynomials(points, laps)
-                took_s = bench.time(lambda: polynomials(points, laps))
-        if place is not None:
+        took_s = _sample_s(bench, thread.id, lambda: polynomials(points, laps))
+        if took_s is not None:
             yield CoreRate(
                 thread=thread.id,
                 core=thread.core,
@@ -71,61 +68,76 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(turn.fraction)
 
 
+def _sample_s(bench: x.Bench, thread: int, work: Callable[[], object]) -> float | None:
+    """Return the seconds of the work on a hardware thread, None where it cannot be kept there."""
+    with bench.pinned(thread) as place:
+        if place is None:
+            return None
+        work()
+        return bench.time(work)
+
+
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare every core with the usual one of its kind."""
-    kinds = {thread.id: thread.kind for thread in machine.cpu.threads_list}
     rates = tables["rates"]
-    of = x.spreads((_core(row), row.flop_per_s, row.repeat) for row in rates)
-    kind_of = {_core(row): kinds.get(row.thread) for row in rates}
-    usual = _usual(of, kind_of)
-    pairs = {core: (each, usual[kind_of[core]]) for core, each in of.items()}
-    over = {core: one.median / other.median for core, (one, other) in pairs.items()}
+    pairs = beside_usual(rates, machine)
+    over = {core: one.median / usual.median for core, (one, usual) in pairs.items()}
     limits = []
     if len({row.thread for row in rates}) < len(x.usable_threads(machine)):
         limits.append("threads_left_out")
     if x.is_virtual(machine):
         limits.append("virtual_machine")
     limits.append("one_at_a_time")
-    if len(of) < 2:
-        return x.Finding("nothing_to_compare", {"cores_measured": len(of)}, tuple(limits))
-    slowest, fastest = min(over, key=over.__getitem__), max(over, key=over.__getitem__)
+    if len(pairs) < 2:
+        return x.Finding("nothing_to_compare", {"cores_measured": len(pairs)}, tuple(limits))
+    found = x.family(pairs, x.Spread.against)
+    slow = [
+        core
+        for core, each in found.items()
+        if each.outcome is x.Outcome.DIFFERS and not each.is_above and over[core] < SLOW
+    ]
+    slowest, fastest = min(slow or over, key=over.__getitem__), max(over, key=over.__getitem__)
     values = {
         "slowest_over_usual": over[slowest],
         "fastest_over_usual": over[fastest],
         "slowest_core": slowest,
-        "cores_measured": len(of),
-        "slowest_flop_per_s": of[slowest].median,
-        "usual_flop_per_s": usual[kind_of[slowest]].median,
+        "cores_measured": len(pairs),
+        "slowest_flop_per_s": pairs[slowest][0].median,
+        "usual_flop_per_s": pairs[slowest][1].median,
     }
-    if x.too_few(of.values()):
+    if x.too_few(one for one, _ in pairs.values()):
         return x.Finding(x.TOO_FEW, values, tuple(limits))
-    found = x.family(pairs, x.Spread.against)
-    is_below = {
-        c: each.outcome is x.Outcome.DIFFERS and not each.is_above for c, each in found.items()
-    }
-    if any(is_below[core] and over[core] < SLOW for core in found):
+    if slow:
         return x.Finding("core_is_slow", values, tuple(limits))
     is_known = all(each.outcome is not x.Outcome.UNKNOWN for each in found.values())
     message = "cores_agree" if is_known and over[slowest] >= SLOW else x.CANNOT_TELL
     return x.Finding(message, values, tuple(limits))
 
 
-def _core(row: CoreRate) -> int:
-    """Return the number of a row's core; each hardware thread is one where nobody tells."""
-    return row.thread if row.core is None else row.core
+def beside_usual(
+    rates: Sequence[CoreRate], machine: x.Machine
+) -> dict[int, tuple[x.Spread, x.Spread]]:
+    """Return, by its number, the rate of each core and that of the usual core of its kind.
 
-
-def _usual(
-    of: Mapping[int, x.Spread], kind_of: Mapping[int, str | None]
-) -> dict[str | None, x.Spread]:
-    """Return the upper median of the cores of each kind, round by round."""
+    The usual one is in each round the upper median of all cores of the kind.
+    """
+    kinds = {thread.id: thread.kind for thread in machine.cpu.threads_list}
+    kind_of = {_core(row): kinds.get(row.thread) for row in rates}
+    of = x.spreads((_core(row), row.flop_per_s, row.repeat) for row in rates)
     by_round: dict[tuple[str | None, int], list[float]] = {}
     for core, each in of.items():
         for number, rate in each.by_round.items():
             by_round.setdefault((kind_of[core], number), []).append(rate)
-    return x.spreads(
-        (kind, statistics.median_high(rates), number) for (kind, number), rates in by_round.items()
+    usual = x.spreads(
+        (kind, statistics.median_high(of_kind), number)
+        for (kind, number), of_kind in by_round.items()
     )
+    return {core: (each, usual[kind_of[core]]) for core, each in of.items()}
+
+
+def _core(row: CoreRate) -> int:
+    """Return the number of a row's core; each hardware thread is one where nobody tells."""
+    return row.thread if row.core is None else row.core
 
 
 def defaults(machine: x.Machine) -> Params:
@@ -159,13 +171,19 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="cores",
+            key="threads",
             table="rates",
-            label="core",
+            label="thread",
             value="flop_per_s",
             limits=(x.Limit("usual", "usual_flop_per_s"),),
         ),
-        x.Bars(key="threads", table="rates", label="thread", value="flop_per_s"),
+        x.Lines(
+            key="rounds",
+            table="rates",
+            x=x.Axis("repeat"),
+            y=x.Axis("flop_per_s"),
+            series="thread",
+        ),
     ),
     values=(
         x.Value("slowest_over_usual", "ratio", x.Part.CORES),

@@ -5,7 +5,8 @@ bit by bit with the first. On the processor all cores do it at once, each kept o
 and all compare with one result. On a GPU the first products only warm up: until then its library
 may still choose another kernel. Afterwards kernel, shapes and stream are the same, and NVIDIA says
 that such products are.
-Source: gpu-burn (errors counted); "Reproducibility" in the documentation of cuBLAS.
+Source: gpu-burn counts errors in the same way; "Results Reproducibility" in the documentation of
+cuBLAS.
 
 What it cannot tell: an error that comes only with another load, or after hours.
 
@@ -98,16 +99,20 @@ def _on_cores(kind: str, params: Params, bench: x.Bench) -> Sample:
     dtype = np.float64 if kind == FP64 else np.float32
     a, b = (chance.standard_normal((params.rows, params.rows)).astype(dtype) for _ in range(2))
     places: list[int | None] = [thread.id for thread in by_topology(bench.machine)] or [None]
-    reference = a @ b
+    reference = np.matmul(a, b)
 
     def sample() -> Iterator[Found]:
         found: dict[int | None, tuple[int, int]] = {}
         until_s = bench.now_s() + params.sample_s
 
+        def is_over() -> bool:
+            bench.check_stop()
+            return bench.now_s() >= until_s
+
         def job(place: int | None) -> None:
             out = np.empty_like(reference)
             multiply = partial(np.matmul, a, b, out=out)
-            found[place] = repeated(multiply, reference, lambda: bench.now_s() >= until_s)
+            found[place] = repeated(multiply, reference, is_over)
 
         seconds_together(bench, [(place, partial(job, place)) for place in places])
         yield from ((place, *found[place]) for place in places)
@@ -191,8 +196,23 @@ EXPERIMENT = x.Experiment(
     measure=measure,
     analyse=analyse,
     views=(
-        x.Bars(key="dtypes", table="repeats", label="dtype", value="differing_elements"),
-        x.Bars(key="threads", table="repeats", label="thread", value="differing_elements"),
+        x.Bars(
+            key="dtypes",
+            table="repeats",
+            label="dtype",
+            value="differing_elements",
+            order=DTYPES,
+            statistic="greatest",
+        ),
+        x.Lines(
+            key="rounds",
+            table="repeats",
+            x=x.Axis("repeat"),
+            y=x.Axis("differing_elements"),
+            series="dtype",
+            order=DTYPES,
+            statistic="greatest",
+        ),
     ),
     values=(
         x.Value("differing_elements", ""),

@@ -19,7 +19,7 @@ _CHESS = np.uint64(0x5555555555555555)
 def word(kind: int, number: np.uint64, key: np.uint64) -> np.uint64:
     """Return the word of this number: one bit that walks, the number itself, or others.
 
-    The random one is a step of SplitMix64 (S. Vigna, 2015).
+    The random one is SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) without its last step.
     """
     if kind == WALKING:
         return np.uint64(1) << ((number + key) & np.uint64(63))

@@ -18,7 +18,7 @@ from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer
 from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
-LARGEST_BYTES, LARGEST_ON_GPU_BYTES = 128 * x.MIB, 256 * x.MIB  # of a region
+LARGEST_BYTES = 128 * x.MIB  # of a region; to make a pattern a GPU needs six times as much
 TOLD = 8  # wrong words of a region, the first ones
 WORD_BYTES = 8
 WALKING, ADDRESS, CHESS = range(3)  # kinds of patterns; all others are random
@@ -37,10 +37,11 @@ class Checked:
 
 
 class Memory(Protocol):
-    """Regions in so many groups; `size_bytes` in all."""
+    """Regions in so many groups, `size_bytes` in all; `is_cut` if more was wanted than is free."""
 
     groups: int
     size_bytes: int
+    is_cut: bool
 
     def write(self, group: int, kind: int, key: int) -> None:
         """Write a pattern."""
@@ -52,13 +53,15 @@ class Memory(Protocol):
 class HostMemory:
     """The processor's memory: each core's regions are written first by that core."""
 
+    is_cut = False  # the engine refuses to begin with more than is free
+
     def __init__(self, bench: x.Bench, size_bytes: int) -> None:
         """Take the memory. Raises MemoryError."""
         self._bench = bench
         places: list[int | None] = [thread.id for thread in by_topology(bench.machine)]
         self._places = places or [None]
-        share_bytes = math.ceil(size_bytes / len(self._places) / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES
-        region_bytes = min(LARGEST_BYTES, share_bytes, size_bytes)
+        share_bytes = size_bytes // len(self._places) // HUGE_PAGE_BYTES * HUGE_PAGE_BYTES
+        region_bytes = min(LARGEST_BYTES, share_bytes or HUGE_PAGE_BYTES, size_bytes)
         self._count = max(1, size_bytes // region_bytes)
         self.size_bytes = self._count * region_bytes
         self.groups = math.ceil(self._count / len(self._places))
@@ -124,8 +127,9 @@ class GpuMemory:
     def __init__(self, device: Device, size_bytes: int) -> None:
         """Take the memory. Raises torch's error where it is not there."""
         self._torch, self._device = device.torch, device
-        size_bytes = min(size_bytes, device.free_bytes())
-        region_bytes = min(size_bytes, LARGEST_ON_GPU_BYTES) // WORD_BYTES * WORD_BYTES
+        free_bytes = device.free_bytes()
+        self.is_cut, size_bytes = free_bytes < size_bytes, min(size_bytes, free_bytes)
+        region_bytes = min(size_bytes, LARGEST_BYTES) // WORD_BYTES * WORD_BYTES
         self.groups = max(1, size_bytes // region_bytes)
         self.size_bytes = self.groups * region_bytes
         self.regions = [

@@ -10,7 +10,8 @@ Source: 3DMark's stress test compares loops in the same way; gpu-burn multiplies
 
 What it cannot tell: what limits a processor that tells neither temperature nor throttling.
 
-To be confirmed on a GPU: that three batches in the queue outlast the pauses of the feeding thread.
+To be confirmed on a GPU: the rates and the power; that the queue is seldom empty, for then the GPU
+cools meanwhile.
 """
 
 from __future__ import annotations
@@ -89,20 +90,21 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         while t_s < params.duration_s:
             ends_s = start_s + t_s + min(ROW_S, params.duration_s / ROWS)
             cores.begin(ends_s)
-            rows: list[Heat | GpuState] = []
+            rows: list[Heat | GpuState] | None = None
             while (now_s := bench.now_s()) < ends_s:
                 gpus.feed()
-                if not rows:
+                if rows is None:
                     rows = [*_heat(now_s - start_s), *_states(gpus, now_s, start_s)]
                 bench.check_stop()
                 cores.rest(ends_s)
             rates = {CPU: cores.end(), **gpus.rates()}
             t_s = bench.now_s() - start_s
-            yield from rows
+            yield from rows or ()
             for device, rate in rates.items():
                 yield Work(t_s=t_s, device=device, flop_per_s=rate)
             yield x.Progress(min(1.0, t_s / params.duration_s))
-            hot = max((row for row in rows if isinstance(row, Heat)), key=_celsius, default=None)
+            heat = [row for row in rows or () if isinstance(row, Heat)]
+            hot = max(heat, key=lambda row: row.celsius, default=None)
             if hot is not None and hot.celsius >= params.stop_celsius:
                 values = {"sensor": hot.sensor, "now_celsius": hot.celsius}
                 yield x.Note("stopped_by_heat", values)
@@ -140,10 +142,6 @@ def _states(gpus: Gpus, now_s: float, start_s: float) -> list[Heat | GpuState]:
                 )
             )
     return rows
-
-
-def _celsius(row: Heat) -> float:
-    return row.celsius
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

@@ -150,19 +150,26 @@ class _Products:
         warm(device, self._multiply)
         self._count = max(1, round(BATCH_S / taken(device, self._multiply).device_s))
         self._flop = 2.0 * rows**3 * self._count
-        self._last, self._pending = device.mark(), deque[Mark]()
+        self._pending = deque[Mark]()
+        self._last: Mark | None = None  # where the first batch in the queue began
         self._done, self._span_s = 0, 0.0
 
     def _multiply(self) -> None:
         self.device.torch.mm(self._a, self._b, out=self._out)
 
     def feed(self) -> None:
-        """Take the batches that are done from the queue, and put others behind."""
+        """Take the batches that are done from the queue, and put others behind.
+
+        Time in which the queue was empty is not the GPU's, and does not count.
+        """
         while self._pending and self._pending[0].is_done():
             done = self._pending.popleft()
-            self._span_s += done.since(self._last)
+            if self._last is not None:
+                self._span_s += done.since(self._last)
+                self._done += 1
             self._last = done
-            self._done += 1
+        if not self._pending:
+            self._last = self.device.mark()
         while len(self._pending) < BATCHES:
             for _ in range(self._count):
                 self._multiply()

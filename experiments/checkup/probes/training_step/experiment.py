@@ -22,7 +22,7 @@ from experiments.devices.device import CPU, Device, cores_of, devices_of
 from experiments.tools.training import CHANNELS, CLASSES, PIXELS, Training, memory_bytes, step_s
 
 WARM_STEPS = 2
-RATE = 0.1  # of learning: with it the loss falls by a quarter in some dozens of steps
+RATE = 0.1  # of learning: the loss halves within some dozens of steps
 COLOUR = 2.0  # how strong against noise of 1
 FULL_S, QUICK_S = 28.0, 4.5
 START_S = {True: 3.0, False: 0.3}  # until a GPU takes work, and the processor
@@ -37,8 +37,8 @@ class Params:
     batch: int = x.param(16, minimum=2, maximum=8192, scale="log2")
     gpu_width: int = x.param(64, minimum=2, maximum=1024, scale="log2")
     gpu_batch: int = x.param(256, minimum=2, maximum=8192, scale="log2")
-    steps: int = x.param(5, minimum=1, maximum=1000)
-    rounds: int = x.param(12, minimum=1, maximum=100)
+    steps: int = x.param(3, minimum=1, maximum=1000)
+    rounds: int = x.param(10, minimum=1, maximum=100)
 
 
 @x.record
@@ -68,11 +68,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     losses: list[Any] = []
 
     def learn(steps: int) -> None:
-        losses.extend(training.step(images, labels) for _ in range(steps))
+        for _ in range(steps):
+            bench.check_stop()
+            losses.append(training.step(images, labels))
 
-    for _ in range(WARM_STEPS):
-        bench.check_stop()
-        learn(1)
+    learn(WARM_STEPS)
     for turn, _ in bench.interleave((None,), params.rounds):
         took_s = bench.time(lambda: learn(params.steps))
         yield Rate(repeat=turn.round, samples_per_s=params.steps * batch / took_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
@@ -17,8 +18,9 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Spot
 from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
-from tests.app.window.stage import Stage, found, settle
+from tests.app.window.stage import Stage, found, live_s, settle
 from widgets.lesson.goals import Goals
 from widgets.lesson.prediction_input import PredictionInput
 from widgets.lesson.step_bar import StepBar
@@ -223,6 +225,57 @@ def test_what_surprises_is_shown_last(qtbot, stage):
     name = ENGLISH.say(f"race.choices.{held}")
     assert name not in before
     assert name in plot.summary()
+
+
+def explain_at_once(stage: Stage, id_: str) -> LessonModel:
+    """Run an experiment whose question was answered and whose plot was looked at before."""
+    stage.page.open(id_)
+    lesson = lesson_of(stage)
+    lesson.answer(None)
+    lesson.observe()
+    stage.do.run.trigger()
+    settle(lambda: not stage.drawing.isActive())
+    measure(stage, id_)
+    assert lesson.step is Step.EXPLAIN
+    return lesson
+
+
+def test_the_words_of_an_explanation_come_before_plots_and_result_in_short(stage):
+    lesson = explain_at_once(stage, "gil-threads")
+    confirming = stage.views.keyed_plots()[lesson.taught.words.explain.confirm.view]
+
+    assert plain(lesson.explained.headline) in said(stage)
+    assert ENGLISH.say("lesson.in_short") not in said(stage)
+    assert confirming.isHidden()
+    settle(lambda: ENGLISH.say("lesson.in_short") in said(stage))
+    assert plain(stage.page.model.report().because) in said(stage)
+    assert confirming.isVisible()
+
+
+def test_of_an_explanation_that_is_left_at_once_nothing_follows(stage):
+    lesson = explain_at_once(stage, "gil-threads")
+    lesson.go(Step.TRY)
+
+    live_s(0.05)
+    assert not any(plot.isHidden() for plot in stage.plots)
+    lesson.go(Step.EXPLAIN)
+    settle(lambda: any(plot.isHidden() for plot in stage.plots))
+
+
+def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
+    stage.page.open("race")
+    lesson_of(stage).answer(None)
+    stage.do.run.trigger()
+    measure(stage, "race", share=0.5)
+    finished = read(HOMES["race"].recording).finished
+    stage.runner.hear(msgspec.structs.replace(finished, outcome=Outcome.STOPPED))
+    letter(qtbot, stage, Key.Key_E)
+
+    live_s(0.05)
+    assert ENGLISH.say("lesson.cannot_tell") in said(stage)
+    assert ENGLISH.say("lesson.in_short") not in said(stage)
+    assert stage.page.lesson.focus()
+    assert plain(QApplication.focusWidget().text()) == plain(stage.do.run.text())
 
 
 def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
