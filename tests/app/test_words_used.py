@@ -94,7 +94,16 @@ def is_said(key: str) -> bool:
             return rule in ids and (of_rule or reason[-1] in constants())
         case "checkup":
             last = name.rpartition(".")[2]
-            return key in constants() or last in constants() or last in {*CHECKUP_NAMES, *EXPERIMENTS}
+            return (
+                key in constants() or last in constants() or last in {*CHECKUP_NAMES, *EXPERIMENTS}
+            )
+        case "checkup_page":
+            last = name.rpartition(".")[2]
+            known = {last, last.removesuffix("_help"), last.removesuffix("_one")}
+            is_told = bool(known & (constants() | CHECKUP_NAMES)) or is_put_together(last)
+            return key in constants() or is_told
+        case "places":
+            return key.removesuffix("_found_by") in constants()
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
             return key in constants() or part in constants() or f'"{key}"' in TEMPLATE

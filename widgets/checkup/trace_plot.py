@@ -165,12 +165,10 @@ class CurveTile(QFrame):
         values = [value for _, value in self._curve.points]
         if not values:
             return ""
-        told = {
-            "low": show(min(values), self._curve.unit),
-            "high": show(max(values), self._curve.unit),
-        }
+        low, high = (show(value, self._curve.unit) for value in (min(values), max(values)))
         span_s = self._curve.points[-1][0] - self._curve.points[0][0]
-        return self._words.say("checkup_page.curve_range", {**told, "duration": span_s})
+        told = {"low": low, "high": high, "duration": span_s}
+        return self._words.say("checkup_page.curve_range", told)
 
     def sizeHint(self) -> QSize:
         """Return the height of three lines and the curve."""

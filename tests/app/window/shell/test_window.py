@@ -79,7 +79,8 @@ def sheets(window: Window) -> list[Overlay]:
     [
         (Qt.Key.Key_2, "live"),
         (Qt.Key.Key_3, "experiments"),
-        (Qt.Key.Key_4, "runs"),
+        (Qt.Key.Key_4, "checkup"),
+        (Qt.Key.Key_5, "runs"),
     ],
 )
 def test_every_place_has_its_number(qtbot, window, key, name):
@@ -163,7 +164,7 @@ def test_the_places_stand_in_one_line_of_the_sheet_of_keys(window):
     window.actions_here.show_keys()
 
     (sheet,) = sheets(window)
-    assert {"Map, Live, Experiments, Runs", "Ctrl+1, 2, 3, 4"} <= {
+    assert {"Map, Live, Experiments, Checkup, Runs", "Ctrl+1, 2, 3, 4, 5"} <= {
         label.text() for label in sheet.findChildren(QLabel)
     }
 
