@@ -176,7 +176,8 @@ class Checkup:
         yield from self._look(evidence)
         rows: dict[str, tuple[Row, ...]] = {}
         yield from self._judge(used, evidence, rows, None)
-        self._watching = _Watching()
+        if not self._stopping.is_set():
+            self._watching = _Watching()
         done_s = 0.0
         for step in plan:
             if self._stopping.is_set():

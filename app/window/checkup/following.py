@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TICK_MS = 33
-CLOSE_S = 2.0  # for the thread at the end; the processes die with this one in any case
+KEEP_S = 2.0  # at the end of the window, for what was found to be on the disk
+CLOSE_S = 0.25  # for processes; those that are left die with this one
 
 
 class Follows(Protocol):
@@ -62,7 +63,7 @@ class Following(QObject):
         self._events: collections.deque[Event | _Over] = collections.deque()
         self._thread: threading.Thread | None = None
         self._checkup: Follows | None = None
-        self._stopping = threading.Event()
+        self._stopping, self._kept = threading.Event(), threading.Event()
         self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self._take)
         self._wanted: tuple[Make, Keep] | None = None  # while an experiment runs
@@ -96,10 +97,12 @@ class Following(QObject):
         """
         assert not self.is_running
         self._stopping.clear()
+        self._kept.clear()
         self._events.clear()
         self.is_running, self.left_s = True, None
+        before = self._thread
         self._thread = threading.Thread(
-            target=self._follow, args=(make, keep), name="checkup", daemon=True
+            target=self._follow, args=(make, keep, before), name="checkup", daemon=True
         )
         self._thread.start()
         self._timer.start()
@@ -119,6 +122,7 @@ class Following(QObject):
         self._timer.stop()
         self._ask_to_end()
         if self._thread is not None:
+            self._kept.wait(KEEP_S)
             self._thread.join(CLOSE_S)
 
     def _ask_to_end(self) -> None:
@@ -127,22 +131,24 @@ class Following(QObject):
         if checkup is not None:
             checkup.stop()
 
-    def _follow(self, make: Make, keep: Keep) -> None:
+    def _follow(self, make: Make, keep: Keep, before: threading.Thread | None) -> None:
         from experiments.checkup.carry_out import Ended  # half a second: not in the window's thread
 
-        result: Result | None = None
+        if before is not None:  # its processes may be on their way out
+            before.join()
         problem: Problem | None = None
+        has_ended = False
         try:
             self._checkup = make()
             if self._stopping.is_set():  # between the click and now
                 self._checkup.stop()
             for event in self._checkup.events():
-                if isinstance(event, Ended):
-                    result = event.result
+                if isinstance(event, Ended):  # told at once: processes go after it
+                    has_ended = True
+                    self._events.append(_Over(event.result, _trouble(keep, event.result)))
+                    self._kept.set()
                 else:
                     self._events.append(event)
-            if result is not None:
-                keep(result)
         except UserError as trouble:
             problem = trouble.problem
         except Exception as error:  # the checkup ends in a sentence
@@ -150,7 +156,9 @@ class Following(QObject):
             problem = Problem("unexpected", {"error": f"{type(error).__name__}: {error}"})
         finally:
             self._checkup = None
-        self._events.append(_Over(result, problem))
+        if not has_ended:
+            self._events.append(_Over(None, problem))
+            self._kept.set()
 
     def _take(self) -> None:
         while self._events:
@@ -162,3 +170,12 @@ class Following(QObject):
             else:
                 self.left_s = getattr(event, "left_s", self.left_s)
                 self.heard.emit(event)
+
+
+def _trouble(keep: Keep, result: Result) -> Problem | None:
+    """Keep a result; return why that did not succeed."""
+    try:
+        keep(result)
+    except UserError as trouble:
+        return trouble.problem
+    return None
