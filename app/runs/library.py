@@ -29,6 +29,7 @@ from app.runs.run_notes import (
     read_notes,
     told_notes,
 )
+from app.runs.told import Told, retold
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
@@ -58,6 +59,7 @@ class Kept:
     problem: dict[str, Any] | None
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
     taken_s: float = 0.0  # from its start to its last row
+    version: int = 0  # of its experiment
 
     @property
     def is_altered(self) -> bool:
@@ -164,15 +166,18 @@ class Library:
             raise self._unwritable(error) from None
         return count
 
-    def export(self, run: Kept, target: Path) -> Path:
+    def export(self, run: Kept, target: Path, *, tells: bool = False) -> Path:
         """Copy a run to a file, packed where its name ends in .gz. Raises UserError.
 
-        A folder as the target takes the run under its own name.
+        A folder as the target takes the run under its own name. With `tells` the copy has the
+        prediction and the name that stand in the run's notes.
         """
         path = target / run.path.name if target.is_dir() else target
+        notes = read_notes(run.path)
+        own = Told(guess=notes.guess, name=notes.name)
         try:
-            copy(run.path, path)
-        except (OSError, EOFError, zlib.error) as error:
+            copy(run.path, path, (lambda data: retold(data, own)) if tells else None)
+        except (OSError, EOFError, zlib.error, messages.BadMessage) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UserError("not_exported", path=str(path), reason=reason) from None
         return path
@@ -252,12 +257,13 @@ class Library:
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
+            version=facts["version"],
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s",
+    "run_notes", "problem", "unclear", "taken_s", "version",
 )  # fmt: skip
 
 
@@ -292,6 +298,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
             problem,
             "[]",
             0.0,
+            0,
         )
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
@@ -316,6 +323,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         "null",
         json.dumps(finding.unclear if finding else []),
         max((event.t_s for event in measured), default=0.0),
+        started.experiment_version,
     )
 
 

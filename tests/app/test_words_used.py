@@ -94,9 +94,7 @@ def is_said(key: str) -> bool:
             return rule in ids and (of_rule or reason[-1] in constants())
         case "checkup":
             last = name.rpartition(".")[2]
-            return (
-                key in constants() or last in constants() or last in {*CHECKUP_NAMES, *EXPERIMENTS}
-            )
+            return key in constants() or last in {*constants(), *CHECKUP_NAMES, *EXPERIMENTS}
         case "checkup_page":
             last = name.rpartition(".")[2]
             known = {last, last.removesuffix("_help"), last.removesuffix("_one")}

@@ -46,7 +46,8 @@ from widgets.plots.table.data_table import DataTable
 from widgets.runs.bin_look import BinLook
 from widgets.runs.details import Details, RunDetails, Said
 from widgets.runs.import_look import ImportLook, Inside
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun, Prediction, Result
+from widgets.runs.side_by_side import BesideRow, RunsBeside, SideBySide
 from widgets.runs.table import RunsTable
 from widgets.sheets.about import About
 from widgets.sheets.palette import Choice, Palette
@@ -297,6 +298,14 @@ def data_table(look: Look, words: Words) -> QWidget:
 # --- runs ---------------------------------------------------------------------------------------
 
 
+_PREDICTIONS = {
+    2: Prediction(guess="14×", said="said 14×", right="18×", was="was 18×", verdict="hit"),
+    4: Prediction(
+        guess="2×", said="said 2×", right="18×", was="was 18×", verdict="surprise", is_surprise=True
+    ),
+}
+
+
 def _runs() -> Iterator[ListedRun]:
     for day in range(28, 0, -1):
         yield ListedRun(
@@ -311,6 +320,7 @@ def _runs() -> Iterator[ListedRun]:
             ending="Stopped" if day == 24 else "",
             tags=("office", "hot day") if day == 27 else (),
             is_pinned=day == 26,
+            prediction=_PREDICTIONS.get(day % 5),
         )
     yield ListedRun(key="x", at="", title="torn.jsonl", problem="It is damaged at line 4.")
 
@@ -346,6 +356,23 @@ def import_look(look: Look, words: Words) -> QWidget:
     problem = words.say("problems.recording_damaged", damage)
     files = [mine, Inside(key="b", file=torn, problem=problem)]
     ImportLook(window, files, look, words).open()
+    return window
+
+
+def side_by_side(look: Look, words: Words) -> QWidget:
+    window, count = _window((1200, 700)), 5
+    values = [
+        BesideRow(name, [f"{(row + 2) * (run + 1)} ns" for run in range(count)])
+        for row, name in enumerate(("in a row", "random", "chained"))
+    ]
+    beside = RunsBeside(
+        question=QUESTION,
+        heads=[(f"{day} March 2026 14:03:21", "full") for day in range(1, count + 1)],
+        settings=[BesideRow("Rounds", ["3", "5", "5", "5", "12"])],
+        values=values,
+        cautions=[words.say("runs.beside_one_setting")],
+    )
+    SideBySide(window, beside, look, words).open()
     return window
 
 
@@ -402,6 +429,7 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "import_look": (import_look, (1100, 700)),
     "bin_look": (bin_look, (1100, 700)),
     "report-sheet": (report_sheet, (1100, 700)),
+    "side_by_side": (side_by_side, (1200, 700)),
     "about": (partial(about, "program"), SHEET),
     "licences": (partial(about, "licences"), SHEET),
     "palette": (palette, SHEET),

@@ -73,7 +73,7 @@ class ExperimentsPlace(Place):
             self._shown_page().open_run(target.run, target.beside, then=target.then)
         elif target.experiment is not None:
             self._opened = target.experiment
-            self._shown_page().open(target.experiment)
+            self._shown_page().open(target.experiment, then=target.then)
         elif not self._is_from_card and not self._is_running:
             self.go_back()
 

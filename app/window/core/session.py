@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app import garbage
 from app.context import Context
 from app.window.core.settings import Settings
 from app.window.core.target import Target
@@ -163,7 +164,14 @@ class Session(QObject):
 
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""
-        self.background.do(self.library.runs, self._use_runs)
+        before = self.runs
+
+        def read() -> Sequence[Kept]:
+            runs = self.library.runs()
+            garbage.spare(runs, before)
+            return runs
+
+        self.background.do(read, self._use_runs)
 
     def go(self, place: str, **wanted: Any) -> None:
         """Go to a place and open something there; `wanted` are the fields of a Target."""

@@ -177,7 +177,7 @@ class Window(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files that the place does not take, unless a sheet has the keys."""
-        from widgets.runs.page import files_of
+        from widgets.runs.takes_files import files_of
         from widgets.sheets.overlay import Overlay
 
         has_sheet = any(sheet.isVisible() for sheet in self.findChildren(Overlay))
@@ -185,11 +185,12 @@ class Window(QWidget):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Show in Runs what is inside dropped files."""
-        from widgets.runs.page import files_of
+        """Show what is inside dropped files, in the place that they belong to."""
+        from app.window.shell.drops import target_of
+        from widgets.runs.takes_files import files_of
 
         event.acceptProposedAction()
-        self.go(Target(RUNS, files=tuple(files_of(event.mimeData()))))
+        self.go(target_of(tuple(files_of(event.mimeData()))))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the background; after the first time, emit `painted`."""

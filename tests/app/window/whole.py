@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.context import Context
 from app.runs.library import Kept
+from app.runs.told import Told, retold
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
@@ -24,6 +25,7 @@ from app.window.experiment.place import ExperimentPage
 from app.window.live.place import LivePlace
 from app.window.runs.place import RunsPlace
 from app.window.shell.window import Window
+from experiments.core.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
 from machine.doctor.diagnosis import Diagnosis, diagnose
@@ -35,6 +37,7 @@ from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
 from widgets.controls.fold import Fold
+from widgets.runs.collage_page import CollagePage
 from widgets.style.look import Look
 
 Found = TypeVar("Found", bound=QWidget)
@@ -359,6 +362,37 @@ def show_checkup_order(whole: Whole) -> None:
 
 def show_checkup_compared(whole: Whole) -> None:
     checkup.compared(whole)
+
+
+def show_collage_empty(whole: Whole) -> None:
+    whole.do("runs.collage_page")
+
+
+def show_collage(whole: Whole) -> None:
+    """Of two experiments, one of the files damaged."""
+    show_collage_empty(whole)
+    paths = []
+    guesses = [("magnitude", at) for at in (2.0, 5.0, 30.0)] + [("choice", 2.0)]
+    for number, (kind, at) in enumerate(guesses):
+        made = burst(1.0 + number / 4) if kind == "magnitude" else threads()
+        told = Told(guess=Guess(kind=kind, at=(at,)), name="Ana")  # type: ignore[arg-type]
+        paths.append(whole.folder / f"{number}.coreopsis.jsonl")
+        paths[-1].write_bytes(retold(made.data, told))
+    stack = whole.find(RunsPlace).stack
+    stack.show_collage([*paths, whole.folder])
+    page = whole.find(CollagePage)
+    settle(lambda: bool(page.plots))
+
+
+def show_collage_table(whole: Whole) -> None:
+    show_collage(whole)
+    whole.find(CollagePage).turn.trigger()
+
+
+def show_export_question(whole: Whole) -> None:
+    show_runs(whole)
+    whole.find(RunsPlace).table.selectAll()
+    whole.do("runs.export_runs")
 
 
 def show_palette(whole: Whole) -> None:

@@ -32,6 +32,7 @@ PARTS = (
     "map",
     "library",
     "reporting",
+    "collage",
     "inspecting",
     "terminal",
     "checkup",

@@ -126,9 +126,10 @@ def test_every_button_asks_for_what_it_says(qtbot, shown, button, signal, how):
 def test_what_an_exported_file_does_not_have_is_said_where_it_is_typed_and_exported(shown):
     shown.details.show_run(RUN)
 
-    for field in (shown.details.name, shown.details.note, shown.details.tags):
+    assert "only if you say so" in shown.details.name.toolTip()
+    for field in (shown.details.note, shown.details.tags):
         assert "an exported file does not have it" in field.toolTip()
-    assert "without name, note and tags" in shown.details.buttons.export.toolTip()
+    assert "without note and tags" in shown.details.buttons.export.toolTip()
 
 
 def test_a_damaged_file_shows_its_sentence_and_can_only_be_deleted(shown):

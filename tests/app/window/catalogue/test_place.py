@@ -41,7 +41,7 @@ class Page(QWidget):
         self.setLayout(column(self.button))
         self.action = QAction("Run", self)
 
-    def open(self, experiment_id):
+    def open(self, experiment_id, *, then=""):
         self.done.append(experiment_id)
         self.button.setFocus()
 

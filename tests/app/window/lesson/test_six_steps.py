@@ -10,12 +10,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.runs.run_notes import read_notes
+from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import Spot
+from experiments.core.lesson_run import Guess, Spot
 from experiments.core.lessons import taught
 from experiments.core.shelves import homes
 from experiments.engine.messages import Outcome
@@ -157,6 +157,32 @@ def test_until_it_is_predicted_or_skipped_an_earlier_result_stays_covered(qtbot,
     settle(lambda: read_notes(path).skipped or lesson.run is None)
 
 
+def test_a_question_that_is_asked_again_covers_what_was_found_and_takes_a_new_answer(stage):
+    from tests.app.recordings import burst
+
+    (path,) = stage.keep(burst())
+    guess = Guess(kind="magnitude", at=(1000.0,), sure=3)
+    notes_path(path).write_bytes(msgspec.json.encode(RunNotes(guess=guess)))
+    stage.use_runs()
+    stage.page.open("burst-random")
+    lesson = lesson_of(stage)
+    settle(lambda: stage.page.model.run_state is not None)
+    assert lesson.guess == guess
+
+    stage.page.open("burst-random", then="ask")
+
+    assert lesson.step is Step.QUESTION
+    assert lesson.is_covered
+    assert lesson.guess is None
+    assert stage.page.model.run_state is None
+    lesson.go(Step.PREDICT)
+    found(stage.page, PredictionInput).set_at((20.0,))
+    stage.do.run.trigger()
+    assert lesson.guess is not None
+    assert lesson.guess.at == (20.0,)
+    assert not lesson.is_covered
+
+
 def test_one_key_turns_lessons_into_numbers_and_back(qtbot, stage):
     stage.page.open("gil-threads")
     bar = found(stage.page, StepBar)
@@ -279,7 +305,9 @@ def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
 
 
 def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
-    monkeypatch.setattr("app.window.lesson.model.taught", lambda *_: pytest.fail("was loaded"))
+    monkeypatch.setattr(
+        "app.window.experiment.loaded_run.taught", lambda *_: pytest.fail("was loaded")
+    )
     experiment = type(CATALOGUE.load("gil-threads"))
     monkeypatch.setattr(experiment, "is_own", property(lambda _self: True))
     stage.page.open("gil-threads")

@@ -31,6 +31,8 @@ from widgets.runs.import_look import ImportLook
 from widgets.sheets.question import Question
 from widgets.sheets.report_sheet import ReportSheet
 
+NOTHING = Qt.KeyboardModifier.NoModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
 
@@ -73,6 +75,8 @@ class Runs:
         for _ in range(3):  # what comes back may begin something more
             with self.qtbot.waitCallback() as done:
                 self.session.background.do(lambda: None, done)
+            with self.qtbot.waitCallback() as done:
+                self.session.background.do_soon(lambda: None, done)
 
     def keep(self, *runs):
         """Put runs into the library; return the names of their files, as they were given."""
@@ -113,7 +117,8 @@ def runs(qtbot, session):
 def chooses(monkeypatch, **dialogs):
     """Let the dialogs of the system be answered by these functions."""
     for name, answer in dialogs.items():
-        monkeypatch.setattr(f"app.window.runs.place.choose_{name}", answer)
+        module = "place" if name == "files" else "exporting"
+        monkeypatch.setattr(f"app.window.runs.{module}.choose_{name}", answer)
 
 
 def four(runs):
@@ -299,6 +304,42 @@ def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs
     assert runs.went == [wanted, wanted]
 
 
+def test_of_two_runs_it_is_said_which_is_which_however_they_were_chosen(runs):
+    runs, names = four(runs)
+    say, when = runs.session.words.say, [run.exact for run in runs.table.runs.shown]
+    told = say("runs.compare_order", {"a": when[2], "b": when[0]})
+    for chosen in ((names[0], names[2]), (names[2], names[0])):
+        runs.table.select(chosen)
+        assert told in runs.says()
+
+
+def test_the_keys_and_the_mouse_select_several(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Down, SHIFT)
+    assert runs.selected() == names[:2]
+    runs.press(Qt.Key.Key_A, CTRL)
+    assert runs.selected() == names
+
+    places = [runs.table.visualRect(runs.table.runs.index(row, 2)).center() for row in range(4)]
+    for place, modifier in ((places[0], NOTHING), (places[3], CTRL), (places[2], CTRL)):
+        runs.qtbot.mouseClick(runs.table.viewport(), LEFT, modifier, place)
+    assert runs.selected() == [names[0], names[2], names[3]]
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, NOTHING, places[0])
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, SHIFT, places[2])
+    assert runs.selected() == names[:3]
+
+
+def test_several_are_pinned_by_their_button_and_stay_selected(runs):
+    runs, names = four(runs)
+    runs.table.select(names[1:3])
+    runs.click(runs.details.buttons.pin)
+    assert {run.key for run in runs.table.runs.shown if run.is_pinned} == set(names[1:3])
+    assert runs.selected() == names[1:3]
+    assert runs.details.buttons.pin.accessibleName() == runs.session.words.say("runs.unpin")
+    runs.click(runs.details.buttons.pin)
+    assert not any(run.is_pinned for run in runs.table.runs.shown)
+
+
 def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs):
     runs, names = four(runs)
     runs.click(runs.details.buttons.compare_with)
@@ -323,9 +364,9 @@ def test_others_say_why_they_cannot_be_compared(runs):
     assert set(runs.selected()) == {names[0], names[3]}
     assert say("runs.compare_other") in runs.says()
 
-    for chosen, key in (((0, 1, 2), "compare_two"), ((0, 3), "compare_other")):
+    for chosen in ((0, 1, 3), (0, 3)):
         runs.table.select([names[number] for number in chosen])
-        assert say(f"runs.{key}") in runs.says()
+        assert say("runs.compare_other") in runs.says()
         assert not runs.details.buttons.compare.isVisible()
         assert not runs.place.actions_.compare.isEnabled()
 
@@ -1003,7 +1044,7 @@ def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
-    assert len(keys) == len(set(keys)) == 10
+    assert len(keys) == len(set(keys)) == 11
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 
