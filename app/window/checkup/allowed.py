@@ -18,12 +18,8 @@ def allow(
     *,
     may_start: bool,
     is_still: bool,
-    has_report: bool,
 ) -> None:
-    """Enable and show the actions; `result` is shown, and `is_still` while nothing is on its way.
-
-    `has_report` says that somebody makes reports.
-    """
+    """Enable and show the actions; `result` is shown, and `is_still` while none is on its way."""
     say, baseline = words.say, archive.baseline
     has_result = is_still and result is not None
     page.check.setText(say("checkup_page.check_again" if result else "checkup_page.check"))
@@ -38,7 +34,8 @@ def allow(
     page.compare.setVisible(result is not None)
     key = "compare_help" if page.compare.isEnabled() else "nothing_to_compare"
     page.compare.setToolTip(say(f"checkup_page.{key}"))
-    page.report.setVisible(has_result and has_report)
+    page.report.setVisible(result is not None)
+    page.report.setEnabled(has_result)
     is_other = result is not None and (baseline is None or result.id != baseline.id)
     page.baseline.setVisible(is_still and is_other)
     page.order.setVisible(is_still and may_start)

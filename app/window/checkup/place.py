@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QMetaMethod, QPoint, Signal
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
 from app.checkup.in_words import day
@@ -31,6 +31,7 @@ from widgets.controls.basics import announce, column
 from widgets.controls.place_head import MARGINS
 
 if TYPE_CHECKING:
+    from app.window.core.reporting import Reporting
     from experiments.checkup.carry_out import Event
 
 
@@ -41,7 +42,6 @@ class CheckupPlace(Place):
     """
 
     name = CHECKUP
-    report_wanted = Signal(object)  # Result; its button is hidden while nobody listens
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -54,6 +54,7 @@ class CheckupPlace(Place):
         self._result: Result | None = None  # that is shown
         self._course: Course | None = None  # while one is on its way
         self._is_here = self._is_dirty = False
+        self._reporting: Reporting | None = None
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
@@ -224,7 +225,6 @@ class CheckupPlace(Place):
             self.archive,
             may_start=self._may_start(),
             is_still=self._course is None and not checking.is_waiting,
-            has_report=self.isSignalConnected(QMetaMethod.fromSignal(self.report_wanted)),
         )
 
     # --- links and sheets -------------------------------------------------------------------------
@@ -249,6 +249,15 @@ class CheckupPlace(Place):
 
     def _ask_order(self) -> None:
         sheets.ask_order(self.session, self.window(), self.archive.order, self.archive.save_order)
+
+    def _report(self) -> None:
+        if self._result is None:
+            return
+        if self._reporting is None:
+            from app.window.core.reporting import Reporting  # brings templates: not with the place
+
+            self._reporting = Reporting(self.session, self)
+        self._reporting.open_checkup(self._result)
 
     def _choose_other(self) -> None:
         result, archive = self._result, self.archive
@@ -290,7 +299,7 @@ class CheckupPlace(Place):
             (page.quick, lambda: self.start("quick")),
             (page.soak, self._ask_soak),
             (page.compare, self._choose_other),
-            (page.report, lambda: self.report_wanted.emit(self._result)),
+            (page.report, self._report),
             (page.baseline, self._save_baseline),
             (page.order, self._ask_order),
         ):

@@ -28,6 +28,7 @@ from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
 from widgets.controls.elided import ElidedButton
 from widgets.experiment.action_button import ActionButton
 from widgets.sheets.palette import Palette
+from widgets.sheets.report_sheet import ReportSheet
 
 
 @pytest.fixture
@@ -348,16 +349,17 @@ def test_a_checkup_becomes_the_baseline_and_later_ones_are_compared_with_it(whol
     assert title in texts(sheet)
 
 
-def test_reports_are_offered_as_soon_as_somebody_makes_them(whole):
-    place = states.ended(whole)
+def test_a_report_says_what_the_page_says(whole):
+    place = states.first(whole)
     assert not place.page.report.isVisible()
+    states.ended(whole)
 
-    wanted = []
-    place.report_wanted.connect(wanted.append)
-    place.arrive()
     place.page.report.trigger()
+    sheet = found(whole.window, ReportSheet)
+    settle(sheet.save.isEnabled)
 
-    assert wanted == [result()]
+    title = whole.words.say("checkup.rules.gpu-link.title", {"part": "GPU 1"})
+    assert title in sheet.text.toPlainText()
 
 
 @pytest.mark.parametrize("typed", ["benchmark", "health", "temperature", "stress", "burn", "soak"])
