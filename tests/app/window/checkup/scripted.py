@@ -20,7 +20,8 @@ from experiments.checkup.carry_out import (
 )
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.checkup.rules import Source, rules
-from machine.live.gpu_samples import ClockReason, GpuSample
+from machine.devices import ClockReason
+from machine.live.gpu_samples import GpuSample
 from machine.live.memory import MemorySample
 from machine.live.sampler import Sample
 from machine.live.threads import ThreadSample
