@@ -32,7 +32,7 @@ def gates(words: Words, surroundings: Surroundings | Mapping[str, Any] | None) -
             yield words.say("checkup_page.gates.gpu_shared", {"number": gpu.index})
     if _is(around.virtualization):
         yield words.say("checkup_page.gates.virtual")
-    if _is(around.container):
+    elif _is(around.container):
         yield words.say("checkup_page.gates.container")
     if around.quota_cpus is not None:
         yield words.say("checkup_page.gates.quota", {"quota": f"{around.quota_cpus:g}"})

@@ -68,8 +68,10 @@ class CheckupPage(QWidget):
             ActionButton(self.baseline, "flush-link", hint=""),
             ActionButton(self.order, "flush-link", hint=""),
         )
+        self._data = PageData()
         self._arrange()
-        self.tell(PageData())
+        self.rows.hide()
+        self._standing.hide()
 
     @property
     def actions_here(self) -> list[QAction]:
@@ -80,15 +82,19 @@ class CheckupPage(QWidget):
         return [each for each in all_ if each.isEnabled() and each.isVisible()]
 
     def tell(self, data: PageData) -> None:
-        """Show a result, or what is known of one on its way."""
+        """Show a result, or what is known of one on its way; what stays the same stays."""
+        before, self._data = self._data, data
         self.about.setText(data.about)
         self._counts.show_counts(data.counts)
         self._standing.setVisible(bool(data.counts))
-        self._show_notes(data.notes)
-        self.rows.show_rows(data.rows)
+        if data.notes != before.notes:
+            self._show_notes(data.notes)
+        if data.rows != before.rows:
+            self.rows.show_rows(data.rows)
         self.rows.setVisible(bool(data.rows))
-        rows = data.absent
-        self.absent.hold((lambda: self._absent_rows(rows)) if rows else None, len(rows))
+        if data.absent != before.absent:
+            rows = data.absent
+            self.absent.hold((lambda: self._absent_rows(rows)) if rows else None, len(rows))
         self.trace.show_trace(data.trace)
 
     def end(self) -> None:

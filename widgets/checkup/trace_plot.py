@@ -21,7 +21,9 @@ from widgets.style.theme import STEP, mixed
 
 Trace = Sequence[Mapping[str, Any]]  # entries of experiments.checkup.result.Result.trace
 UNITS = {"hz": "hz", "celsius": "celsius", "watts": "watts", "fraction": "fraction"}
+Points = Sequence[tuple[float, float]]  # s, value
 HELD = "held_back"
+MOST_POINTS = 400  # of one curve that are drawn
 PLOT_PX = 44  # the height of a curve at zoom 1
 HEADROOM = 0.12  # of the range, above and below the curve
 LEAST_SPAN = 0.05  # of the value: a steady clock is a straight line, not noise
@@ -35,7 +37,7 @@ class Curve(NamedTuple):
     key: str
     title: str
     unit: str
-    points: Sequence[tuple[float, float]]
+    points: Points
     held: Sequence[float] = ()
     reasons: str = ""
 
@@ -204,7 +206,7 @@ class CurveTile(QFrame):
             self._draw_curve(painter, head.bottom() + STEP, foot.top() - STEP, room)
 
     def _draw_curve(self, painter: QPainter, top: float, bottom: float, room: QRectF) -> None:
-        theme, points = self._look.theme, self._curve.points
+        theme, points = self._look.theme, thinned(self._curve.points, MOST_POINTS)
         if len(points) < 2:
             return
         first_s, span_s = points[0][0], (points[-1][0] - points[0][0]) or 1.0
@@ -225,7 +227,24 @@ class CurveTile(QFrame):
         painter.drawPolygon([*line, QPointF(line[-1].x(), bottom), QPointF(line[0].x(), bottom)])
         painter.setPen(QPen(colour, LINE_WIDTH * theme.zoom))
         painter.drawPolyline(line)
-        wide = room.width() / max(1, len(points) - 1)
-        for t_s in self._curve.held:
-            mark = QRectF(at(t_s) - wide / 2, bottom - HELD_PX, wide, HELD_PX)
+        wide = max(1.0, room.width() / max(1, len(self._curve.points) - 1))
+        for x in {round(at(t_s) - wide / 2) for t_s in self._curve.held}:
+            mark = QRectF(x, bottom - HELD_PX, wide, HELD_PX)
             painter.fillRect(mark & QRectF(room), QColor(theme.attention))
+
+
+def thinned(points: Points, most: int) -> Points:
+    """Return about `most` points at most: the lowest and the highest of as many stretches."""
+    size = 2 * len(points) // most
+    if size < 3:
+        return points
+    found: list[tuple[float, float]] = []
+    for start in range(0, len(points), size):
+        stretch = points[start : start + size]
+        ends = {min(stretch, key=_value), max(stretch, key=_value)}
+        found += sorted(ends)
+    return found
+
+
+def _value(point: tuple[float, float]) -> float:
+    return point[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +181,7 @@ class CheckupPlace(Place):
         elif result is not None:
             self.page.tell(self._page_data(result))
         else:
-            self.page.tell(PageData(about=self._why_not()))
+            self.page.tell(PageData(notes=[*self._why_not()]))
         self.page.first.setVisible(course is None and result is None)
         self.page.place_trace(first=course is not None)
         if checking.is_waiting:
@@ -208,12 +208,12 @@ class CheckupPlace(Place):
     def _page_data(self, result: Result) -> PageData:
         return page_data(self.session.words, result, self.session.catalogue.ids())
 
-    def _why_not(self) -> str:
-        """Return why no check can begin, "" if one can."""
-        say = self.session.words.say
+    def _why_not(self) -> Iterator[str]:
+        """Yield why no check can begin, if none can."""
         if self.session.context.has_fake_machine:
-            return say("checkup_page.fake")
-        return say("checkup_page.reading") if self.session.machine is None else ""
+            yield self.session.words.say("checkup_page.fake")
+        elif self.session.machine is None:
+            yield self.session.words.say("checkup_page.reading")
 
     def _allow(self) -> None:
         """Allow what makes sense now."""

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from tests.widgets.sheets.below import WORDS, Below
-from widgets.checkup.trace_plot import TracePanel, curves
+from widgets.checkup.trace_plot import TracePanel, curves, thinned
 
 TRACE = [
     {"t_s": 0.0, "core_hz": 4e9, "gpu0_hz": 2e9, "gpu0_celsius": 40.0, "unknown_hz": 1.0},
@@ -81,3 +81,16 @@ def test_a_curve_is_drawn_where_its_values_are(panel, qtbot):
 
     left, right = (top_of_curve(round(image.width() * share)) for share in (0.2, 0.8))
     assert right < left - 5
+
+
+def test_a_long_curve_is_thinned_to_its_extremes():
+    points = [(float(t_s), float(t_s % 7)) for t_s in range(3600)]
+    points[1234] = (1234.0, 99.0)
+    points[2345] = (2345.0, -99.0)
+
+    found = thinned(points, 400)
+
+    assert len(found) <= 400
+    assert {points[1234], points[2345]} <= {*found}
+    assert found == sorted(found)
+    assert thinned(points[:300], 400) == points[:300]

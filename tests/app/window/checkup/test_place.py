@@ -246,6 +246,7 @@ def test_trouble_at_the_begin_is_told_and_the_next_check_may_begin(whole):
 def test_a_machine_from_a_file_can_be_looked_at_but_not_checked(whole, tmp_path):
     whole.session.context = Context(data=tmp_path, fake_machine=tmp_path / "machine.json")
     place = states.first(whole)
+    whole.rest()
 
     assert whole.words.say("checkup_page.fake") in texts(place)
     assert not any(
