@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject, Signal
 from app.checkup.store import Checkups
 from app.window.core.session import Session
 from experiments.checkup.order import Order, read_order, write_order
-from experiments.checkup.result import Kind, Result, Word
+from experiments.checkup.result import Kind, Result
 from experiments.core.problems import UserError
 from machine.model import Machine
 
 KINDS: tuple[Kind, ...] = ("quick", "check")  # whose length is told
-WORTH_KEEPING = (Word.FINE, Word.LOOK, Word.PROBLEM)
+COMPLETED = "completed"
 
 
 class Archive(QObject):
@@ -89,8 +89,8 @@ class Archive(QObject):
 
 
 def keep(store: Checkups, result: Result) -> None:
-    """Write a checkup, unless it was stopped before it had found anything. Raises UserError."""
-    if any(result.count(word) for word in WORTH_KEEPING) or result.outcome == "completed":
+    """Write a checkup, unless it was stopped before it had measured anything. Raises UserError."""
+    if COMPLETED in (result.outcome, *(each.outcome for each in result.measurements)):
         store.keep(result)
 
 

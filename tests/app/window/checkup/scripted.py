@@ -18,7 +18,7 @@ from experiments.checkup.carry_out import (
     Surrounded,
     Watched,
 )
-from experiments.checkup.result import Expected, Result, Row, Word
+from experiments.checkup.result import Expected, Measurement, Result, Row, Word
 from experiments.checkup.rules import Source, rules
 from machine.devices import ClockReason
 from machine.live.gpu_samples import GpuSample
@@ -98,6 +98,7 @@ def result(rows: Sequence[Row] = ROWS, **more: Any) -> Result:
         "rules_version": 1,
         "machine": to_json(MACHINE),
         "rows": tuple(rows),
+        "measurements": (Measurement(experiment="stream", version=1, outcome="completed"),),
         "trace": trace(),
     }
     return Result(**{**known, **more})

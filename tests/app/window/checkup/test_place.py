@@ -147,6 +147,18 @@ def test_while_it_runs_rows_come_and_escape_stops_it(whole):
     assert [kept.outcome for kept in store.of("f00d")] == ["stopped"]
 
 
+def test_what_was_stopped_before_it_measured_does_not_take_the_place_of_the_last(whole):
+    place = states.kept(whole)
+    scripted = Scripted(result(id="early", measurements=()), held=True)
+    place.make = lambda kind, **options: scripted
+    place.page.check.trigger()
+    settle(lambda: whole.session.checking.left_s is not None)
+    whole.session.stop()
+    settle(lambda: not whole.session.checking.is_running)
+
+    assert [kept.id for kept in Checkups(whole.folder / "data").all()] == [result().id]
+
+
 def test_stop_is_a_button_and_has_the_focus(whole):
     place = states.running(whole)
     assert place.page.under_way.stop.hasFocus()
