@@ -13,7 +13,8 @@ from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.statistics import spread
 from experiments.core.units import digits, show
-from experiments.core.words import Words
+from experiments.core.words import VALUE_LETTERS, Words
+from machine.text import plain
 
 if TYPE_CHECKING:
     from experiments.checkup.carry_out import Began
@@ -25,6 +26,7 @@ MARKS = {
     Word.UNCHECKED: "?",
     Word.ABSENT: "–",
 }
+_BEFORE_COMMANDS = re.compile(r"(?<=\.) [^.]*:$")  # "Install it:", which the doctor ends with
 _GPU = re.compile(r"gpu(\d+)(?:\.(\w+))?")
 
 
@@ -46,7 +48,7 @@ def row_text(words: Words, row: Row) -> RowText:
     """Return a row in words."""
     said = _Said(words, row)
     is_open = row.word is not Word.FINE
-    return RowText(
+    found = RowText(
         stage=words.say(f"checkup.stages.{row.stage}"),
         word=words.say(f"checkup.words.{row.word}"),
         title=said.first(f"rules.{row.rule}.title") or row.rule,
@@ -58,6 +60,7 @@ def row_text(words: Words, row: Row) -> RowText:
         advice=said.about("advice", "next") if is_open else "",
         rule=words.say("checkup.rule", {"rule": row.rule, "number": str(row.version)}),
     )
+    return RowText(*(plain(text, VALUE_LETTERS) for text in found))  # of a stranger's file
 
 
 class _Said:
@@ -66,9 +69,15 @@ class _Said:
     def __init__(self, words: Words, row: Row) -> None:
         self._words, self._row = words, row
         self._values: dict[str, Any] = {**row.values, "part": part_name(words, row.part)}
+        for name in ("a", "b"):  # the ends of a pair
+            if name in row.values:
+                self._values[name] = part_name(words, str(row.values[name]))
+        if "from" in row.values:
+            self._values["from"] = words.say(f"checkup.sources.{row.values['from']}")
         key = row.values.get("key")
         if key is not None:  # of the doctor
-            self._values["sentence"] = words.say(f"doctor.{key}", row.values)
+            said = words.say(f"doctor.{key}", row.values)
+            self._values["sentence"] = _BEFORE_COMMANDS.sub("", said)
 
     def first(self, *keys: str) -> str:
         """Return the text of the first key that there is, "" for none."""
@@ -98,12 +107,14 @@ def _expected(said: _Said, words: Words, row: Row) -> str:
         told = said.first(f"rules.{row.rule}.expected.{row.reason}")
         return told or (words.say("checkup.expected.none") if row.samples else "")
     values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, row.unit)}
-    return words.say(f"checkup.expected.{judged.source}", values)
+    own = f"checkup.rules.{row.rule}.expected.{judged.source}"
+    return words.say(own if words.has(own) else f"checkup.expected.{judged.source}", values)
 
 
 def deciding(row: Row) -> Expected | None:
     """Return the expectation with the worst word; of equals the surest."""
-    return max(row.expected, key=lambda each: BY_SEVERITY.index(each.word), default=None)
+    judged = [each for each in row.expected if each.word in BY_SEVERITY]
+    return max(judged, key=lambda each: BY_SEVERITY.index(each.word), default=None)
 
 
 def _sure(words: Words, row: Row) -> str:
@@ -140,10 +151,11 @@ def doing(words: Words, event: Began) -> str:
 
 
 def part_name(words: Words, part: str) -> str:
-    """Return the name of a part: "gpu0.fp16" is GPU 0."""
+    """Return the name of a part: "gpu0.fp16" is GPU 0, fp16."""
     gpu = _GPU.fullmatch(part)
     if gpu is not None:
-        return words.say("checkup.parts.gpu", {"number": gpu[1]})
+        key = "gpu" if gpu[2] is None else "gpu_precision"
+        return words.say(f"checkup.parts.{key}", {"number": gpu[1], "precision": gpu[2]})
     key = f"checkup.parts.{part or 'whole'}"
     return words.say(key) if words.has(key) else part
 
@@ -176,8 +188,8 @@ def day(at: str) -> str:
     """Return the local date and time of an ISO-8601 time, or what was there instead."""
     try:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        return at
+    except (ValueError, OverflowError):
+        return plain(at)
 
 
 class PairText(NamedTuple):

@@ -1,10 +1,11 @@
 """The judge: samples against expectations, in one of the five words.
 
 The whole interval above the line `ok` is fine, below `floor` it is a problem, anything else is to
-be looked at. Samples against a fixed ceiling have the interval min to max (p10 to p90 from eight
-on); against samples of another part or time it is that of their ratio (core/comparing.py). The
-worst word of all expectations counts. A result that other programs may have slowed down is no
-verdict, unless it is fine all the same. Source: methods.md's three outcomes; DCGM's diagnostics.
+be looked at. The interval is that of the usual sample over what is expected (core/comparing.py),
+from round to round: more rounds make it narrower, so that a machine's noise does not change the
+word from one checkup to the next. The samples of a bandwidth are the bests of their rounds. The
+worst word of all expectations counts. A low result is no verdict where other programs, a battery
+or a power saver may have caused it. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import Any
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.result import Expected, Row, Word
 from experiments.checkup.rules import Rule, Source
-from experiments.core.comparing import ENOUGH, unpaired
+from experiments.core.comparing import ENOUGH, paired, unpaired
 from experiments.core.statistics import spread
 from experiments.engine import messages
 from machine.model import is_guest
 
+LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and a distance
 STEADY_FRACTION = 0.035  # of the mean: a larger standard deviation is measured again
 CONFIRMED = 2  # runs of a slow result
 UNCONFIRMED = "unconfirmed"
@@ -47,18 +49,11 @@ def against(
     `expected` is a number, or the samples of something that should be alike. More is better.
     """
     limits = rule.limits.get(source)
-    if limits is None or not expected or not samples:
+    of = (expected,) if isinstance(expected, int | float) else tuple(expected or ())
+    if limits is None or not samples or not of or min(of) <= 0:  # 0 comes from a damaged file
         return
-    if isinstance(expected, int | float):
-        of = spread(samples)
-        assert of is not None
-        value = float(expected)
-        low, high = of.low / value, of.high / value
-    else:
-        ratio = unpaired(samples, expected)
-        value, low, high = statistics.median(expected), ratio.low, ratio.high
-        if len(expected) < ENOUGH or len(samples) < ENOUGH:  # no interval of a ratio then
-            low, high = min(samples) / max(expected), max(samples) / min(expected)
+    value = statistics.median(of)
+    low, high = _interval(samples, of)
     word = Word.LOOK
     if low >= limits.ok:
         word = Word.FINE
@@ -74,6 +69,17 @@ def against(
         word=word,
         values=dict(values or {}),
     )
+
+
+def _interval(samples: Sequence[float], of: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of samples over one number, or over other samples."""
+    if len(samples) < ENOUGH or 1 < len(of) < ENOUGH or min(samples) <= 0:
+        return min(samples) / max(of), max(samples) / min(of)
+    if len(of) == 1:
+        found = paired(samples, [of[0]] * len(samples), level=LEVEL)
+    else:
+        found = unpaired(samples, of, level=LEVEL)
+    return found.low, found.high
 
 
 def timed(
@@ -95,17 +101,20 @@ def timed(
     where a second run confirmed it, or where `is_confirmed` by itself.
     """
     pooled = tuple(sample for each in samples for sample in each)
+    if not pooled:
+        reason, told = _excuse(evidence, runs, part) or ("no_samples", {})
+        return fact(rule, Word.UNCHECKED, reason, part, **told)
     held = list(expected)
     earlier = evidence.earlier((rule.id, part))
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
     word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
-    note = next((note for run in runs if (note := run.disturbance)), None)
     reason = "measured" if held else "no_expectation"
-    if word in (Word.LOOK, Word.PROBLEM) and note is not None:
-        word, reason = Word.UNCHECKED, note.key
-        found |= dict(note.values)
+    excuse = _excuse(evidence, runs, part) if word in (Word.LOOK, Word.PROBLEM) else None
+    if excuse is not None:
+        word, (reason, told) = Word.UNCHECKED, excuse
+        found |= told
     elif word is Word.LOOK:
         is_low = any(_is_below(each) for each in held if each.word is Word.LOOK)
         reason = "below" if is_low else "between"
@@ -148,6 +157,26 @@ def unrun(rule: Rule, evidence: Evidence, part: str, device: str = "") -> Row | 
 def whole(runs: Iterable[Ran]) -> list[Ran]:
     """Return the runs that came to their end."""
     return [run for run in runs if run.finished.outcome is messages.Outcome.COMPLETED]
+
+
+def _excuse(
+    evidence: Evidence, runs: Iterable[Ran], part: str
+) -> tuple[str, Mapping[str, Any]] | None:
+    """Return what may have slowed a part down, as a reason and its values; None if nothing did."""
+    note = next((note for run in runs if (note := run.disturbance)), None)
+    if note is not None:
+        return note.key, note.values
+    around = evidence.surroundings
+    if around is None:
+        return None
+    shared = [f"gpu{gpu.index}" for gpu in around.gpus if gpu.compute_processes]
+    if part.partition(".")[0] in shared or (part == "pairs" and shared):
+        return "gpu_is_shared", {}
+    if around.on_battery:
+        return "on_battery", {}
+    if around.power_saver:
+        return "power_saver", {"settings": ", ".join(around.power_saver_by)}
+    return None
 
 
 def _of_low(

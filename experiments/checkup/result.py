@@ -42,7 +42,7 @@ class Word(StrEnum):
 class Expected:
     """One expectation of a row: a value, and the word for what was measured against it.
 
-    `low` to `high` is the interval of measured over expected. `key` and `values` name the sentence.
+    `low` to `high` is the interval of measured over expected; `values` are the numbers behind it.
     """
 
     source: Source

@@ -73,7 +73,9 @@ class Words:
 
         A missing text or value must never hide a result: the key, or the placeholder, is shown.
         """
-        text = self.text(key)
+        text = self._text(key)
+        if text is None:  # a stranger's key is no pattern to fill
+            return key
         if "{" not in text and "}" not in text:  # nothing to fill in: most of what Live says
             return text
         return fill(text, {**self._always, **(values or {})})
@@ -169,4 +171,7 @@ class _Shown(dict[str, str]):
 def _show(name: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return plain(str(value), VALUE_LETTERS)
-    return units.show(value, units.unit_of(name))
+    try:
+        return units.show(value, units.unit_of(name))
+    except OverflowError:  # a whole number of hundreds of digits, in a stranger's file
+        return plain(str(value), VALUE_LETTERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 
-from experiments.checkup.checks import configured, performs, present, stays
+from experiments.checkup.checks import computes, configured, gpus_perform, performs, present, stays
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import fact
 from experiments.checkup.result import Row, Word
@@ -28,13 +28,13 @@ CHECKS: Mapping[str, Check] = {
     "memory-bandwidth": performs.memory_bandwidth,
     "cores": performs.cores,
     "disk": performs.disk,
-    "gpu-copy": performs.gpu_copy,
-    "gpu-memory": performs.gpu_memory,
-    "gpu-products": performs.gpu_products,
-    "gpu-pairs": performs.gpu_pairs,
-    "identical": performs.identical,
-    "patterns": performs.patterns,
-    "training": performs.training,
+    "gpu-copy": gpus_perform.gpu_copy,
+    "gpu-memory": gpus_perform.gpu_memory,
+    "gpu-products": gpus_perform.gpu_products,
+    "gpu-pairs": gpus_perform.gpu_pairs,
+    "identical": computes.identical,
+    "patterns": computes.patterns,
+    "training": computes.training,
     "sustained": stays.sustained,
     "throttling": stays.throttling,
 }

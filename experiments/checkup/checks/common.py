@@ -11,10 +11,12 @@ from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule
 from experiments.core.disturbed import counting
-from experiments.devices.device import CPU, gpu_of
+from experiments.devices.device import CPU, devices_of, gpu_of
 from machine.devices import Gpu
 
 Samples = list[list[float]]  # of each run
+ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
+RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
 
 
 def part_of(evidence: Evidence, device: str) -> str:
@@ -26,8 +28,8 @@ def part_of(evidence: Evidence, device: str) -> str:
 def on_gpus(
     rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
 ) -> Iterator[Row]:
-    """Yield the rows of each GPU that was measured; where there is none, that it is not here."""
-    devices = [device for device in evidence.devices(rule.measure) if device not in ("", CPU)]
+    """Yield the rows of each GPU that PyTorch can use; where there is none, that it is not here."""
+    devices = [device for device in devices_to_do(rule, evidence) if device not in ("", CPU)]
     for device in devices:
         part = part_of(evidence, device)
         gpu = gpu_of(evidence.machine, device)
@@ -40,11 +42,16 @@ def on_gpus(
         yield without_gpu(rule, evidence)
 
 
+def devices_to_do(rule: Rule, evidence: Evidence) -> tuple[str, ...]:
+    """Return the devices that a rule is about, also those that were not reached."""
+    return tuple(dict.fromkeys((*evidence.devices(rule.measure), *devices_of(evidence.machine))))
+
+
 def without_gpu(rule: Rule, evidence: Evidence) -> Row:
-    """Return the row where no GPU was measured: none is here, or PyTorch cannot use it."""
+    """Return the row where no GPU can be measured: none is here, or PyTorch cannot use it."""
     if evidence.machine.gpus:
-        return fact(rule, Word.UNCHECKED, "gpu_unusable")
-    return fact(rule, Word.ABSENT, "no_gpu")
+        return fact(rule, Word.UNCHECKED, "gpu_unusable", "gpus")
+    return fact(rule, Word.ABSENT, "no_gpu", "gpus")
 
 
 def by_round(
@@ -80,3 +87,12 @@ def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:
         for other in evidence.machine.gpus
         if other.index != gpu.index and other.name == gpu.name is not None
     ]
+
+
+def of_others(
+    rule: Rule, evidence: Evidence, gpu: Gpu, samples_of: Callable[[Iterable[Ran]], Samples]
+) -> Samples:
+    """Return the samples of the other GPUs of the same model."""
+    others = {f"gpu{other.index}" for other in alike(evidence, gpu)}
+    names = [name for name in devices_of(evidence.machine) if part_of(evidence, name) in others]
+    return [each for name in names for each in samples_of(whole(evidence.of(rule.measure, name)))]

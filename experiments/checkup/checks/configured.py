@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments.checkup.checks.common import on_gpus
+from experiments.checkup.checks.common import ONE_WAY, on_gpus
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from machine.bus.pcie import able
+from machine.bus.pcie import able, bytes_per_s
 from machine.devices import Gpu, Link
 from machine.doctor.verdicts import State
-from machine.memory.modules import is_slowed
+from machine.memory.modules import is_slowed, named_channels
 from machine.model import is_hidden, missing_of
 
 _WORDS = {State.OK: Word.FINE, State.LOOK: Word.LOOK, State.WRONG: Word.PROBLEM}
@@ -47,7 +47,8 @@ def frameworks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     features = [each for run in whole(evidence.of(rule.measure)) for each in run.tables["features"]]
     broken = [each.name for each in features if each.state == "broken"]
     missing = [each.name for each in features if each.state == "missing"]
-    values = {"count": len(features), "names": ", ".join(broken or missing)}
+    names = ", ".join(dict.fromkeys(broken or missing))  # several GPUs may lack the same
+    values = {"count": len(features), "names": names}
     if not features:
         yield fact(rule, Word.UNCHECKED, "none_tried", "torch")
     elif broken:
@@ -65,9 +66,17 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     known = [m for m in modules if m.transfers_per_s and m.rated_transfers_per_s]
     if not known:
         missing = missing_of(machine, "memory.modules")
-        reason = "hidden" if is_hidden(machine, "memory.modules") else "not_told"
-        told = {"why": missing.why, "how": missing.how} if missing else {}
-        yield fact(rule, Word.UNCHECKED, reason, "memory", **told)
+        if is_hidden(machine, "memory.modules"):
+            yield fact(rule, Word.UNCHECKED, "hidden", "memory")
+        elif missing is not None:
+            told = {"why": missing.why, "how": missing.how}
+            yield fact(rule, Word.UNCHECKED, "not_readable", "memory", **told)
+        else:
+            yield fact(rule, Word.UNCHECKED, "not_told", "memory")
+        return
+    filled, channels = named_channels(modules), named_channels(machine.memory.modules)
+    if filled < channels:
+        yield fact(rule, Word.LOOK, "channels_empty", "memory", filled=filled, channels=channels)
         return
     slowed = [module for module in known if is_slowed(module)]
     worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)
@@ -84,7 +93,7 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Hold the link that was seen during copies against what card and slot allow.
 
-    An idle link slows down to save power, so only samples of a GPU that copies count.
+    An idle link slows down to save power, so what is slower than the copies were does not count.
     """
 
     def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
@@ -101,6 +110,10 @@ def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             yield fact(rule, Word.UNCHECKED, "not_seen", part)
             return
         now_generation, now_width = max(seen)
+        is_best = generation is not None and now_generation >= generation
+        if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
+            yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
+            return
         values = {
             "generation": now_generation,
             "width": now_width,
@@ -124,6 +137,13 @@ def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     return on_gpus(rule, evidence, judge)
 
 
+def _fastest(runs: Sequence[Ran]) -> float:
+    """Return the rate of the fastest copy one way, in bytes/s."""
+    return max(
+        (run.values.get(f"{way}_bytes_per_s", 0.0) for run in runs for way in ONE_WAY), default=0.0
+    )
+
+
 def _link_of(evidence: Evidence, gpu: Gpu) -> Link | None:
     """Return the link of a GPU; the kernel knows more of both ends than the driver."""
     pci = next((d for d in evidence.machine.pci if d.address == gpu.pci_address), None)
@@ -139,7 +159,9 @@ def nvlinks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     down = [(gpu, link) for gpu in gpus for link in gpu.nvlinks if link.state == "inactive"]
     links = sum(len(gpu.nvlinks) for gpu in gpus)
     counts = {link.nvlinks for link in evidence.machine.gpu_links if link.nvlinks}
-    if down:
+    if all(link.state is None for gpu in gpus for link in gpu.nvlinks):
+        yield fact(rule, Word.UNCHECKED, "not_told", "pairs")
+    elif down:
         first, link = down[0]
         values = {"down": len(down), "links": links, "gpu": first.index, "number": link.number}
         yield fact(rule, Word.PROBLEM, "down", "pairs", **values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,36 +12,42 @@ from experiments.checkup.order import Order
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from machine.devices import Gpu
-from machine.model import Machine, from_json
+from machine.model import BadMachine, Machine, from_json
 from machine.system.kernel_log import KernelLog, LogEntry
 
-_COUNTED = ("cores", "gpus", "disks")
+_COUNTED = {"cores": "cores_missing", "gpus": "gpus_missing", "disks": "disks_missing"}
+_CORRECTED = ("machine_check", "memory_corrected", "pcie_corrected")  # where they are not serious
 
 
 def devices(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     """Hold what is there against what was bought, or against the baseline."""
-    found = parts(evidence.machine)
+    machine = evidence.machine
+    found = parts(machine)
+    yield _counted(rule, evidence, found)
+    total_bytes, limit_bytes = machine.memory.total_bytes, machine.memory.limit_bytes
+    if total_bytes and limit_bytes is not None and limit_bytes < total_bytes:
+        values = {"limit_bytes": limit_bytes, "memory_bytes": total_bytes}
+        yield fact(rule, Word.LOOK, "limited", "memory", **values)
+
+
+def _counted(rule: Rule, evidence: Evidence, found: Mapping[str, Any]) -> Row:
     limits = rule.limits[Source.ORDER]
     wanted, reason, source = _wanted(evidence)
     if wanted is None:
-        yield fact(rule, Word.UNCHECKED, "recorded", **found)
-        return
-    for name in _COUNTED:
+        return fact(rule, Word.UNCHECKED, "recorded", **found)
+    for name, missing in _COUNTED.items():
         expected = getattr(wanted, name)
         if expected is not None and found[name] < expected:
             values = {**found, "expected": expected, "from": source}
-            yield fact(rule, Word.PROBLEM, f"{name}_missing", **values)
-            return
+            return fact(rule, Word.PROBLEM, missing, **values)
     if wanted.memory_bytes:
         share = found["memory_bytes"] / wanted.memory_bytes
         values = {**found, "expected_bytes": wanted.memory_bytes, "from": source}
         if share < limits.floor:
-            yield fact(rule, Word.PROBLEM, "memory_missing", **values)
-            return
+            return fact(rule, Word.PROBLEM, "memory_missing", **values)
         if share < limits.ok:
-            yield fact(rule, Word.LOOK, "memory_less", **values)
-            return
-    yield fact(rule, Word.FINE, reason, **found)
+            return fact(rule, Word.LOOK, "memory_less", **values)
+    return fact(rule, Word.FINE, reason, **found)
 
 
 def _wanted(evidence: Evidence) -> tuple[Order | None, str, str]:
@@ -48,8 +55,9 @@ def _wanted(evidence: Evidence) -> tuple[Order | None, str, str]:
     if evidence.order is not None:
         return evidence.order, "as_ordered", Source.ORDER
     if evidence.baseline is not None:
-        before = parts(from_json(evidence.baseline.machine))
-        return Order(**before), "as_before", Source.BASELINE
+        with contextlib.suppress(BadMachine):  # of a stranger's file
+            before = parts(from_json(evidence.baseline.machine))
+            return Order(**before), "as_before", Source.BASELINE
     return None, "", ""
 
 
@@ -77,13 +85,16 @@ def kernel_log(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         return
     serious = [entry for entry in log.found if entry.serious]
     recent = [entry for entry in serious if entry.recent_lines]
-    harmless = sum(entry.lines for entry in log.found if not entry.serious)
+    mild = [entry for entry in log.found if not entry.serious]
+    corrected = [entry for entry in mild if entry.kind in _CORRECTED]
     if recent:
         yield fact(rule, Word.PROBLEM, "recent", **_told(recent))
     elif serious:
         yield fact(rule, Word.LOOK, "old", **_told(serious))
-    elif harmless:
-        yield fact(rule, Word.LOOK, "harmless", count=harmless)
+    elif corrected:
+        yield fact(rule, Word.LOOK, "corrected", **_told(corrected))
+    elif mild:
+        yield fact(rule, Word.LOOK, "mild", **_told(mild))
     else:
         yield fact(rule, Word.FINE, "clean" if log.is_whole else "clean_so_far", **_reach(log))
 
@@ -123,7 +134,7 @@ def gpu_errors(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     for gpu in evidence.machine.gpus:
         yield _errors_of(rule, evidence, gpu, f"gpu{gpu.index}")
     if not evidence.machine.gpus:
-        yield fact(rule, Word.ABSENT, "no_gpu")
+        yield fact(rule, Word.ABSENT, "no_gpu", "gpus")
 
 
 def _errors_of(rule: Rule, evidence: Evidence, gpu: Gpu, part: str) -> Row:

@@ -16,17 +16,21 @@ from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 
 WINDOW_S, LEAST_ROWS = 10.0, 9
+MOST_WINDOWS = 6  # of more, the best is the best by chance
 # Heat, power supply or the board slow the GPU down; the hardware says so itself.
 HARDWARE = frozenset({"hardware_slowdown", "hardware_thermal", "power_brake"})
 
 
 def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Hold the last ten seconds of the load against the best ten, for each device."""
+    """Hold the last part of the load against the best part of it, for each device."""
     row = unrun(rule, evidence, "")
     if row is not None:
         yield row
         return
     run = whole(evidence.of(rule.measure))[-1]
+    if run.values.get("stopped_by_heat"):
+        values = {"hottest_celsius": run.values.get("hottest_celsius", 0.0)}
+        yield fact(rule, Word.LOOK, "stopped_by_heat", **values)
     work: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for each in run.tables["work"]:
         work[each.device].append((each.t_s, each.flop_per_s))
@@ -64,10 +68,11 @@ def _last_and_best(
 ) -> tuple[list[float], list[float], float]:
     """Return the rates of the last window, those of the best one, and their width in seconds.
 
-    A short load has windows of a third of its length. The last window may be the best.
+    A window is ten seconds; a third of a load that is shorter than three, a sixth of a long one.
+    The last window may be the best.
     """
     end_s = seen[-1][0] if seen else 0.0
-    width_s = min(WINDOW_S, end_s / 3)
+    width_s = min(max(WINDOW_S, end_s / MOST_WINDOWS), end_s / 3)
     if len(seen) < LEAST_ROWS or width_s <= 0:
         return [], [], 0.0
     windows: dict[int, list[float]] = defaultdict(list)
@@ -93,15 +98,15 @@ def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 def _of_processor(rule: Rule, watched: Sequence[Sample]) -> Row:
     """Judge the counters of heat: how often a core or a package was slowed down meanwhile."""
     heat = [sample.heat for sample in watched if sample.heat is not None]
-    counts = [
-        each.throttled_cores + (each.throttled_packages or 0)
+    counts = [  # they grow from the first look of all
+        (each.throttled_cores or 0) + (each.throttled_packages or 0)
         for each in heat
-        if each.throttled_cores is not None
+        if (each.throttled_cores, each.throttled_packages) != (None, None)
     ]
-    if not counts:
+    if len(counts) < 2:
         return fact(rule, Word.UNCHECKED, "not_told", CPU)
-    if sum(counts):
-        return fact(rule, Word.LOOK, "heat", CPU, count=sum(counts))
+    if counts[-1] > counts[0]:
+        return fact(rule, Word.LOOK, "heat", CPU, count=counts[-1] - counts[0])
     return fact(rule, Word.FINE, "none", CPU)
 
 
@@ -114,4 +119,6 @@ def _of_gpu(rule: Rule, samples: Sequence[GpuSample], part: str) -> Row:
         return fact(rule, Word.PROBLEM, "hardware", part, keys=", ".join(sorted(keys & HARDWARE)))
     if "software_thermal" in keys:
         return fact(rule, Word.LOOK, "thermal_software", part)
+    if keys == {"idle"}:
+        return fact(rule, Word.UNCHECKED, "was_idle", part)
     return fact(rule, Word.FINE, "power_cap" if "power_cap" in keys else "none", part)
