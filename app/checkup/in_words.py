@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.checkup.compare import Compared, RowPair, known
 from app.checkup.gather import Odd
@@ -15,6 +15,9 @@ from experiments.core.statistics import spread
 from experiments.core.units import digits, show
 from experiments.core.words import VALUE_LETTERS, Words
 from machine.text import plain
+
+if TYPE_CHECKING:
+    from experiments.checkup.carry_out import Began
 
 MARKS = {
     Word.FINE: "✓",
@@ -141,6 +144,14 @@ def _sure(words: Words, row: Row) -> str:
             }
             parts.append(words.say("checkup.sure.share", held))
     return " ".join(parts)
+
+
+def doing(words: Words, event: Began) -> str:
+    """Return what a checkup is doing."""
+    key = f"checkup.measures.{event.experiment}"
+    title = words.say(key) if words.has(key) else event.experiment
+    device = f", {event.device}" if event.device not in ("", "cpu") else ""
+    return words.say(f"checkup.doing.{event.doing}", {"title": title + device})
 
 
 def part_name(words: Words, part: str) -> str:

@@ -47,6 +47,10 @@ class Checkups:
                 return read(path)
         return None
 
+    def of(self, fingerprint: str | None) -> Sequence[Result]:
+        """Return the checkups of the machine with this fingerprint, the newest first."""
+        return [each for each in self.all() if fingerprint and fingerprint_of(each) == fingerprint]
+
     def baseline(self, fingerprint: str | None) -> Result | None:
         """Return the baseline of the machine with this fingerprint, None if there is none."""
         path = self._baseline(fingerprint)

@@ -21,6 +21,7 @@ from app.checkup.in_words import (
     MARKS,
     absent,
     compared_lines,
+    doing,
     facts,
     pair_text,
     row_text,
@@ -174,14 +175,6 @@ def _followed(context: Context, checkup: Checkup) -> Result:
                 result = event.result
     assert result is not None  # a checkup always ends in one
     return result
-
-
-def doing(words: Words, event: carry_out.Began) -> str:
-    """Return what is being done, in words."""
-    key = f"checkup.measures.{event.experiment}"
-    title = words.say(key) if words.has(key) else event.experiment
-    device = f", {event.device}" if event.device not in ("", "cpu") else ""
-    return words.say(f"checkup.doing.{event.doing}", {"title": title + device})
 
 
 @contextlib.contextmanager

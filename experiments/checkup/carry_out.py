@@ -184,7 +184,8 @@ class Checkup:
         yield from self._look(evidence)
         rows: dict[str, tuple[Row, ...]] = {}
         yield from self._judge(used, evidence, rows, None)
-        self._watching = _Watching()
+        if not self._stopping.is_set():
+            self._watching = _Watching()
         done_s = 0.0
         for step in plan:
             if self._stopping.is_set():
@@ -229,7 +230,7 @@ class Checkup:
         """Read what needs no measurement: the surroundings, the log, memory, GPUs, PyTorch."""
         yield Began("asking")
         machine, root = evidence.machine, Path("/")
-        evidence.surroundings = look_around(machine)
+        evidence.surroundings = look_around(machine, wait=self._wait)
         yield Surrounded(evidence.surroundings)
         evidence.kernel_log = read_kernel_log()
         evidence.memory_errors = read_memory_errors(is_virtual=is_virtual(machine))
@@ -246,6 +247,9 @@ class Checkup:
                     probe=functools.partial(examine, stop=self._stopping),
                 )
             )
+
+    def _wait(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
 
     def _judge(
         self,

@@ -106,7 +106,7 @@ class Evidence:
         ):
             start_s = run.watched[0].t_s if run.watched else 0.0
             for sample in run.watched:
-                yield _traced(sample, sample.t_s - start_s)
+                yield traced(sample, sample.t_s - start_s)
 
 
 def _model(machine: Mapping[str, Any], part: str) -> str:
@@ -121,7 +121,7 @@ def _model(machine: Mapping[str, Any], part: str) -> str:
         return ""
 
 
-def _traced(sample: Sample, t_s: float) -> dict[str, Any]:
+def traced(sample: Sample, t_s: float) -> dict[str, Any]:
     """Return the clocks, temperatures, watts and throttle reasons of a sample."""
     busy = [thread.busy for thread in sample.threads if thread.busy is not None]
     clocks = [thread.hz for thread in sample.threads if thread.hz is not None]

@@ -95,6 +95,13 @@ def is_said(key: str) -> bool:
         case "checkup":
             last = name.rpartition(".")[2]
             return key in constants() or last in {*constants(), *CHECKUP_NAMES, *EXPERIMENTS}
+        case "checkup_page":
+            last = name.rpartition(".")[2]
+            known = {last, last.removesuffix("_help"), last.removesuffix("_one")}
+            is_told = bool(known & (constants() | CHECKUP_NAMES)) or is_put_together(last)
+            return key in constants() or is_told
+        case "places":
+            return key.removesuffix("_found_by") in constants()
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
             return key in constants() or part in constants() or f'"{key}"' in TEMPLATE

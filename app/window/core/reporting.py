@@ -1,7 +1,8 @@
-"""Makes the report of a run, shows what it will tell, and writes it where a person wants it."""
+"""Makes the report of a run or a checkup, shows it, and writes it where a person wants it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
+from app.checkup.compare import Compared
+from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
 from app.reports.pictures import drawer
 from app.reports.privacy import Include
@@ -18,8 +21,10 @@ from app.reports.run_report import Source, run_report, source_of
 from app.reports.writing import SUFFIXES, as_text, preview, written
 from app.window.core.saving import Saving
 from app.window.core.session import Session
+from experiments.checkup.result import Result
 from widgets.sheets.report_sheet import ReportSheet
 
+Report = Callable[[Include], Document]  # called in a thread
 INCLUDED = tuple(each.name for each in fields(Include))
 
 
@@ -34,25 +39,39 @@ class Reporting(QObject):
 
     def open(self, path: Path) -> None:
         """Read a run, after its notes are written, and show what a report of it would tell."""
-        self._session.background.do(partial(source_of, path, self._session.catalogue), self._show)
+        source = partial(source_of, path, self._session.catalogue)
+        self._session.background.do(source, self._show_run)
 
-    def _show(self, source: Source) -> None:
+    def open_checkup(self, result: Result, compared: Compared | None = None) -> None:
+        """Show what a report of a checkup would tell, with what changed where that is given."""
+        usual = asdict(Include())
+        there = {"data": True, "name": bool(result.name)}
+        choices = {name: usual[name] for name, is_there in there.items() if is_there}
+        self._show(lambda include: checkup_report(self._words, result, include, compared), choices)
+
+    def _show_run(self, source: Source) -> None:
+        words = self._words
+        self._show(
+            lambda include: run_report(source, words, include, drawer(words)), choices_of(source)
+        )
+
+    def _show(self, report: Report, choices: dict[str, bool]) -> None:
         session = self._session
-        sheet = ReportSheet(self._parent.window(), choices_of(source), session.look, session.words)
-        sheet.changed.connect(lambda: self._preview(sheet, source))
+        sheet = ReportSheet(self._parent.window(), choices, session.look, session.words)
+        sheet.changed.connect(lambda: self._preview(sheet, report))
         sheet.save_asked.connect(lambda: self._save(sheet))
         sheet.copy_asked.connect(lambda: self._copy(sheet))
         sheet.open()
-        self._preview(sheet, source)
+        self._preview(sheet, report)
 
-    def _preview(self, sheet: ReportSheet, source: Source) -> None:
+    def _preview(self, sheet: ReportSheet, report: Report) -> None:
         """Show the text for what is chosen now; an answer to an earlier choice is dropped."""
         asked, words = sheet.asked, self._words
         kind, included = asked
 
         def make() -> tuple[Document, str]:
             include = Include(**{name: name in included for name in INCLUDED})
-            document = run_report(source, words, include, drawer(words))
+            document = report(include)
             return document, preview(document, kind, words)
 
         def take(made: tuple[Document, str]) -> None:

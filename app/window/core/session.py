@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from app.known_values import Fingerprints
     from app.runs.library import Kept, Library
     from app.synthetic_load import KnownLoad
+    from app.window.checkup.following import Following
     from app.window.core.availability import Entry
     from app.window.core.background import Background
     from app.window.core.own_shelf import OwnShelf
@@ -95,6 +96,25 @@ class Session(QObject):
 
         return KnownLoad()
 
+    @functools.cached_property
+    def checking(self) -> Following:
+        """The checkup under way, if there is one."""
+        from app.window.checkup.following import Following
+
+        return Following()
+
+    @property
+    def is_measuring(self) -> bool:
+        """Does an experiment or a checkup run?"""
+        return self.is_awake and (self.runner.is_running or self.checking.is_running)
+
+    def stop(self) -> None:
+        """End the checkup that waits or runs, else the run."""
+        if self.checking.is_waiting or self.checking.is_running:
+            self.checking.stop()
+        else:
+            self.runner.stop()
+
     @property
     def is_awake(self) -> bool:
         """Has `wake` been called?"""
@@ -136,6 +156,7 @@ class Session(QObject):
         if self.is_awake:
             if self.own is not None:
                 self.own.close()
+            self.checking.close()
             self.watcher.close()
             self.runner.close()
             self.library.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
+MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
 
 # With an opened run: show it, run it again, run it again and compare the two, or replay it. With an
 # experiment alone: ask for a prediction once more. In Runs without a run: the collage of many.

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS, MAP, Then
+from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.compare_menu import compare_menu
 from app.window.experiment.left_as import PageLeft
@@ -359,9 +359,11 @@ class ExperimentPage(QWidget):
     def _go_there(self) -> None:
         """Go to the run under way, perhaps on this page."""
         under_way = self.model.under_way
-        if under_way is None:
+        if self.session.checking.is_running:
+            self.session.go(CHECKUP)
+        elif under_way is None:
             return
-        if under_way.experiment is self._experiment:
+        elif under_way.experiment is self._experiment:
             self._begin()
             self.model.show_own()
         else:

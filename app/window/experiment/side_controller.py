@@ -190,6 +190,9 @@ class SideController(QObject):
         loaded, entry, under_way = model.loaded, model.entry, model.under_way
         if model.experiment is None and state is not State.READING:
             return StatusText()
+        if state is State.ELSEWHERE and under_way is None:
+            say = words.say
+            return StatusText(title=say("checkup_page.runs_now"), detail=say("page.runs_one"))
         if state is State.ELSEWHERE and under_way is not None:
             return elsewhere(words, under_way, same=under_way.experiment is model.experiment)
         if loaded is None or state is State.READING:

@@ -40,8 +40,8 @@ class Watching(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Does an experiment run?"""
-        return self._session.is_awake and self._session.runner.is_running
+        """Does an experiment or a checkup run?"""
+        return self._session.is_measuring
 
     def be_seen(self, is_seen: bool) -> None:
         """Sample at the chosen rate while seen, else only for the status line."""
@@ -101,8 +101,9 @@ class Watching(QObject):
         return say("live.cost", {"rate_hz": self._hz, "percent": f"{share * 100:.1f} %"})
 
     def _wake(self) -> None:
-        self._session.runner.began.connect(self._begin_run)
-        self._session.runner.ended.connect(self._follow_run)
+        for each in (self._session.runner, self._session.checking):
+            each.began.connect(self._begin_run)
+            each.ended.connect(self._follow_run)
         self._session.watcher.ended.connect(self.ended)
         self._apply()
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.shell.finding import FOUND_BY
 from widgets.frame.rail import Rail
 
 if TYPE_CHECKING:
@@ -38,11 +39,12 @@ class Actions(QObject):
         yield "places.map", "Ctrl+1", lambda: window.go(Target(MAP))
         yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
         yield "places.experiments", "Ctrl+3", lambda: window.go(Target(EXPERIMENTS))
-        yield "places.runs", "Ctrl+4", lambda: window.go(Target(RUNS))
+        yield "places.checkup", "Ctrl+4", lambda: window.go(Target(CHECKUP))
+        yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
         yield "runs.collage_page", "", lambda: window.go(Target(RUNS, then="collage"))
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
-        yield "frame.stop_run", "Escape", lambda: self._session.runner.stop()
+        yield "frame.stop_run", "Escape", self._session.stop
         yield "frame.larger", "Ctrl++ Ctrl+=", lambda: preferences.zoom_by(1)
         yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
         yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
@@ -129,18 +131,19 @@ class Actions(QObject):
         return [action for key, action in self._actions.items() if key.startswith(keys)]
 
     def _follow_runs(self) -> None:
-        runner = self._session.runner
-        runner.began.connect(self._allow_stop)
-        runner.ended.connect(self._allow_stop)
+        for each in (self._session.runner, self._session.checking):
+            each.began.connect(self._allow_stop)
+            each.ended.connect(self._allow_stop)
 
     def _allow_stop(self) -> None:
         """Leave Esc to the focused widget unless there is a run to stop."""
-        is_running = self._session.is_awake and self._session.runner.is_running
-        self._actions["frame.stop_run"].setEnabled(is_running)
+        self._actions["frame.stop_run"].setEnabled(self._session.is_measuring)
 
     def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._session.words.say(key), self._window)
         action.setShortcuts([QKeySequence(each) for each in keys.split()])
+        if self._session.words.has(f"{key}_found_by"):
+            action.setProperty(FOUND_BY, self._session.words.say(f"{key}_found_by"))
         action.triggered.connect(lambda _checked=False: act())
         self._window.addAction(action)
         return action

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
@@ -34,7 +34,8 @@ PLACES = {
     MAP: ("Ctrl+1", "app.window.map.place", "MapPlace"),
     LIVE: ("Ctrl+2", "app.window.live.place", "LivePlace"),
     EXPERIMENTS: ("Ctrl+3", "app.window.catalogue.place", "ExperimentsPlace"),
-    RUNS: ("Ctrl+4", "app.window.runs.place", "RunsPlace"),
+    CHECKUP: ("Ctrl+4", "app.window.checkup.place", "CheckupPlace"),
+    RUNS: ("Ctrl+5", "app.window.runs.place", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
 FRAME = QMargins(8, 40, 8, 8)  # kept free for frame and title bar, known only once shown

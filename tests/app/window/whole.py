@@ -31,6 +31,7 @@ from experiments.engine import messages
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
+from tests.app.window.checkup import states as checkup
 from tests.app.window.stage import FakeRunner, drawing_of, entries, events, settle
 from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
@@ -329,6 +330,38 @@ def show_import_look(whole: Whole) -> None:
     (whole.folder / "torn.coreopsis.jsonl").write_bytes(b"{}\n")
     whole.find(RunsPlace).sheets.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
     whole.rest()
+
+
+def show_checkup_first(whole: Whole) -> None:
+    checkup.first(whole)
+
+
+def show_checkup_kept(whole: Whole) -> None:
+    checkup.kept(whole)
+
+
+def show_checkup_ended(whole: Whole) -> None:
+    checkup.ended(whole)
+
+
+def show_checkup_running(whole: Whole) -> None:
+    checkup.running(whole)
+
+
+def show_checkup_under_load(whole: Whole) -> None:
+    checkup.under_load(whole)
+
+
+def show_checkup_soak(whole: Whole) -> None:
+    checkup.soak(whole)
+
+
+def show_checkup_order(whole: Whole) -> None:
+    checkup.order(whole)
+
+
+def show_checkup_compared(whole: Whole) -> None:
+    checkup.compared(whole)
 
 
 def show_collage_empty(whole: Whole) -> None:

@@ -231,7 +231,7 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken():
 @pytest.mark.parametrize(
     ("value", "unit"),
     [(64 * MIB, "bytes"), (1.5e-8, "s"), (7200.0, "s"), (0.37, "fraction"), (14.3, "ratio"),
-     (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (1234, "")],
+     (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (95.0, "celsius"), (1234, "")],
 )  # fmt: skip
 def test_a_number_is_read_as_it_is_shown(value, unit):
     assert read_number(to_text(value, unit), unit) == pytest.approx(value)

@@ -79,7 +79,8 @@ def sheets(window: Window) -> list[Overlay]:
     [
         (Qt.Key.Key_2, "live"),
         (Qt.Key.Key_3, "experiments"),
-        (Qt.Key.Key_4, "runs"),
+        (Qt.Key.Key_4, "checkup"),
+        (Qt.Key.Key_5, "runs"),
     ],
 )
 def test_every_place_has_its_number(qtbot, window, key, name):
@@ -163,7 +164,7 @@ def test_the_places_stand_in_one_line_of_the_sheet_of_keys(window):
     window.actions_here.show_keys()
 
     (sheet,) = sheets(window)
-    assert {"Map, Live, Experiments, Runs", "Ctrl+1, 2, 3, 4"} <= {
+    assert {"Map, Live, Experiments, Checkup, Runs", "Ctrl+1, 2, 3, 4, 5"} <= {
         label.text() for label in sheet.findChildren(QLabel)
     }
 
@@ -206,8 +207,8 @@ def test_the_sheet_of_keys_has_one_line_for_all_places(window):
     (sheet,) = sheets(window)
     told = {each.text() for each in sheet.findChildren(QLabel)}
 
-    assert {"Ctrl+1, 2, 3, 4", "Ctrl+K"} <= told
-    assert "Ctrl+4" not in told
+    assert {"Ctrl+1, 2, 3, 4, 5", "Ctrl+K"} <= told
+    assert "Ctrl+5" not in told
 
 
 def test_the_settings_hold_at_once(qtbot, window):
