@@ -19,11 +19,12 @@ from experiments.core.problems import UserError
 from experiments.engine.report_file import data_in, is_report
 from machine.convert import convert
 from machine.record import record
-from machine.system.files import read_file
+from machine.system.files import open_file, read_file
 
 FORMAT, VERSION = "coreopsis.checkup", 1
 SUFFIX = ".coreopsis-checkup.json"
 LIMIT_BYTES = 64 * 2**20
+HEAD_BYTES = 2**20  # the words of a JSON report stand before its data
 
 Kind = Literal["quick", "check", "soak"]
 
@@ -144,6 +145,15 @@ def from_plain(plain: object, name: str) -> Result:
         return convert(plain, Result)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise UserError("checkup_refused", name=name, reason=str(error)) from None
+
+
+def holds_checkup(path: Path) -> bool:
+    """Does a file look like a checkup, or like a report of one? Reads its beginning only."""
+    try:
+        with open_file(path) as file:
+            return f'"{FORMAT}"'.encode() in file.read(HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def read(path: Path) -> Result:

@@ -30,10 +30,8 @@ def allow(
     ):
         action.setEnabled(may_start)
         page.buttons[action].set_hint(hint)
-    page.compare.setEnabled(has_result and bool(archive.others(result) or baseline))
+    page.compare.setEnabled(has_result)
     page.compare.setVisible(result is not None)
-    key = "compare_help" if page.compare.isEnabled() else "nothing_to_compare"
-    page.compare.setToolTip(say(f"checkup_page.{key}"))
     page.report.setVisible(result is not None)
     page.report.setEnabled(has_result)
     is_other = result is not None and (baseline is None or result.id != baseline.id)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
+from app.checkup.compare import known
 from app.checkup.in_words import day
 from app.window.checkup import sheets
 from app.window.checkup.allowed import allow
@@ -20,7 +21,7 @@ from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target
 from experiments.checkup.order import read_order
-from experiments.checkup.result import Kind, Result
+from experiments.checkup.result import Kind, Result, read
 from experiments.checkup.rules import Stage
 from experiments.core.problems import Problem
 from experiments.engine.environment import on_battery
@@ -65,8 +66,11 @@ class CheckupPlace(Place):
     # --- a place ----------------------------------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Take the focus."""
+        """Take the focus; show the first checkup of dropped files, and compare it with another."""
         self.setFocus()
+        if target.files:
+            paths = target.files[:2]
+            self.session.background.do_soon(lambda: [*map(read, paths)], self._show_files)
 
     def arrive(self) -> None:
         """Show what happened meanwhile."""
@@ -115,6 +119,7 @@ class CheckupPlace(Place):
                 kind,
                 baseline=store.baseline(machine.fingerprint),
                 order=read_order(folder),
+                references=store.references(),
                 machine=lambda: machine,
                 **options,
             )
@@ -250,6 +255,19 @@ class CheckupPlace(Place):
     def _ask_order(self) -> None:
         sheets.ask_order(self.session, self.window(), self.archive.order, self.archive.save_order)
 
+    def _show_files(self, found: list[Result]) -> None:
+        if self._course is not None:
+            self.session.tell(self.session.words.say("checkup_page.runs_now"))
+            return
+        first, *others = found
+        self._result = first
+        self._refresh()
+        self.page.end()
+        said = {"machine": first.name or known(first).get("processor", ""), "date": day(first.at)}
+        self.session.tell(self.session.words.say("checkup_page.from_file", said))
+        for other in others:
+            self._compare_with(first, other)
+
     def _report(self) -> None:
         if self._result is None:
             return
@@ -267,8 +285,16 @@ class CheckupPlace(Place):
         menu = sheets.compare_menu(
             self.session, self, archive.baseline, archive.others(result), show
         )
+        menu.addSeparator()
+        menu.addAction(self.session.words.say("checkup_page.a_file"), self._compare_with_file)
         button = self.page.buttons[self.page.compare]
         menu.popup(button.mapToGlobal(QPoint(0, button.height())))
+
+    def _compare_with_file(self) -> None:
+        result = self._result
+        if result is not None and (path := sheets.choose_file(self.session, self)) is not None:
+            show = partial(self._compare_with, result)
+            self.session.background.do_soon(lambda: read(path), show)
 
     def _compare_with(self, now: Result, before: Result) -> None:
         sheets.show_compared(self.session, self.window(), before, now)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
 
 from app.checkup.store import Checkups
 from app.context import Context
+from app.reports.checkup_report import checkup_report
+from app.reports.privacy import Include
+from app.reports.writing import written
 from app.window.core.target import CHECKUP, EXPERIMENTS, RUNS, Target
 from app.window.experiment.place import ExperimentPage
 from app.window.map.place import MapPlace
 from experiments.checkup.order import Order, read_order, write_order
-from experiments.checkup.result import Word
+from experiments.checkup.result import Word, encode
 from machine.system.surroundings import Surroundings
 from tests.app.recordings import burst
 from tests.app.window.checkup import states
@@ -335,7 +339,6 @@ def test_what_was_bought_is_kept_and_asked_for_again(whole):
 
 def test_a_checkup_becomes_the_baseline_and_later_ones_are_compared_with_it(whole):
     place = states.ended(whole)
-    assert not place.page.compare.isEnabled()
 
     place.page.baseline.trigger()
     settle(lambda: place.archive.baseline is not None)
@@ -415,3 +418,65 @@ def test_surroundings_of_a_quiet_machine_need_no_line(whole):
 
     gates = whole.words.keys("checkup_page.gates.")
     assert not {whole.words.say(key) for key in gates} & {*texts(place)}
+
+
+def drop(whole, *paths):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    left = Qt.MouseButton.LeftButton
+    QApplication.sendEvent(whole.window, QDragEnterEvent(QPoint(9, 9), copy, data, left, none))
+    QApplication.sendEvent(whole.window, QDropEvent(QPointF(9, 9), copy, data, left, none))
+
+
+@pytest.mark.parametrize("kind", ["json", "html"])
+def test_a_dropped_checkup_or_report_shows_its_page_again(whole, tmp_path, kind):
+    path = tmp_path / f"theirs.{kind}"
+    theirs = result(id="theirs", at="2025-01-02T03:04:05+00:00")
+    document = checkup_report(whole.words, theirs, Include())
+    page = written(document, "html", whole.words)
+    path.write_bytes(encode(theirs) if kind == "json" else page)
+
+    drop(whole, path)
+    settle(lambda: whole.window.place.name == CHECKUP and bool(whole.window.place.page.rows.rows))
+
+    place = whole.window.place
+    assert "2025-01-02" in place.page.about.text()
+    rows = [row for row in theirs.rows if row.word is not Word.ABSENT]
+    assert keys_of(place) == [f"{row.rule} {row.part}" for row in rows]
+    assert list(Checkups(whole.folder / "data").all()) == []  # it is somebody else's
+
+
+def test_two_dropped_checkups_are_compared(whole, tmp_path):
+    paths = [tmp_path / f"{name}.json" for name in ("new", "old")]
+    for path in paths:
+        path.write_bytes(encode(result(id=path.stem)))
+    drop(whole, *paths)
+    settle(lambda: whole.window.findChild(CompareSheet) is not None)
+
+
+def test_a_damaged_checkup_is_one_sentence_and_the_shown_one_stays(whole, tmp_path):
+    place = states.kept(whole)
+    path = tmp_path / "broken.json"
+    path.write_bytes(encode(result())[:-40])
+    told = []
+    whole.session.troubled.connect(told.append)
+    before = keys_of(place)
+
+    drop(whole, path)
+    settle(lambda: bool(told))
+
+    assert told[0].key == "checkup_unreadable"
+    assert keys_of(place) == before
+
+
+def test_a_checkup_is_compared_with_a_file(whole, tmp_path, monkeypatch):
+    path = tmp_path / "old.json"
+    path.write_bytes(encode(result(id="old")))
+    monkeypatch.setattr(states.sheets, "choose_file", lambda *_: path)
+    place = states.ended(whole)
+    place.page.compare.trigger()
+    menu = place.findChild(QMenu)
+    (action,) = [a for a in menu.actions() if a.text() == whole.words.say("checkup_page.a_file")]
+    action.trigger()
+    settle(lambda: whole.window.findChild(CompareSheet) is not None)
