@@ -56,7 +56,7 @@ class Votes:
         return max(self.counts) / self.total if self.total else 0.0
 
     def hint(self, right: int | None = None) -> Hint:
-        """Return what peer instruction advises, by the largest share until one knows who is right."""
+        """Return what peer instruction advises; before one knows who is right, by the most."""
         if not self.total:
             return Hint.NONE
         share = self.most_fraction if right is None else self.counts[right] / self.total
