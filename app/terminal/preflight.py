@@ -73,6 +73,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.console.out(json.dumps(told, indent=1), highlight=False)
     elif is_whole:
         _conclude(found, context)
+    else:
+        values = {"count": len(lecture.item), "tried": len(found)}
+        context.errors.print(context.words.say("preflight.stopped", values))
     return exit_code(found) if is_whole else ExitCode.STOPPED
 
 
