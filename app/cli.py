@@ -127,6 +127,8 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
             from app.terminal.checkup import run
         case "gather":
             from app.terminal.gather import run
+        case "preflight":
+            from app.terminal.preflight import run
         case "new":
             from app.terminal.new import run
         case "check":
