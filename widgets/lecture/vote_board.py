@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.look import Look
@@ -15,8 +16,8 @@ from widgets.style.theme import mixed, sized_font
 
 LETTERS = "ABCD"
 # Pixels at a height of 720.
-ROW, MOST_ROW, BOX, CORNER, ASIDE = 77, 104, 46, 9, 18
-BAR, BEFORE, COUNT, GAP = 12, 20, 90, 6
+ROW, MOST_ROW, BOX, CORNER, ASIDE = 84, 112, 46, 9, 18
+BAR, BEFORE, COUNT, GAP = 12, 20, 90, 7
 SIZES = (28, 25, 22, 20)
 LETTER, HANDS = 24, 28
 FAINT, TRACK = 0.68, 0.75  # of the way to the ground: first votes; the track, from line
@@ -39,7 +40,7 @@ class VoteBoard(QWidget):
     ) -> None:
         """Show answers with their hands, and behind them faintly those of an earlier vote."""
         nobody = (0,) * len(options)
-        self._options = [" ".join(option.split()) for option in options]
+        self._options = [unbroken(" ".join(option.split())) for option in options]
         self._votes, self._before = votes or nobody, before or nobody
         say = self._words.say
         told = (

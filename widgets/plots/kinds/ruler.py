@@ -97,7 +97,7 @@ class RulerDrawing:
         low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
         font = _flag_font(theme)
         shares = [
-            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP) / size.width())
+            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP * theme.zoom) / size.width())
             for pin in self._pins
         ]
         for _ in range(12):  # until the flags of the greatest values fit
