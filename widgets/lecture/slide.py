@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Experiment
+from experiments.core.views import Ruler
 from experiments.core.words import Words
 from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_data import SlideData
@@ -24,7 +25,7 @@ MOST_WORDS = 40  # of an explanation, so that the last row reads it
 HEIGHT, NARROW = 720, 4 / 3
 SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 702
 APART, ABOVE_VOTES, HEAD_ROOM, FOOT_SHARE = 24, 16, 165, 0.7
-EXPLAINED_SHARE = 0.4  # of the width, for words beside the plot
+EXPLAINED_SHARE, EXPLAINED_BELOW = 0.4, 110  # of the width, for words beside the plot; below it
 BAND_SIDE, BAND_UP, CORNER = 12, 5, 6
 KEY_DOWN = 4  # so that its letters stand on one line with those at its left
 ASKED, HEADS = (72, 64, 56, 48, 40, 32, 26), (44, 38, 32, 26)  # heights of letters
@@ -250,13 +251,17 @@ class Slide(QWidget):
         self._foot.fit(words, scale)
 
     def _fit_plot(self, room: QRectF, scale: float) -> None:
-        """Give the plot what is left, and the words beside it where it is explained."""
+        """Give the plot what is left, and words beside it where it is explained; below a ruler."""
         plot = QRectF(room)
         if self._explained.text():
             words = QRectF(room)
-            words.setWidth(EXPLAINED_SHARE * room.width())
+            if self.plot is not None and isinstance(self.plot.scene.terms.view, Ruler):
+                words.setTop(room.bottom() - EXPLAINED_BELOW * scale)
+                plot.setBottom(words.top() - APART * scale)
+            else:
+                words.setWidth(EXPLAINED_SHARE * room.width())
+                plot.setLeft(words.right() + APART * scale)
             self._explained.fit(words, scale)
-            plot.setLeft(words.right() + APART * scale)
         if self.plot is not None:
             self.plot.setGeometry(plot.toAlignedRect())
 
