@@ -12,6 +12,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lessons import taught
 from experiments.core.words import Words
+from experiments.engine.run_state import RunState
 from widgets.lecture.series import chosen
 from widgets.lecture.slide import Slide
 from widgets.lecture.slide_data import SlideData
@@ -34,10 +35,7 @@ def slide(step: str, look: Look, words: Words, *, experiment: str = "gil-threads
 
 def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     """Show a step of an experiment on a slide."""
-    catalogue = Catalogue()
-    path = catalogue.recording(experiment)
-    assert path is not None
-    run_state = load(path, catalogue, is_opened=True).run_state
+    catalogue, run_state = Catalogue(), recorded(experiment)
     started, finished, finding = run_state.started, run_state.finished, run_state.finding()
     assert started is not None
     assert finished is not None
@@ -70,6 +68,13 @@ def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     key = f"Page Down: {NEXT.get(step, 'next question')}"
     data = SlideData(place=3, count=10, step=step, title=question, key=key)
     made.show_data(replace(data, **more[step]))
+
+
+def recorded(experiment: str) -> RunState:
+    """Return the run that comes with an experiment."""
+    path = Catalogue().recording(experiment)
+    assert path is not None
+    return load(path, Catalogue(), is_opened=True).run_state
 
 
 def arms(experiment: Experiment[Any], rows: Sequence[Any]) -> tuple[str, ...]:

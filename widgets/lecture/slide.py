@@ -78,14 +78,13 @@ class Slide(QWidget):
             self.plot = SlidePlot(experiment, self._words, self._look)
             self.plot.setParent(self)
             self._keep_on_top()
-            self.show_data(self.data)
+            self._show()
 
-    def show_data(self, data: SlideData | None) -> None:
+    def show_data(self, data: SlideData) -> None:
         """Show a step; what does not belong to it is out of sight."""
-        self.data = data
-        if data is not None:
-            self._write(data)
-            self._lay_out()
+        if data != self.data:
+            self.data = data
+            self._show()
 
     def set_halo(self, on: bool) -> None:
         """Draw a soft circle around the mouse, or not."""
@@ -156,6 +155,11 @@ class Slide(QWidget):
     def _scale(self) -> float:
         return min(self.height(), self.width() / NARROW) / HEIGHT
 
+    def _show(self) -> None:
+        if self.data is not None:
+            self._write(self.data)
+            self._lay_out()
+
     def _write(self, data: SlideData) -> None:
         theme, say = self._look.theme, self._words.say
         is_plotted, is_explained = data.step in PLOTTED, data.step == EXPLAINED
@@ -209,10 +213,10 @@ class Slide(QWidget):
         zoom = EXPLAINED_ZOOM if is_explained else 1.0
         theme = slide_theme(self._theirs.theme, scale, zoom)
         if theme != self._look.theme:
-            is_repainted = theme.mode != self._look.theme.mode
+            is_recoloured = theme.mode != self._look.theme.mode
             self._look.theme = theme
             self._look.changed.emit()
-            if is_repainted and self.data is not None:
+            if is_recoloured and self.data is not None:
                 self._write(self.data)
         left, right = SIDE * scale, self.width() - SIDE * scale
         bottom = self.height() - (HEIGHT - FOOT) * scale

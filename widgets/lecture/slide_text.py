@@ -42,9 +42,11 @@ class SlideText(QLabel):
 
     def write(self, *parts: Part) -> None:
         """Take the parts; what is written is seen after the next `fit`."""
-        plain = ((unbroken(" ".join(part.text.split())), part) for part in parts)
-        self._parts = tuple(Part(text, part.colour, part.weight) for text, part in plain if text)
-        self.setText(" ".join(part.text for part in self._parts))
+        plain = [(" ".join(part.text.split()), part) for part in parts]
+        self._parts = tuple(
+            Part(unbroken(text), part.colour, part.weight) for text, part in plain if text
+        )
+        self.setText(" ".join(text for text, _ in plain if text))
 
     def fit(self, room: QRectF, scale: float) -> float:
         """Lay the text out at the top of a room, and return its height."""
@@ -80,7 +82,7 @@ class SlideText(QLabel):
         font = sized_font(px, max((part.weight for part in self._parts), default=400))
         height = px * LEADING
         most = max(1, int(most_px // height)) if most_px < float("inf") else 0
-        text = self.text()
+        text = " ".join(part.text for part in self._parts)
         found, cut = self._broken(text, font, width, most)
         if cut is not None:
             dots = Qt.TextElideMode.ElideRight

@@ -40,7 +40,7 @@ class VoteBoard(QWidget):
     ) -> None:
         """Show answers with their hands, and behind them faintly those of an earlier vote."""
         nobody = (0,) * len(options)
-        self._options = [unbroken(" ".join(option.split())) for option in options]
+        self._options = [" ".join(option.split()) for option in options]
         self._votes, self._before = votes or nobody, before or nobody
         say = self._words.say
         told = (
@@ -64,12 +64,13 @@ class VoteBoard(QWidget):
             return
         scale, count = self._scale, len(self._options)
         row_px = min(self.height() / count, MOST_ROW * scale)
+        options = [unbroken(option) for option in self._options]
         left = (BOX + ASIDE) * scale
         width = self.width() - left - COUNT * scale
         room_px = row_px - (BAR + 3 * GAP) * scale
-        font = self._font_that_fits(width, room_px)
+        font = self._font_that_fits(options, width, room_px)
         most = max(1, int(room_px // line_px(font)))
-        lines = max(len(wrapped(each, font, width, most)) for each in self._options)
+        lines = max(len(wrapped(each, font, width, most)) for each in options)
         text_px = lines * line_px(font)
         row_px = min(row_px, max(ROW * scale, text_px + (BAR + 5 * GAP) * scale))
         with QPainter(self) as painter:
@@ -79,16 +80,16 @@ class VoteBoard(QWidget):
                 self._paint_letter(painter, room, LETTERS[place])
                 text = QRectF(left, room.top(), width, text_px)
                 painter.setPen(QColor(self._look.theme.ink))
-                draw_lines(painter, text, self._options[place], font, most)
+                draw_lines(painter, text, options[place], font, most)
                 bar = QRectF(left, text.bottom() + GAP * scale, width, BAR * scale)
                 self._paint_bars(painter, bar, place)
                 self._paint_count(painter, room, self._votes[place])
 
-    def _font_that_fits(self, width: float, room_px: float) -> QFont:
+    def _font_that_fits(self, options: Sequence[str], width: float, room_px: float) -> QFont:
         fonts = [sized_font(max(1, round(size * self._scale)), 400) for size in SIZES]
         for font in fonts:
             most = max(1, int(room_px // line_px(font)))
-            if all(len(wrapped(each, font, width, most + 1)) <= most for each in self._options):
+            if all(len(wrapped(each, font, width, most + 1)) <= most for each in options):
                 return font
         return fonts[-1]
 
