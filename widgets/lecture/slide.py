@@ -78,7 +78,7 @@ class Slide(QWidget):
             self.plot = SlidePlot(experiment, self._words, self._look)
             self.plot.setParent(self)
             self._keep_on_top()
-            self._show()
+        self._show()
 
     def show_data(self, data: SlideData) -> None:
         """Show a step; what does not belong to it is out of sight."""
@@ -88,6 +88,8 @@ class Slide(QWidget):
 
     def set_halo(self, on: bool) -> None:
         """Draw a soft circle around the mouse, or not."""
+        if on == self.has_halo:
+            return
         self.has_halo = on
         at = QPointF(self.mapFromGlobal(QCursor.pos()))
         self._halo.move_to(at if self.rect().contains(at.toPoint()) else None)
