@@ -27,11 +27,13 @@ from app.runs.run_notes import (
     notes_name,
     notes_path,
     read_notes,
+    told_notes,
 )
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
+from experiments.engine.report_file import carried_by
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
@@ -178,8 +180,9 @@ class Library:
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises UserError.
 
-        If the same run lies in the bin, its notes come back with it. If it is here already, it
-        stays, unless it is only the beginning of what comes.
+        A report brings what its sender said of the run. If the same run lies in the bin, its notes
+        come back with it. If it is here already, it stays, unless it is only the beginning of what
+        comes.
         """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
@@ -193,7 +196,12 @@ class Library:
                 with contextlib.suppress(FileNotFoundError):
                     notes = notes_path(self._bin / target.name).read_bytes()
                     write_whole(notes_path(target), notes)
-            copy(path, target)
+            if (report := carried_by(path)) is None:
+                copy(path, target)
+            else:
+                write_whole(target, report.lines)
+                if not notes_path(target).exists():
+                    write_whole(notes_path(target), msgspec.json.encode(told_notes(report.notes)))
         except OSError as error:
             raise self._unwritable(error) from None
         return target

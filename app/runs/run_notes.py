@@ -34,6 +34,14 @@ def decode_notes(data: bytes | str) -> RunNotes:
     return _NOTES.decode(data)
 
 
+def told_notes(data: bytes) -> RunNotes:
+    """Return notes that came with a report; empty ones if they cannot be read."""
+    try:
+        return msgspec.structs.replace(decode_notes(data), pinned=False)
+    except msgspec.MsgspecError:
+        return RunNotes()
+
+
 def read_notes(path: Path) -> RunNotes:
     """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:

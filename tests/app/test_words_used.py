@@ -22,6 +22,7 @@ from tests import ROOT
 
 ENGLISH = words.load("en")
 HOMES = homes()
+TEMPLATE = (ROOT / "resources" / "templates" / "report.html.j2").read_text("utf-8")
 EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 
 # Sentences whose values come from elsewhere than the line that names them.
@@ -81,6 +82,9 @@ def is_said(key: str) -> bool:
             return name in used_terms()
         case "doctor":
             return key in constants() or name.rpartition(".")[2] in constants()
+        case "report":
+            part = name.removeprefix("include_").removesuffix("_help")
+            return key in constants() or part in constants() or f'"{key}"' in TEMPLATE
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
             return bool({tile, tile.removeprefix("gpu_")} & constants())

@@ -51,6 +51,7 @@ from widgets.runs.table import RunsTable
 from widgets.sheets.about import About
 from widgets.sheets.palette import Choice, Palette
 from widgets.sheets.question import Answer, ask
+from widgets.sheets.report_sheet import ReportSheet
 from widgets.sheets.settings_page import SettingsDialog
 from widgets.sheets.shortcut_sheet import Group, ShortcutSheet
 from widgets.sheets.trouble import CrashDialog, TroubleBox
@@ -354,6 +355,15 @@ def bin_look(look: Look, words: Words) -> QWidget:
     return window
 
 
+def report_sheet(look: Look, words: Words) -> QWidget:
+    window = _window((1100, 700))
+    choices = {"prediction": True, "data": True, "note": False, "name": False}
+    sheet = ReportSheet(window, choices, look, words)
+    sheet.open()
+    sheet.show_text("\n".join(["How far away is a byte?", "=" * 23, "", "…"]))
+    return window
+
+
 GALLERY: dict[str, tuple[Make, Size]] = {
     "map": (map_page, (1360, 830)),
     **{
@@ -391,6 +401,7 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "run_details": (run_details, (344, 700)),
     "import_look": (import_look, (1100, 700)),
     "bin_look": (bin_look, (1100, 700)),
+    "report-sheet": (report_sheet, (1100, 700)),
     "about": (partial(about, "program"), SHEET),
     "licences": (partial(about, "licences"), SHEET),
     "palette": (palette, SHEET),

@@ -23,6 +23,7 @@ class RunButtons(QWidget):
     comparing_left = Signal()
     pin_asked = Signal()
     export_asked = Signal()
+    report_asked = Signal()
     delete_asked = Signal()
 
     def __init__(self, look: Look, words: Words) -> None:
@@ -39,6 +40,8 @@ class RunButtons(QWidget):
         self.pin.clicked.connect(self.pin_asked)
         self.export = IconButton(look, "export", say("runs.export"))
         self.export.clicked.connect(self.export_asked)
+        self.report = button(say("report.short"), clicked=self.report_asked.emit)
+        self.report.setToolTip(say("report.help"))
         self.delete = IconButton(look, "delete", say("runs.delete"))
         self.delete.clicked.connect(self.delete_asked)
         self.compare_with = button(
@@ -48,13 +51,13 @@ class RunButtons(QWidget):
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
         self._all = (
             self.open, self.compare, self.again, self.compare_with, self.leave, self.replay,
-            self.pin, self.export, self.delete,
+            self.pin, self.export, self.report, self.delete,
         )  # fmt: skip
         leave_keys(*self._all)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # so that the list can be its focus proxy
         icons = QWidget()
         icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
-        buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
+        buttons = FlowLayout(self.open, self.compare, self.again, self.report, self.leave, icons)
         self.setLayout(column(buttons, row(self.compare_with, None)))
         look.changed.connect(self._show_pin)
 
@@ -62,7 +65,7 @@ class RunButtons(QWidget):
         """Show the buttons for one run; of a damaged one only "delete"."""
         whole: set[QWidget] = {
             self.open, self.replay, self.again, self.compare_with, self.pin, self.export,
-            self.delete,
+            self.report, self.delete,
         }  # fmt: skip
         self._offer(whole if is_whole else {self.delete})
         self._is_pinned = is_pinned

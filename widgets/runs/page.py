@@ -112,7 +112,7 @@ class RunsPage(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Show that files can be dropped here."""
-        if _files(event.mimeData()):
+        if files_of(event.mimeData()):
             event.acceptProposedAction()
             self._drop.setGeometry(self.rect())
             self._drop.show()
@@ -125,7 +125,7 @@ class RunsPage(QWidget):
     def dropEvent(self, event: QDropEvent) -> None:
         """Emit the dropped files."""
         self._drop.hide()
-        files = _files(event.mimeData())
+        files = files_of(event.mimeData())
         if files:
             event.acceptProposedAction()
             self.files_dropped.emit(files)
@@ -230,5 +230,6 @@ def _centred(*parts: QWidget) -> QWidget:
     return middle
 
 
-def _files(data: QMimeData) -> list[Path]:
+def files_of(data: QMimeData) -> list[Path]:
+    """Return the files that are being dropped."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]

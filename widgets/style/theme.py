@@ -58,14 +58,17 @@ class Theme:
     series_words: tuple[str, ...]
     load_low: str
     load_high: str
+    is_for_pdf: bool = False  # its fonts substitute no letters: others cannot be searched there
 
     def px(self, name: str) -> int:
         """Return the height in pixels of one of the six text sizes."""
         return round(SIZES[name] * self.zoom)
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
-        """Return a font of one of the six text sizes; all its digits are equally wide."""
-        return QFont(_font(self.px(name), weight, mono))  # a copy: whoever has it may change it
+        """Return a font of one of the six text sizes; digits are equally wide but in PDF."""
+        return QFont(
+            _font(self.px(name), weight, mono, self.is_for_pdf)
+        )  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
@@ -81,13 +84,16 @@ class Theme:
 
 
 @functools.cache
-def _font(px: int, weight: int, mono: bool) -> QFont:
+def _font(px: int, weight: int, mono: bool, is_for_pdf: bool) -> QFont:
     """Return a font; what paints asks for thousands."""
     font = QFont(MONO if mono else SANS)
     font.setPixelSize(px)
     font.setWeight(QFont.Weight(weight))
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    font.setFeature(QFont.Tag("tnum"), 1)
+    if is_for_pdf:
+        font.setFeature(QFont.Tag("calt"), 0)  # signs between digits, such as those of a date
+    else:
+        font.setFeature(QFont.Tag("tnum"), 1)
     return font
 
 

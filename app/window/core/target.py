@@ -22,3 +22,4 @@ class Target:
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.core.declare.Part
     threads: frozenset[int] = frozenset()  # of it, where it is a core
+    files: tuple[Path, ...] = ()  # dropped ones, to be looked into

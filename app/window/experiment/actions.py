@@ -51,6 +51,8 @@ class ExperimentActions(QObject):
         self.copy_svg = self._action("plot.copy_svg")
         self.save_picture = self._action("plot.save_png", "Ctrl+S")
         self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
+        self.report = self._action("report.of_run", "Ctrl+P")
+        self.report.setToolTip(words.say("report.help"))
         self.notebook = self._action("page.notebook")
         self.notebook.setToolTip(words.say("page.notebook_help"))
         self._sides = QActionGroup(self)
@@ -126,6 +128,7 @@ class ExperimentActions(QObject):
         _allow(self.notebook, model.experiment is not None)
         has_rows = model.run_state is not None
         _allow(self.copy_result, has_end and has_rows)
+        _allow(self.report, has_end and model.path is not None)
         for action in (
             self.full_plot,
             self.copy_picture,

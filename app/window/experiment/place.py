@@ -199,6 +199,7 @@ class ExperimentPage(QWidget):
             do.data: self._views.show,
             do.full_plot: lambda: self._panel.views.fill_window(do.full_plot.shortcut()),
             do.copy_result: output.copy_result,
+            do.report: output.report,
             do.copy_picture: output.copy_picture,
             do.copy_svg: output.copy_svg,
             do.save_picture: output.save_picture,

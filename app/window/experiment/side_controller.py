@@ -59,6 +59,7 @@ class SideController(QObject):
             ActionButton(actions.go_there),
             self._stop_button,
             ActionButton(actions.copy_result),
+            ActionButton(actions.report, hint="", short=session.words.say("report.short")),
             self._quick_button,
             ActionButton(actions.replay),
             ActionButton(actions.recording),

@@ -32,6 +32,7 @@ class RunActions(QObject):
         self.replay = self._made("runs.replay_hint", "R", on_table=True)
         self.again = self._made("runs.again_hint")
         self.export = self._made("runs.export_runs", "Ctrl+E")
+        self.report = self._made("report.of_run", "Ctrl+P")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
         self.undo = self._made("runs.undo_delete", "Ctrl+Z")
         self.search = self._made("runs.search", "Ctrl+F")
@@ -46,7 +47,7 @@ class RunActions(QObject):
             each
             for each in (
                 self.open, self.replay, self.again, self.compare, self.compare_with, self.rename,
-                self.pin, self.export, self.delete, self.undo, self.search, self.bring,
+                self.pin, self.export, self.report, self.delete, self.undo, self.search, self.bring,
                 self.restore, self.empty_bin, self.rebuild,
             )
             if each.isEnabled()
@@ -60,7 +61,7 @@ class RunActions(QObject):
         `has_others`: there are more runs of their experiment.
         """
         is_one = whole == 1 and not damaged
-        for each in (self.open, self.replay, self.again, self.rename):
+        for each in (self.open, self.replay, self.again, self.rename, self.report):
             each.setEnabled(is_one)
         self.compare_with.setEnabled(is_one and has_others)
         for each in (self.pin, self.export):
@@ -80,7 +81,7 @@ class RunActions(QObject):
         for each in (self.open, self.replay, self.again, self.compare_with, self.compare):
             menu.addAction(each)
         menu.addSeparator()
-        for each in (self.rename, self.pin, self.export):
+        for each in (self.rename, self.pin, self.report, self.export):
             menu.addAction(each)
         menu.addSeparator()
         menu.addAction(self.delete)

@@ -15,6 +15,7 @@ from app.window.runs.listing import Listing
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.engine import report_file
 from experiments.engine.recording import SUFFIXES, Recording, is_beginning, read
 from machine.live import recorded_watch
 from widgets.runs.import_look import Inside
@@ -83,7 +84,7 @@ def _run_files(folder: Path) -> Iterator[Path]:
     looked_at = itertools.islice(os.walk(folder), LOOK_LIMIT)
     names = (Path(inner, name) for inner, _, files in looked_at for name in files)
     for path in itertools.islice(names, LOOK_LIMIT):
-        if path.name.endswith(SUFFIXES):
+        if path.name.endswith((*SUFFIXES, *report_file.SUFFIXES)):
             yield path
 
 

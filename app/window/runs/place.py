@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QPoint
@@ -28,6 +29,9 @@ from widgets.runs.details import Said
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
 
+if TYPE_CHECKING:
+    from app.window.core.reporting import Reporting
+
 
 class RunsPlace(Place):
     """Shows the list and the details, and connects them with the library."""
@@ -43,6 +47,7 @@ class RunsPlace(Place):
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
         self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
         self._kept: dict[str, Kept] = {}
+        self._reporting: Reporting | None = None
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
@@ -60,7 +65,9 @@ class RunsPlace(Place):
     # --- what the window asks of a place --------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Select the wanted run, if there is one."""
+        """Select the wanted run, if there is one, or look into files."""
+        if target.files:
+            self.sheets.look_into(target.files)
         if target.run is not None:
             self._to_select = [target.run.name]
             self._refresh()
@@ -111,6 +118,7 @@ class RunsPlace(Place):
             (details.buttons.compare_asked, actions.compare),
             (details.buttons.compare_with_asked, actions.compare_with),
             (details.buttons.export_asked, actions.export),
+            (details.buttons.report_asked, actions.report),
             (details.buttons.delete_asked, actions.delete),
             (table.delete_asked, actions.delete),
             (table.rename_asked, actions.rename),
@@ -125,6 +133,7 @@ class RunsPlace(Place):
             (actions.rename, details.edit_name),
             (actions.pin, lambda: self._pin(self._chosen())),
             (actions.export, self._export),
+            (actions.report, self._report),
             (actions.delete, self._delete),
             (actions.undo, archive.undo),
             (actions.search, self._search),
@@ -286,6 +295,16 @@ class RunsPlace(Place):
                 complete(self.session, self, target, SUFFIXES, export)
         elif (folder := choose_folder(self, self.session)) is not None:
             export(folder)
+
+    def _report(self) -> None:
+        """Show what a report of the chosen run would tell, and offer to write it."""
+        from app.window.core.reporting import Reporting  # with all that writes reports
+
+        (run,) = self._chosen()
+        if self._reporting is None:
+            self._reporting = Reporting(self.session, self)
+        self.details.hand_on()  # a note that is being typed
+        self._reporting.open(run.path)
 
     def _delete(self) -> None:
         self.details.hand_on()

@@ -18,7 +18,7 @@ from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
     from app.window.core.place import Place
@@ -81,6 +81,7 @@ class Window(QWidget):
         self.preferences = Preferences(session, self)
         self.actions_here = Actions(self, self._rail)
         self._furnished = True
+        self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
@@ -172,6 +173,22 @@ class Window(QWidget):
 
     def _tell_trouble(self, problem: Problem) -> None:
         self._notices.tell(self.session.say(problem))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files that the place does not take, unless a sheet has the keys."""
+        from widgets.runs.page import files_of
+        from widgets.sheets.overlay import Overlay
+
+        has_sheet = any(sheet.isVisible() for sheet in self.findChildren(Overlay))
+        if not has_sheet and files_of(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Show in Runs what is inside dropped files."""
+        from widgets.runs.page import files_of
+
+        event.acceptProposedAction()
+        self.go(Target(RUNS, files=tuple(files_of(event.mimeData()))))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the background; after the first time, emit `painted`."""

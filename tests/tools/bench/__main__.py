@@ -31,6 +31,7 @@ PARTS = (
     "drawing",
     "map",
     "library",
+    "reporting",
     "inspecting",
     "terminal",
 )

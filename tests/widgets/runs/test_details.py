@@ -303,14 +303,14 @@ def test_every_control_has_a_name_and_tab_goes_through_all_of_them(qtbot, shown)
     shown.details.show_run(RUN)
     shown.details.buttons.open.setFocus()
     seen = []
-    for _ in range(10):
+    for _ in range(11):
         focused = shown.window.focusWidget()
         seen.append(focused)
         assert focused.accessibleName() or focused.text()
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     inside, buttons = shown.details, shown.details.buttons
     assert seen == [
-        buttons.open, buttons.again, buttons.replay, buttons.pin, buttons.export,
+        buttons.open, buttons.again, buttons.report, buttons.replay, buttons.pin, buttons.export,
         buttons.delete, buttons.compare_with, inside.name, inside.note, inside.tags,
     ]  # fmt: skip
 

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
+from app.reports.writing import written
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
@@ -22,11 +23,13 @@ from app.window.runs.place import RunsPlace
 from experiments.memory.burst_random.experiment import Params
 from machine.live import recorded_watch
 from tests.app.recordings import burst, ladder, threads
+from tests.app.reports.made import NOTES, report
 from tests.gallery.live_samples import samples as watched
 from tests.processes import PATIENCE_S
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.sheets.question import Question
+from widgets.sheets.report_sheet import ReportSheet
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
@@ -835,6 +838,50 @@ def test_a_file_that_is_only_looked_at_stays_where_it_is(runs, tmp_path):
     assert len(runs.files("runs")) == 4
 
 
+def test_a_dropped_report_is_shown_kept_and_opened_like_a_run_file(runs, tmp_path):
+    runs, names = four(runs)
+    path = tmp_path / "x.coreopsis.html"
+    document = report(tmp_path, threads(at="2026-03-02T20:00:00+00:00"))
+    path.write_bytes(written(document, "html", runs.session.words))
+
+    runs.place.open(Target(RUNS, files=(path,)))
+    runs.settle()
+    sheet = runs.place.findChild(ImportLook)
+    runs.qtbot.mouseClick(sheet.look_button, LEFT)
+    runs.settle()
+    assert runs.went == [Target(EXPERIMENTS, experiment="gil-threads", run=path)]
+
+    sheet = bring(runs, path)
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    (name,) = set(runs.keys()) - set(names)
+    assert runs.selected() == [name]
+    notes = read_notes(runs.library.folder / "runs" / name)
+    assert (notes.name, notes.note) == (NOTES.name, NOTES.note)
+
+
+def test_a_report_has_the_note_that_was_just_typed(runs):
+    runs, _ = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "just typed")
+
+    runs.place.actions_.report.trigger()
+    runs.qtbot.waitUntil(lambda: runs.place.window().findChild(ReportSheet) is not None)
+
+    sheet = runs.place.window().findChild(ReportSheet)
+    sheet.checks["note"].click()
+    runs.qtbot.waitUntil(lambda: "just typed" in sheet.text.toPlainText())
+
+
+def test_a_report_is_of_one_run(runs):
+    runs, _ = four(runs)
+    assert runs.place.actions_.report.isEnabled()
+    assert runs.details.buttons.report.isVisible()
+    runs.table.selectAll()
+    assert not runs.place.actions_.report.isEnabled()
+    assert not runs.details.buttons.report.isVisible()
+
+
 def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
     runs, _ = four(runs)
     path = tmp_path / "minute.coreopsis-watch.jsonl"
@@ -956,7 +1003,7 @@ def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
-    assert len(keys) == len(set(keys)) == 9
+    assert len(keys) == len(set(keys)) == 10
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
 from app.window.core.place import Place
 from app.window.core.settings import load
-from app.window.core.target import LIVE, MAP, Target
+from app.window.core.target import LIVE, MAP, RUNS, Target
 from app.window.shell import window as window_module
 from app.window.shell.window import Window
 from experiments.core.problems import Problem
@@ -405,3 +405,36 @@ def test_a_notice_stays_in_sight_when_one_goes_to_another_place(window):
         notices = window.findChild(Notices)
         middle = notices.geometry().center()
         assert notices.isAncestorOf(notices.parentWidget().childAt(middle))
+
+
+def files_in(path, *, kind) -> QDropEvent:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = kind(
+        QPoint(5, 5) if kind is QDragEnterEvent else QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    event.kept = data  # the event does not own it
+    event.ignore()
+    return event
+
+
+def test_a_file_dropped_anywhere_is_looked_into_in_runs(window, tmp_path):
+    enter = files_in(tmp_path / "x.html", kind=QDragEnterEvent)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+
+    window.dropEvent(files_in(tmp_path / "x.html", kind=QDropEvent))
+
+    assert window.place.name == RUNS
+    assert window.place.targets[-1] == Target(RUNS, files=(tmp_path / "x.html",))
+
+
+def test_while_a_sheet_is_open_nothing_is_dropped_behind_it(window, tmp_path):
+    window.actions_here.find()
+    enter = files_in(tmp_path / "x.html", kind=QDragEnterEvent)
+    window.dragEnterEvent(enter)
+    assert not enter.isAccepted()
