@@ -1,0 +1,91 @@
+"""The items of a lecture with their lessons, and with the runs that were shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from app.lecture.record import HeldItem, LectureRecord
+from app.reports.run_report import Source, source_of
+from app.runs.library import Kept
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.lessons import Taught, taught
+from experiments.core.problems import Problem, UserError
+from experiments.core.resources import FOLDER
+from machine.record import record
+
+
+@record
+class Found:
+    """What there is of an item; `problem` says why a run is missing, or another stands in."""
+
+    item: HeldItem
+    experiment: Experiment[Any] | None = None
+    lesson: Taught | None = None
+    source: Source | None = None
+    is_shown: bool = False  # it is the very run that the class saw
+    problem: Problem | None = None
+
+
+def find(
+    held: LectureRecord, folder: Path | None, runs: Iterable[Kept], catalogue: Catalogue
+) -> list[Found]:
+    """Return every item with the run that was shown, or a recording; may take a while.
+
+    `folder` is that of the lecture's or the record's file, `runs` are those of the library. Of a
+    lecture that nobody has held, the recordings are taken.
+    """
+    kept = {run.run: run.path for run in runs} if any(each.run for each in held.item) else {}
+    return [_found(item, held, folder, kept, catalogue) for item in held.item]
+
+
+def _found(
+    item: HeldItem,
+    held: LectureRecord,
+    folder: Path | None,
+    kept: dict[str, Path],
+    catalogue: Catalogue,
+) -> Found:
+    try:
+        experiment = catalogue.load(item.experiment)
+    except UserError as trouble:
+        return Found(item=item, problem=trouble.problem)
+    found = {"item": item, "experiment": experiment, "lesson": _lesson(experiment, catalogue)}
+    if held.at and not item.run:
+        return Found(**found, problem=Problem("handout_not_shown"))
+    problem, other = None, None
+    for path in _paths(item, folder, kept, catalogue):
+        try:
+            source = source_of(path, catalogue)
+            if source.experiment.id != item.experiment:
+                values = {"name": path.name, "id": item.experiment}
+                raise UserError("lecture_other_experiment", **values)
+        except UserError as trouble:
+            problem = problem or trouble.problem
+            continue
+        if not item.run or source.recording.started.run == item.run:
+            return Found(**found, source=source, is_shown=bool(item.run), problem=problem)
+        other = other or source
+    if other is not None:
+        return Found(**found, source=other, problem=problem or Problem("handout_run_gone"))
+    return Found(**found, problem=problem or Problem("handout_no_run"))
+
+
+def _paths(
+    item: HeldItem, folder: Path | None, kept: dict[str, Path], catalogue: Catalogue
+) -> Iterator[Path]:
+    """Yield the files that may hold the run, the best first."""
+    if item.run in kept:
+        yield kept[item.run]
+    if item.recording:
+        beside = [each / item.recording for each in (folder, FOLDER / "lectures") if each]
+        yield next((path for path in beside if path.exists()), beside[0])
+    if shipped := catalogue.recording(item.experiment):
+        yield shipped
+
+
+def _lesson(experiment: Experiment[Any], catalogue: Catalogue) -> Taught | None:
+    """Return a lesson; that of somebody's own experiment would execute what may never end."""
+    return None if experiment.is_own else taught(experiment, catalogue.homes[experiment.id])
