@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def find(
     `folder` is that of the lecture's or the record's file, `runs` are those of the library. Of a
     lecture that nobody has held, the recordings are taken.
     """
-    kept = {run.run: run.path for run in runs} if any(each.run for each in held.item) else {}
+    kept = list(runs)
     return [_found(item, held, folder, kept, catalogue) for item in held.item]
 
 
@@ -45,40 +46,44 @@ def _found(
     item: HeldItem,
     held: LectureRecord,
     folder: Path | None,
-    kept: dict[str, Path],
+    kept: Sequence[Kept],
     catalogue: Catalogue,
 ) -> Found:
     try:
         experiment = catalogue.load(item.experiment)
+        lesson = _lesson(experiment, catalogue)
     except UserError as trouble:
         return Found(item=item, problem=trouble.problem)
-    found = {"item": item, "experiment": experiment, "lesson": _lesson(experiment, catalogue)}
+    found = Found(item=item, experiment=experiment, lesson=lesson)
     if held.at and not item.run:
-        return Found(**found, problem=Problem("handout_not_shown"))
+        return replace(found, problem=Problem("handout_not_shown"))
     problem, other = None, None
     for path in _paths(item, folder, kept, catalogue):
         try:
             source = source_of(path, catalogue)
-            if source.experiment.id != item.experiment:
-                values = {"name": path.name, "id": item.experiment}
-                raise UserError("lecture_other_experiment", **values)
+            if source.experiment.id != experiment.id:
+                raise UserError("lecture_other_experiment", name=path.name, id=experiment.id)
+            source.recording.tables(experiment)  # those of an older version may be others
         except UserError as trouble:
             problem = problem or trouble.problem
             continue
         if not item.run or source.recording.started.run == item.run:
-            return Found(**found, source=source, is_shown=bool(item.run), problem=problem)
+            known = None if item.run else problem
+            return replace(found, source=source, is_shown=bool(item.run), problem=known)
         other = other or source
     if other is not None:
-        return Found(**found, source=other, problem=problem or Problem("handout_run_gone"))
-    return Found(**found, problem=problem or Problem("handout_no_run"))
+        return replace(found, source=other, problem=problem or Problem("handout_run_gone"))
+    return replace(found, problem=problem or Problem("handout_no_run"))
 
 
 def _paths(
-    item: HeldItem, folder: Path | None, kept: dict[str, Path], catalogue: Catalogue
+    item: HeldItem, folder: Path | None, kept: Sequence[Kept], catalogue: Catalogue
 ) -> Iterator[Path]:
     """Yield the files that may hold the run, the best first."""
-    if item.run in kept:
-        yield kept[item.run]
+    if item.run:
+        named = f"-{item.run[:8]}."  # all that is known of a damaged one
+        yield from (run.path for run in kept
+                    if run.run == item.run or (run.problem and named in run.path.name))  # fmt: skip
     if item.recording:
         beside = [each / item.recording for each in (folder, FOLDER / "lectures") if each]
         yield next((path for path in beside if path.exists()), beside[0])

@@ -9,17 +9,15 @@ from app.lecture.course import LETTERS
 from app.lecture.found import Found
 from app.lecture.options import Options, options_of
 from app.lecture.record import LectureRecord, file_name
-from app.reports.document import Document, Heading, Paragraph, Part, State, Table
+from app.reports.document import Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
 from app.reports.run_report import Draw, RunParts
 from app.runs.library import machine_name
-from experiments.core.lessons import Explained, Taught
-from experiments.core.problems import Problem, UserError
+from experiments.core.lessons import UNTOLD, Explained, Taught
 from experiments.core.units import show
 from experiments.core.words import Words
 
 INCLUDE = Include(prediction=False, data=False)  # a guess would be the presenter's
-RIGHT, OTHER = "✓", ""
 
 
 def handout(
@@ -54,18 +52,11 @@ def handout(
 class _Item:
     """Puts an item into the parts of the handout."""
 
-    def __init__(
-        self, words: Words, held: LectureRecord, found: Found, draw: Draw | None
-    ) -> None:
+    def __init__(self, words: Words, held: LectureRecord, found: Found, draw: Draw | None) -> None:
         self._words, self._found, self._item = words, found, found.item
-        self._is_held, self._problem = bool(held.at), found.problem
-        self._run: RunParts | None = None
+        self._is_held = bool(held.at)
+        self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None
         self._explained: Explained | None = None
-        if found.source is not None:
-            try:
-                self._run = RunParts(words, found.source, INCLUDE, draw)
-            except UserError as trouble:  # its tables have changed since
-                self._problem = trouble.problem
         if self._run is not None and found.lesson is not None:
             self._explained = self._run.explained(found.lesson)
 
@@ -91,7 +82,7 @@ class _Item:
         if self._run is None:
             yield self._trouble("handout.no_result")
             return
-        if self._problem is not None:
+        if self._found.problem is not None:
             yield self._trouble("handout.other_recording")
         yield from self._result(self._run)
         if self._found.lesson is None:
@@ -115,14 +106,11 @@ class _Item:
             heads += [say(key), say("handout.share")]
         yield Table(
             head=heads,
-            rows=tuple(self._row(options, place, rounds) for place in range(len(options.texts))),
-            states=tuple(
-                State(RIGHT, say("handout.right"), "good") if place == right
-                else State(OTHER, "", "soft")
-                for place in range(len(options.texts))
-            ) if right is not None else (),
+            rows=tuple(
+                self._row(options, place, right, rounds) for place in range(len(options.texts))
+            ),
             numbers=frozenset(range(1, len(heads))),
-        )  # fmt: skip
+        )
         if not rounds and self._is_held:
             yield Paragraph(say("handout.nobody"), "soft")
         elif rounds and right is not None:
@@ -132,10 +120,11 @@ class _Item:
             yield Paragraph(say(f"handout.had_it_{len(rounds)}", values))
 
     def _row(
-        self, options: Options, place: int, rounds: Sequence[Sequence[int]]
+        self, options: Options, place: int, right: int | None, rounds: Sequence[Sequence[int]]
     ) -> tuple[str, ...]:
+        key = "handout.right" if place == right else "handout.option"
         named = {"letter": LETTERS[place], "text": options.texts[place]}
-        cells = [self._words.say("handout.option", named)]
+        cells = [self._words.say(key, named)]
         for votes in rounds:
             cells += [str(votes[place]), show(votes[place] / sum(votes), "fraction")]
         return tuple(cells)
@@ -150,11 +139,13 @@ class _Item:
 
     def _right(self, options: Options) -> int | None:
         """Return the right option; None where the run, or another lesson by now, cannot tell."""
-        lesson, run = self._found.lesson, self._run and self._run.lesson_run()
-        if lesson is None or run is None or self._explained is None:
+        lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
+        if lesson is None or run is None or run.message in UNTOLD:
             return None
         today = options_of(lesson.words.predict, self._words)
-        if today is None or (not options.numbers and options.texts != today.texts):
+        if today is None or bool(options.numbers) != bool(today.numbers):
+            return None
+        if not options.numbers and options.texts != today.texts:
             return None
         return options.right(lesson, run)
 
@@ -182,7 +173,7 @@ class _Item:
         yield Paragraph(say("handout.transfer", {"ask": told.transfer, "to": explain.transfer.to}))
 
     def _trouble(self, key: str) -> Part:
-        problem = self._problem or Problem("handout_no_run")
-        id_ = self._item.experiment
+        problem = self._found.problem
+        assert problem is not None
         reason = self._words.say(f"problems.{problem.key}", problem.values)
-        return Paragraph(self._words.say(key, {"reason": reason, "id": id_}), "soft")
+        return Paragraph(self._words.say(key, {"reason": reason}), "soft")

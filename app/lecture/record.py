@@ -1,13 +1,15 @@
-"""What a class voted, and which run belongs to which item: `NAME-DATE.coreopsis-lecture-record.json`.
+"""What a class voted, and which run belongs to which item, in a file of its own.
+
+`NAME-DATE.coreopsis-lecture-record.json` stands beside the lecture's file, or in `lectures` of the
+data folder, and is written anew after each step, so that whatever ends a lecture loses nothing:
 
 ```
-{"format": "coreopsis.lecture-record", "version": 1, "title": "...", "at": "2026-05-04T03:02:01+00:00",
- "item": [{"experiment": "gil-threads", "title": "", "recording": "", "options": ["...", "..."],
-           "numbers": [], "first": [12, 30], "second": [4, 38], "run": "...", "is_recording": false}]}
+{"format": "coreopsis.lecture-record", "version": 1, "title": "Ten", "at": "2026-05-04T03:02",
+ "item": [{"experiment": "gil-threads", "title": "", "recording": "", "options": ["1 s", "4 s"],
+           "numbers": [], "first": [12, 30], "second": null, "run": "", "is_recording": false}]}
 ```
 
-It names nobody. It stands beside the lecture's file, or in `lectures` of the data folder, and is
-written anew after each step, so that whatever ends a lecture loses nothing.
+It names nobody, and holds no notes of the presenter.
 """
 
 from __future__ import annotations
@@ -116,7 +118,9 @@ def _fault(found: LectureRecord) -> str:
 
 
 def _fault_of_item(item: HeldItem) -> str:
-    count, rounds = len(item.options), [item.first, item.second or item.first]
+    count, rounds = len(item.options), [item.first]
+    if item.second is not None:
+        rounds.append(item.second)
     if count > len(LETTERS) or any(len(votes) != count for votes in rounds):
         return "an item needs one count of hands for each of at most four answers"
     if any(not 0 <= hands <= MOST_HANDS for votes in rounds for hands in votes):
@@ -139,6 +143,7 @@ class RecordKeeper:
         """Take a lecture with its file, if it has one, the data folder, and when it began."""
         self.record = record_of(lecture, at)
         self.path: Path | None = None  # where it was written, once something has happened
+        self._is_owed = False  # has something changed since it was last written?
         called = path.name.removesuffix(lecture_file.SUFFIX) if path else lecture.title
         stamp = re.sub(r"[^\d-]", "", at[:19].replace("T", "-"))
         self._name = f"{file_name(called)}-{stamp}{SUFFIX}"
@@ -160,17 +165,17 @@ class RecordKeeper:
             before,
             options=options.texts if options else (),
             numbers=options.numbers if options else (),
-            first=tuple(turn.first.counts),
-            second=tuple(turn.second.counts) if turn.second else None,
+            first=tuple(turn.first.counts) if options else (),
+            second=tuple(turn.second.counts) if options and turn.second else None,
             run=run,
             is_recording=bool(run) and turn.is_recording,
         )
         is_empty = not run and not any((*item.first, *(item.second or ())))
-        if item == before or (is_empty and not before.first):
-            return None
-        items = (*self.record.item[:place], item, *self.record.item[place + 1 :])
-        self.record = replace(self.record, item=items)
-        return self._write()
+        if item != before and not (is_empty and not before.first):
+            items = (*self.record.item[:place], item, *self.record.item[place + 1 :])
+            self.record = replace(self.record, item=items)
+            self._is_owed = True
+        return self._write() if self._is_owed else None
 
     def _write(self) -> Problem | None:
         problem = None
@@ -185,7 +190,7 @@ class RecordKeeper:
                 reason = error.strerror or str(error)
                 problem = Problem("file_not_written", {"path": str(path), "reason": reason})
             else:
-                self.path = path
+                self.path, self._is_owed = path, False
                 return None
         return problem
 

@@ -193,4 +193,4 @@ def _wrapped(text: str, *, first: str = "", then: str = "") -> str:
 def _unmarked(text: str) -> str:
     """Return text as Markdown that reads as it stands, on one line."""
     said: str = _MARKUP.sub(r"\\\1", " ".join(text.split()))
-    return re.sub(r"^(\s*)([-+=]|\d+[.)])", r"\1\\\2", said)
+    return re.sub(r"^(\d*)([-+=]|[.)](?=\s|$))", r"\1\\\2", said)
