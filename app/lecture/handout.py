@@ -115,9 +115,10 @@ class _Item:
             yield Paragraph(say("handout.nobody"), "soft")
         elif rounds and right is not None:
             first, last = rounds[0], rounds[-1]
+            key = "handout.had_it" if first is last else "handout.had_it_then"
             values = {"right": first[right], "total": sum(first),
                       "right_then": last[right], "total_then": sum(last)}  # fmt: skip
-            yield Paragraph(say(f"handout.had_it_{len(rounds)}", values))
+            yield Paragraph(say(key, values))
 
     def _row(
         self, options: Options, place: int, right: int | None, rounds: Sequence[Sequence[int]]

@@ -18,7 +18,7 @@ from app.lecture.record import read
 from app.reports.document import Document
 from app.reports.pictures import drawer, qt_or_problem
 from app.reports.writing import as_text, written
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -30,9 +30,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     wanted = {"html": options.html, "pdf": options.pdf}
     application, problem = qt_or_problem() if any(wanted.values()) else (None, None)
     if problem is not None and options.pdf:
-        raise UserError(problem.key, **problem.values)
+        context.complain(Problem("pdf_needs_qt"))
+        return ExitCode.CANNOT_RUN_HERE
     draw = drawer(words) if application is not None else None
-    document = handout(words, held, found, draw, context.sentence(problem) if problem else "")
+    why_not = words.say("handout.no_plots") if problem is not None else ""
+    document = handout(words, held, found, draw, why_not)
     for kind, target in wanted.items():
         if target is not None:
             _write(document, kind, target, context)

@@ -26,10 +26,17 @@ LECTURE = Lecture(
 )
 
 
+def recording() -> Path:
+    """Return the recording that comes with gil-threads; here it stands for a run of the library."""
+    path = CATALOGUE.recording("gil-threads")
+    assert path is not None
+    return path
+
+
 def held(folder: Path) -> tuple[LectureRecord, list[Found]]:
     """Return the record of the lecture, with its runs in a library of this folder."""
     library = Library(folder)
-    live = CATALOGUE.recording("gil-threads")
+    live = recording()
     library.adopt(live)
     small, steps = many_small("cpu"), ladder()
     library.adopt(small.write(folder / "made.coreopsis.jsonl"))

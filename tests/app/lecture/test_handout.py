@@ -20,13 +20,13 @@ from app.reports.writing import as_text, written
 from app.runs.library import Library, machine_name
 from experiments.core.problems import Problem
 from experiments.engine.recording import read
-from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, texts
+from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording, texts
 from tests.app.recordings import CATALOGUE, burst, threads
 from tests.app.reports.made import WORDS
 from widgets.style import theme as themes
 
 say = WORDS.say
-LIVE = read(CATALOGUE.recording("gil-threads")).started
+LIVE = read(recording()).started
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,8 @@ def lecture(tmp_path_factory) -> tuple[LectureRecord, list[Found]]:
 @pytest.fixture(scope="module")
 def document(qapp, lecture) -> Document:
     themes.add_fonts()
-    return handout(WORDS, *lecture, drawer(WORDS))
+    record, found = lecture
+    return handout(WORDS, record, found, drawer(WORDS))
 
 
 def item(document: Document, number: int) -> list:
@@ -80,7 +81,7 @@ def test_votes_of_both_rounds_stand_beside_the_answers_and_the_right_one_is_mark
     assert table.rows[2][1:] == ("30", "35.7 %", "60", "75 %")
     assert LESSON.words.predict.ask in texts(parts)
     values = {"right": 30, "total": 84, "right_then": 60, "total_then": 80}
-    assert say("handout.had_it_2", values) in texts(parts)
+    assert say("handout.had_it_then", values) in texts(parts)
 
 
 def test_verdict_plots_explanation_misconception_and_next_question_follow(document):
@@ -91,7 +92,7 @@ def test_verdict_plots_explanation_misconception_and_next_question_follow(docume
     assert say("handout.live", {"machine": machine_name(LIVE), "date": LIVE.at[:10]}) in said
     strong = [part.text for part in parts if getattr(part, "role", "") == "strong"]
     assert len(strong) == 2
-    found = read(CATALOGUE.recording("gil-threads")).finished.finding
+    found = read(recording()).finished.finding
     assert strong[0] == say(f"gil-threads.findings.{found.message}", found.values)
     assert say(f"gil-threads.because.{found.message}", found.values) in said
     captions = [part.caption for part in parts if isinstance(part, Plot)]
@@ -223,7 +224,7 @@ def test_of_a_magnitude_the_nearest_answer_is_right(tmp_path):
 
     rows = next(part for part in parts if isinstance(part, Table)).rows
     assert rows[1][:2] == (say("handout.right", {"letter": "B", "text": "about 20×"}), "1")
-    assert say("handout.had_it_1", {"right": 1, "total": 2}) in texts(parts)
+    assert say("handout.had_it", {"right": 1, "total": 2}) in texts(parts)
 
 
 def test_a_run_whose_file_was_changed_is_told(tmp_path):

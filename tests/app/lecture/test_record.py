@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.lecture.course import Course, Turn
-from app.lecture.file import Item, Lecture, encode
+from app.lecture.file import LIMIT_BYTES, Item, Lecture, encode
 from app.lecture.options import Options
 from app.lecture.record import (
-    LIMIT_BYTES,
     MOST_HANDS,
     SUFFIX,
     HeldItem,
