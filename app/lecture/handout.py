@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from app.lecture.course import LETTERS
-from app.lecture.found import Found
+from app.lecture.found import FoundItem
 from app.lecture.options import Options, options_of
 from app.lecture.record import LectureRecord, file_name
 from app.reports.document import Document, Heading, Paragraph, Part, Table
@@ -23,7 +23,7 @@ INCLUDE = Include(prediction=False, data=False)  # a guess would be the presente
 def handout(
     words: Words,
     held: LectureRecord,
-    found: Sequence[Found],
+    found: Sequence[FoundItem],
     draw: Draw | None,
     why_not: str = "",
 ) -> Document:
@@ -52,7 +52,9 @@ def handout(
 class _Item:
     """Puts an item into the parts of the handout."""
 
-    def __init__(self, words: Words, held: LectureRecord, found: Found, draw: Draw | None) -> None:
+    def __init__(
+        self, words: Words, held: LectureRecord, found: FoundItem, draw: Draw | None
+    ) -> None:
         self._words, self._found, self._item = words, found, found.item
         self._is_held = bool(held.at)
         self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None

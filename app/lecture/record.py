@@ -4,32 +4,36 @@
 data folder, and is written anew after each step, so that whatever ends a lecture loses nothing:
 
 ```
-{"format": "coreopsis.lecture-record", "version": 1, "title": "Ten", "at": "2026-05-04T03:02",
- "item": [{"experiment": "gil-threads", "title": "", "recording": "", "options": ["1 s", "4 s"],
-           "numbers": [], "first": [12, 30], "second": null, "run": "", "is_recording": false}]}
+{"format": "coreopsis.lecture-record", "version": 1, "name": "ten", "title": "Ten things",
+ "at": "2026-05-04T03:02:01+00:00",
+ "item": [{"experiment": "gil-threads", "title": "", "recording": "", "set": {"workers": 4},
+           "options": ["1 s", "4 s"], "numbers": [], "first": [12, 30], "second": null,
+           "run": "", "is_recording": false}]}
 ```
 
-It names nobody, and holds no notes of the presenter.
+It holds no notes of the presenter.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from app.lecture import file as lecture_file
 from app.lecture.course import LETTERS, Turn
 from app.lecture.file import LIMIT_BYTES, MOST_ITEMS, Lecture, is_beside
+from app.lecture.lectures import NAME as FOLDER
+from app.lecture.lectures import is_shipped, name_of
 from app.lecture.options import Options
 from app.runs.copies import write_whole
 from experiments.core.problems import Problem, UserError
-from experiments.core.resources import FOLDER
 from machine.convert import convert
 from machine.record import record
 from machine.system.files import read_file
@@ -47,6 +51,7 @@ class HeldItem:
     experiment: str
     title: str = ""
     recording: str = ""  # the name of a run file beside the lecture
+    set: Mapping[str, Any] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     first: tuple[int, ...] = ()  # hands for each option
@@ -61,16 +66,21 @@ class LectureRecord:
 
     format: str = FORMAT
     version: int = VERSION
+    name: str = ""  # of the lecture's file, without what every such file ends in
     title: str = ""
     at: str = ""  # ISO 8601
     item: tuple[HeldItem, ...] = ()
 
 
-def record_of(lecture: Lecture, at: str = "") -> LectureRecord:
+def record_of(lecture: Lecture, name: str, at: str = "") -> LectureRecord:
     """Return the record of a lecture in which nothing has happened yet."""
-    items = tuple(HeldItem(experiment=each.experiment, title=each.title, recording=each.recording)
-                  for each in lecture.item)  # fmt: skip
-    return LectureRecord(title=lecture.title, at=at, item=items)
+    items = tuple(
+        HeldItem(
+            experiment=each.experiment, title=each.title, recording=each.recording, set=each.set
+        )
+        for each in lecture.item
+    )
+    return LectureRecord(name=name, title=lecture.title, at=at, item=items)
 
 
 def read(path: Path) -> LectureRecord:
@@ -80,10 +90,10 @@ def read(path: Path) -> LectureRecord:
         data = read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("lecture_unreadable", name=name, reason=reason) from None
+        raise UserError("recording_unreadable", name=name, reason=reason) from None
     if data.lstrip().startswith(b"{"):
         return decode(data, name)
-    return record_of(lecture_file.decode(data, name))
+    return record_of(lecture_file.decode(data, name), name_of(path))
 
 
 def decode(data: bytes, name: str) -> LectureRecord:
@@ -108,6 +118,8 @@ def _fault(found: LectureRecord) -> str:
     """Return what is wrong with a record that can be read, "" for nothing."""
     if found.version != VERSION:
         return f"there is no version {found.version}"
+    if not is_beside(found.name):
+        return f"{found.name!r} is no name of a lecture"
     if len(found.item) > MOST_ITEMS:
         return f"it has more than {MOST_ITEMS} items"
     try:
@@ -141,15 +153,14 @@ class RecordKeeper:
 
     def __init__(self, lecture: Lecture, path: Path | None, data: Path, at: str) -> None:
         """Take a lecture with its file, if it has one, the data folder, and when it began."""
-        self.record = record_of(lecture, at)
+        name = name_of(path) if path else file_name(lecture.title)
+        self.record = record_of(lecture, name, at)
         self.path: Path | None = None  # where it was written, once something has happened
         self._is_owed = False  # has something changed since it was last written?
-        called = path.name.removesuffix(lecture_file.SUFFIX) if path else lecture.title
         stamp = re.sub(r"[^\d-]", "", at[:19].replace("T", "-"))
-        self._name = f"{file_name(called)}-{stamp}{SUFFIX}"
-        is_own = path is not None and not path.resolve().is_relative_to(FOLDER.resolve())
-        beside = [path.resolve().parent] if path is not None and is_own else []
-        self._folders: Sequence[Path] = (*beside, data / "lectures")
+        self._file = f"{name}-{stamp}{SUFFIX}"
+        beside = [path.parent] if path and not is_shipped(path) else []
+        self._folders: Sequence[Path] = (*beside, data / FOLDER)
 
     def keep(
         self, place: int, turn: Turn, options: Options | None = None, run: str = ""
@@ -181,7 +192,7 @@ class RecordKeeper:
         problem = None
         data = msgspec.json.format(msgspec.json.encode(self.record))
         for folder in self._folders:
-            path = folder / self._name
+            path = folder / self._file
             try:
                 if folder is self._folders[-1]:
                     folder.mkdir(parents=True, exist_ok=True)

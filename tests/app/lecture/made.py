@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.lecture.file import Item, Lecture
-from app.lecture.found import Found, find
-from app.lecture.record import HeldItem, LectureRecord
+from app.lecture.found import FoundItem, find
+from app.lecture.record import SUFFIX, HeldItem, LectureRecord
 from app.runs.library import Library
 from experiments.core.lessons import taught
 from experiments.engine.recording import read
@@ -33,7 +33,7 @@ def recording() -> Path:
     return path
 
 
-def held(folder: Path) -> tuple[LectureRecord, list[Found]]:
+def held(folder: Path) -> tuple[LectureRecord, list[FoundItem]]:
     """Return the record of the lecture, with its runs in a library of this folder."""
     library = Library(folder)
     live = recording()
@@ -44,6 +44,7 @@ def held(folder: Path) -> tuple[LectureRecord, list[Found]]:
     data = broken.read_bytes()
     broken.write_bytes(data[: len(data) // 2] + b"{]\n" + data[len(data) // 2 :])
     record = LectureRecord(
+        name="ten",
         title="Ten things",
         at=AT,
         item=(
@@ -54,7 +55,7 @@ def held(folder: Path) -> tuple[LectureRecord, list[Found]]:
             HeldItem(experiment="cache-ladder", run=steps.run),
         ),
     )  # fmt: skip
-    return record, find(record, folder, library.runs(), CATALOGUE)
+    return record, find(record, folder / f"ten{SUFFIX}", folder, library.runs(), CATALOGUE)
 
 
 def texts(parts: Sequence[object]) -> list[str]:

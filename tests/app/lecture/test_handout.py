@@ -10,10 +10,11 @@ from dataclasses import replace
 import pytest
 
 from app.anonymous import nameless
+from app.lecture.fallbacks import made_name
 from app.lecture.file import Item, Lecture
-from app.lecture.found import Found, find
+from app.lecture.found import FoundItem, find
 from app.lecture.handout import handout
-from app.lecture.record import HeldItem, LectureRecord, record_of
+from app.lecture.record import SUFFIX, HeldItem, LectureRecord, record_of
 from app.reports.document import Document, Heading, Paragraph, Plot, Table
 from app.reports.pictures import drawer
 from app.reports.writing import as_text, written
@@ -30,7 +31,7 @@ LIVE = read(recording()).started
 
 
 @pytest.fixture(scope="module")
-def lecture(tmp_path_factory) -> tuple[LectureRecord, list[Found]]:
+def lecture(tmp_path_factory) -> tuple[LectureRecord, list[FoundItem]]:
     return held(tmp_path_factory.mktemp("held"))
 
 
@@ -53,7 +54,7 @@ def one(record: LectureRecord, folder, *made) -> tuple[list, list[Problem | None
     library = Library(folder)
     for each in made:
         library.adopt(each.write(folder / "made.coreopsis.jsonl"))
-    found = find(record, folder, library.runs(), CATALOGUE)
+    found = find(record, folder / f"x{SUFFIX}", folder / "data", library.runs(), CATALOGUE)
     document = handout(WORDS, record, found, None)
     return list(document.parts), [each.problem for each in found]
 
@@ -126,7 +127,7 @@ def test_a_damaged_run_is_told_and_the_recording_of_the_experiment_stands_in(doc
 
 
 def test_a_lecture_that_nobody_has_held_has_answers_and_recordings_but_no_votes(tmp_path):
-    parts, problems = one(record_of(LECTURE), tmp_path)
+    parts, problems = one(record_of(LECTURE, "ten"), tmp_path)
 
     said = texts(parts)
     assert problems == [None, None, None]
@@ -143,7 +144,20 @@ def test_a_recording_beside_the_lecture_comes_before_the_one_of_the_experiment(t
     threads(at="2025-01-02T00:00:00+00:00").write(tmp_path / name)
     lecture = Lecture(item=(Item(experiment="gil-threads", recording=name),))
 
-    parts, problems = one(record_of(lecture), tmp_path)
+    parts, problems = one(record_of(lecture, "ten"), tmp_path)
+
+    assert problems == [None]
+    assert say("handout.recorded", {"machine": "Test CPU", "date": "2025-01-02"}) in texts(parts)
+
+
+@pytest.mark.parametrize("place", ["beside", "data"])
+def test_what_preflight_recorded_comes_before_the_one_of_the_experiment(place, tmp_path):
+    item = Item(experiment="gil-threads", set={"workers": 2})
+    folder = tmp_path if place == "beside" else tmp_path / "data" / "lectures"
+    name = made_name(item, CATALOGUE.load("gil-threads"))
+    threads(at="2025-01-02T00:00:00+00:00").write(folder / "ten.recordings" / name)
+
+    parts, problems = one(record_of(Lecture(item=(item,)), "ten"), tmp_path)
 
     assert problems == [None]
     assert say("handout.recorded", {"machine": "Test CPU", "date": "2025-01-02"}) in texts(parts)
@@ -154,9 +168,10 @@ def test_a_recording_of_another_experiment_is_not_taken(tmp_path):
     burst().write(tmp_path / name)
     lecture = Lecture(item=(Item(experiment="gil-threads", recording=name),))
 
-    _, problems = one(record_of(lecture), tmp_path)
+    _, problems = one(record_of(lecture, "ten"), tmp_path)
 
-    assert problems == [Problem("lecture_other_experiment", {"name": name, "id": "gil-threads"})]
+    values = {"name": name, "id": "gil-threads", "other": "burst-random"}
+    assert problems == [Problem("fallback_of_other", values)]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +247,7 @@ def test_a_run_whose_file_was_changed_is_told(tmp_path):
     (tmp_path / name).write_bytes(made.data.replace(b'"wall_s":0.4,', b'"wall_s":0.5,', 1))
     lecture = Lecture(item=(Item(experiment="gil-threads", recording=name),))
 
-    parts, _ = one(record_of(lecture), tmp_path)
+    parts, _ = one(record_of(lecture, "ten"), tmp_path)
 
     assert say("notes.recording_altered") in texts(parts)
 

@@ -39,10 +39,11 @@ LECTURE = Lecture(
     ),
 )
 WHOLE = LectureRecord(
+    name="ten",
     title="Ten things",
     at=AT,
     item=(
-        HeldItem(experiment="gil-threads", recording="a.coreopsis.jsonl",
+        HeldItem(experiment="gil-threads", recording="a.coreopsis.jsonl", set={"workers": 4},
                  options=("1 s", "4 s"), first=(3, 4), second=(0, 7), run="12-ab"),
         HeldItem(experiment="burst-random", title="Where?", options=("2×", "20×"),
                  numbers=(2.0, 20.0), first=(1, 0), run="34-cd", is_recording=True),
@@ -142,7 +143,7 @@ def test_a_lecture_is_read_as_the_record_of_one_that_nobody_has_held(tmp_path):
     path = tmp_path / "ten.coreopsis-lecture.toml"
     path.write_bytes(encode(LECTURE))
 
-    assert read(path) == record_of(LECTURE)
+    assert read(path) == record_of(LECTURE, "ten")
     assert read(path).at == ""
 
 
@@ -159,6 +160,7 @@ def test_a_lecture_is_read_as_the_record_of_one_that_nobody_has_held(tmp_path):
         (json_of(version="1"), "lecture_record_refused"),
         (json_of(at=""), "lecture_record_refused"),
         (json_of(at="yesterday"), "lecture_record_refused"),
+        (json_of(name="../x"), "lecture_record_refused"),
         (json_of(item=[{}]), "lecture_record_refused"),
         (json_of(item=[{"experiment": "x"}] * 201), "lecture_record_refused"),
         (json_of(item_0={"first": [1]}), "lecture_record_refused"),
@@ -192,7 +194,7 @@ def test_a_file_that_is_not_there_or_too_large_is_told(tmp_path):
         (tmp_path / "large").write_bytes(b"{" + b" " * LIMIT_BYTES)
         with pytest.raises(UserError) as caught:
             read(path)
-        assert caught.value.problem.key == "lecture_unreadable"
+        assert caught.value.problem.key == "recording_unreadable"
 
 
 PIECES = [b"{" * 3000, b"[" * 3000, b"9" * 5000, b"NaN", b"1e999", b"null", b"\0", b"\xff\xfe",

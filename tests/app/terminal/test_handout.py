@@ -93,7 +93,7 @@ def test_without_qt_html_has_no_plots_and_says_so_and_there_is_no_pdf(coreopsis,
 
 @pytest.mark.parametrize(
     ("data", "key"),
-    [(None, "lecture_unreadable"), (b"x = 1", "no_lecture"), (b"{}", "no_lecture")],
+    [(None, "recording_unreadable"), (b"x = 1", "no_lecture"), (b"{}", "no_lecture")],
 )
 def test_a_file_that_is_none_is_one_sentence(coreopsis, inside, data, key):
     if data is not None:
