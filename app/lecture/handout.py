@@ -102,7 +102,8 @@ class _Item:
         item, say = self._item, self._words.say
         right = self._right(options)
         rounds = [votes for votes in (item.first, item.second) if votes and sum(votes)]
-        yield Paragraph(options.ask)
+        if options.ask:
+            yield Paragraph(options.ask)
         heads = [say("handout.answer")]
         for key in ("handout.first", "handout.second")[: len(rounds)]:
             heads += [say(key), say("handout.share")]
@@ -129,7 +130,7 @@ class _Item:
         named = {"letter": LETTERS[place], "text": options.texts[place]}
         cells = [self._words.say(key, named)]
         for votes in rounds:
-            cells += [str(votes[place]), show(votes[place] / sum(votes), "fraction")]
+            cells += [str(votes[place]), show(round(votes[place] / sum(votes), 2), "fraction")]
         return tuple(cells)
 
     def _options(self) -> Options | None:

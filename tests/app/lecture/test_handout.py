@@ -79,7 +79,7 @@ def test_votes_of_both_rounds_stand_beside_the_answers_and_the_right_one_is_mark
     answers = [say(key, {"letter": letter, "text": text})
                for key, letter, text in zip(keys, "ABCD", OPTIONS, strict=True)]  # fmt: skip
     assert [row[0] for row in table.rows] == answers
-    assert table.rows[2][1:] == ("30", "35.7 %", "60", "75 %")
+    assert table.rows[2][1:] == ("30", "36 %", "60", "75 %")
     assert LESSON.words.predict.ask in texts(parts)
     values = {"right": 30, "total": 84, "right_then": 60, "total_then": 80}
     assert say("handout.had_it_then", values) in texts(parts)
