@@ -12,6 +12,7 @@ from html import escape
 
 from PySide6.QtCore import (
     QBuffer,
+    QEventLoop,
     QIODevice,
     QMarginsF,
     QObject,
@@ -49,7 +50,8 @@ PLACE = 1  # the property of the text that says which plot stands there
 
 
 def to_pdf(document: Document, words: Words) -> bytes:
-    """Return the whole file; only from a thread with an application of Qt."""
+    """Return the whole file. There must be an application of Qt; the thread may be any."""
+    loop = QEventLoop()  # held: a layout starts timers, which a thread without one refuses
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
@@ -80,6 +82,7 @@ def to_pdf(document: Document, words: Words) -> bytes:
             text.drawContents(painter, seen)
             painter.restore()
             _number(painter, words, number + 1, count, page)
+    del loop
     return bytes(buffer.data().data())
 
 

@@ -19,6 +19,7 @@ from experiments.engine.report_file import FORMAT, VERSION
 COLUMNS = 80
 MOST_ROWS = 40  # of a plot: longer tables are for programs
 GAP = 2  # between two columns
+_LIST = re.compile(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[-+=])")  # what begins one
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -193,4 +194,4 @@ def _wrapped(text: str, *, first: str = "", then: str = "") -> str:
 def _unmarked(text: str) -> str:
     """Return text as Markdown that reads as it stands, on one line."""
     said: str = _MARKUP.sub(r"\\\1", " ".join(text.split()))
-    return re.sub(r"^(\d*)([-+=]|[.)](?=\s|$))", r"\1\\\2", said)
+    return _LIST.sub(r"\1\\\2", said)

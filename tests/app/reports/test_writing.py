@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import pytest
@@ -177,6 +178,14 @@ def test_texts_are_no_markup(evil):
     assert len({re.sub(r"\\\|", "", row).count("|") for row in rows}) == 1
 
 
+def test_numbers_and_lists_are_left_as_they_read_in_markdown():
+    facts = Facts((("3.1 GHz", "-5"), ("1. first", "2) second")))
+    document = Document(title="+ x", subtitle="", date="", parts=(facts, Bullets(("1", "= y"))))
+    markdown = as_text(document, "markdown", WORDS)
+    for line in ("# \\+ x", "- 3.1 GHz: \\-5", "- 1\\. first: 2\\) second", "- 1", "- \\= y"):
+        assert line in markdown.splitlines()
+
+
 def test_text_has_80_columns_and_loses_nothing(document, evil):
     for each in (document, evil):
         text = as_text(each, "text", WORDS)
@@ -226,6 +235,14 @@ def test_a_pdf_has_pages_fonts_and_words_that_are_found(document, tmp_path):
     shown = plot.picture.said.partition(": ")[2].partition(".")[0]  # such as "320 ms"
     assert re.search(r"\d", shown)
     assert shown in said
+
+
+@pytest.mark.parametrize("kind", ["pdf", "html"])
+def test_it_is_written_by_another_thread_without_a_word_of_qt(document, qtlog, kind):
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        data = thread.submit(written, document, kind, WORDS).result()
+    assert len(data) > 10_000
+    assert [record.message for record in qtlog.records] == []
 
 
 def test_no_heading_ends_a_page(qapp, fonts, tmp_path):
