@@ -161,6 +161,7 @@ class RecordKeeper:
         self._file = f"{name}-{stamp}{SUFFIX}"
         beside = [path.parent] if path and not is_shipped(path) else []
         self._folders: Sequence[Path] = (*beside, data / FOLDER)
+        self.origin = path or data / FOLDER / self._file  # recordings are looked for beside it
 
     def keep(
         self, place: int, turn: Turn, options: Options | None = None, run: str = ""

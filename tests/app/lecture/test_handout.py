@@ -10,11 +10,14 @@ from dataclasses import replace
 import pytest
 
 from app.anonymous import nameless
+from app.lecture.course import Course, Turn
 from app.lecture.fallbacks import made_name
 from app.lecture.file import Item, Lecture
 from app.lecture.found import FoundItem, find
 from app.lecture.handout import handout
-from app.lecture.record import SUFFIX, HeldItem, LectureRecord, record_of
+from app.lecture.options import Options
+from app.lecture.record import SUFFIX, HeldItem, LectureRecord, RecordKeeper, record_of
+from app.lecture.record import read as read_record
 from app.reports.document import Document, Heading, Paragraph, Plot, Table
 from app.reports.pictures import drawer
 from app.reports.writing import as_text, written
@@ -23,7 +26,7 @@ from experiments.core.problems import Problem
 from experiments.engine.recording import read
 from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording, texts
 from tests.app.recordings import CATALOGUE, burst, threads
-from tests.app.reports.made import WORDS
+from tests.app.reports.made import NOTES, WORDS
 from widgets.style import theme as themes
 
 say = WORDS.say
@@ -270,6 +273,35 @@ def test_nobody_is_named(lecture):
     assert "\x1b" not in document.title
     text = as_text(document, "text", WORDS)
     assert nameless()(text) == text
+
+
+def test_what_the_presenter_wrote_and_guessed_stays_with_the_presenter(tmp_path):
+    record = LectureRecord(at=AT, item=(HeldItem(experiment="gil-threads", run=LIVE.run),))
+    library = Library(tmp_path)
+    library.adopt(recording())
+    before, _ = one(record, tmp_path)
+
+    library.describe(library.runs()[0], NOTES)
+
+    assert one(record, tmp_path)[0] == before
+
+
+def test_a_lecture_that_has_just_ended_becomes_a_handout(tmp_path):
+    library, made = Library(tmp_path), threads()
+    library.adopt(made.write(tmp_path / "made.coreopsis.jsonl"))
+    lecture = Lecture(title="Ten things", item=(Item(experiment="gil-threads"),))
+    keeper = RecordKeeper(lecture, None, tmp_path, AT)
+    course = Course([Turn(options=4)])
+    course.forward()
+    course.vote(2)
+    keeper.keep(0, course.turn, Options("?", OPTIONS), made.run)
+
+    found = find(keeper.record, keeper.origin, tmp_path, library.runs(), CATALOGUE)
+    document = handout(WORDS, keeper.record, found, None)
+
+    assert "Test CPU" in document.subtitle
+    assert say("handout.had_it", {"right": 1, "total": 1}) in texts(document.parts)
+    assert handout(WORDS, read_record(keeper.path), found, None) == document
 
 
 def test_html_is_valid_and_its_foot_tells_of_a_lecture(document, tmp_path):
