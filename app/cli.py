@@ -129,6 +129,8 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
             from app.terminal.gather import run
         case "preflight":
             from app.terminal.preflight import run
+        case "handout":
+            from app.terminal.handout import run
         case "new":
             from app.terminal.new import run
         case "check":

@@ -141,6 +141,14 @@ def parser() -> argparse.ArgumentParser:
     )
     preflight.add_argument("--json", action="store_true", help="write JSON to standard output")
 
+    handout = add("handout", "write what a lecture asked, measured and explained")
+    handout.epilog = "Without an option it is written as Markdown to standard output."
+    handout.add_argument(
+        "file", type=Path, metavar="FILE", help="a lecture, or the record of one that was held"
+    )
+    handout.add_argument("--html", type=Path, metavar="FILE", help="write one page for a browser")
+    handout.add_argument("--pdf", type=Path, metavar="FILE", help="write pages for printing")
+
     new = add("new", "write an experiment of your own, which runs at once")
     new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
     new.add_argument(

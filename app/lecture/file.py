@@ -107,10 +107,15 @@ def _fault(lecture: Lecture) -> str:
     if any(time is not None and not 0 < time <= LONGEST_MINUTES for time in times):
         return "its minutes must be more than 0 and at most a day"
     for item in lecture.item:
-        path = PurePosixPath(item.recording.replace("\\", "/"))
-        if item.recording and (path.name != item.recording or path.name in ("", ".", "..")):
+        if not is_beside(item.recording):
             return f"the recording {item.recording!r} must be a file beside it"
     return ""
+
+
+def is_beside(name: str) -> bool:
+    """Is it the bare name of a file, or ""? Else it would lie elsewhere."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not name or (path.name == name and name not in (".", ".."))
 
 
 def encode(lecture: Lecture) -> bytes:

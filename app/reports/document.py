@@ -106,3 +106,4 @@ class Document:
     data: Mapping[str, Any] = field(default_factory=dict)
     language: str = "en"
     name: str = "report"  # of its file, without an ending
+    foot: str = "report.written_by"  # the key of what stands at its end

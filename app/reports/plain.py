@@ -49,7 +49,7 @@ def to_json(document: Document) -> str:
 def foot(document: Document, words: Words, *, reopens: bool = False) -> str:
     """Return what stands at the end of every report; one that `reopens` says how."""
     values = {"program": _program(), "at": document.date[:19].replace("T", " ")}
-    said = words.say("report.written_by", values)
+    said = words.say(document.foot, values)
     return f"{said} {words.say('report.reopens')}" if reopens else said
 
 

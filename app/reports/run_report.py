@@ -28,7 +28,7 @@ from app.runs.run_notes import RunNotes, read_notes, told_notes
 from app.trust import DISTURBANCES
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
-from experiments.core.lesson_run import lesson_run
+from experiments.core.lesson_run import LessonRun, lesson_run
 from experiments.core.lessons import Explained, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
@@ -87,24 +87,15 @@ def run_report(
     All of it follows from lines that were made clean first, so that plots name nobody either.
     Raises UserError where the experiment has changed its tables since.
     """
-    is_sound = ALTERED not in source.recording.notes
-    lines = clean_lines(
-        source.lines,
-        is_own=source.experiment.is_own,
-        is_sealed=is_sound,
-        names=include.names,
-    )
-    recording = recording_of("", (bytes(line) + b"\n" for line in lines))
-    notes = _allowed(source.notes, include)
-    parts = _Parts(words, source, recording, notes, draw, why_not)
+    parts = RunParts(words, source, include, draw, why_not)
     data: dict[str, Any] = {}
-    is_small = sum(len(bytes(line)) for line in lines) <= MOST_BYTES
+    is_small = sum(len(bytes(line)) for line in parts.lines) <= MOST_BYTES
     if include.data and is_small:
-        data = {"run": {"lines": lines, "notes": msgspec.to_builtins(notes)}}
-    started = recording.started
+        data = {"run": {"lines": parts.lines, "notes": msgspec.to_builtins(parts.notes)}}
+    started = parts.started
     document = Document(
         title=words.say(f"{source.experiment.id}.question"),
-        subtitle=" · ".join(filter(None, (notes.name, parts.kind(), machine_name(started)))),
+        subtitle=" · ".join(filter(None, (parts.notes.name, parts.kind(), machine_name(started)))),
         date=started.at,
         parts=(*parts.all(), *((parts.too_large(),) if include.data and not is_small else ())),
         data=data,
@@ -122,20 +113,27 @@ def _allowed(notes: RunNotes, include: Include) -> RunNotes:
     )
 
 
-class _Parts:
-    """Puts a run into the parts of its report."""
+class RunParts:
+    """Puts a run into the parts of its report; other reports take those that they need."""
 
     def __init__(
         self,
         words: Words,
         source: Source,
-        recording: Recording,
-        notes: RunNotes,
+        include: Include,
         draw: Draw | None,
-        why_not: str,
+        why_not: str = "",
     ) -> None:
-        self._why_not = why_not
-        self._words, self._recording, self._notes = words, recording, notes
+        """Make the lines of a run clean, and look at them. Raises UserError as `run_report`."""
+        self.lines = clean_lines(
+            source.lines,
+            is_own=source.experiment.is_own,
+            is_sealed=ALTERED not in source.recording.notes,
+            names=include.names,
+        )
+        recording = recording_of("", (bytes(line) + b"\n" for line in self.lines))
+        self.started, self.notes = recording.started, _allowed(source.notes, include)
+        self._words, self._recording, self._why_not = words, recording, why_not
         self._experiment, self._lesson, self._draw = source.experiment, source.lesson, draw
         self._tables = recording.tables(source.experiment)
         self._finished, self._other_version = analysed_anew(recording, source.experiment)
@@ -154,14 +152,15 @@ class _Parts:
     def all(self) -> Iterator[Part]:
         """Yield every part in its order."""
         yield from self._prediction()
-        yield from self._result()
+        yield self._heading("page.result")
+        yield from self.result()
         yield from self._plots()
         yield from self._numbers()
         yield from self._limits()
         yield from self._method()
-        if self._notes.note:
+        if self.notes.note:
             yield self._heading("report.own_note")
-            yield Paragraph(self._notes.note)
+            yield Paragraph(self.notes.note)
 
     def kind(self) -> str:
         """Return whether the run was a quick one."""
@@ -175,7 +174,7 @@ class _Parts:
         return Heading(self._words.say(key))
 
     def _prediction(self) -> Iterator[Part]:
-        lesson, guess = self._lesson, self._notes.guess
+        lesson, guess = self._lesson, self.notes.guess
         if lesson is None or guess is None or not lesson.accepts(guess):
             return
         say = self._words.say
@@ -185,25 +184,30 @@ class _Parts:
         if guess.sure in (1, 2, 3):
             facts.append((say("lesson.how_sure"), say(f"lesson.sure_{guess.sure}")))
         yield Facts(tuple(facts))
-        if (explained := self._explained(lesson)) is not None:
+        if (explained := self.explained(lesson)) is not None:
             yield self._heading("lesson.explain")
             yield Paragraph(explained.headline, "strong")
             yield from map(Paragraph, (explained.text, *explained.beside))
 
-    def _explained(self, lesson: Taught) -> Explained | None:
+    def explained(self, lesson: Taught) -> Explained | None:
+        """Return the explanation with the numbers of this run; None where it shows too little."""
+        run = self.lesson_run()
+        return None if run is None else lesson.explain(run, self.notes.guess)
+
+    def lesson_run(self) -> LessonRun | None:
+        """Return the run as its lesson sees it; None unless it is whole."""
         started, finished = self._recording.started, self._finished
         if finished.finding is None or finished.outcome is not messages.Outcome.COMPLETED:
             return None
         try:
             params = from_json(self._experiment.params, started.params, check_choices=False)
-            run = lesson_run(params, self._tables, machine_of(started.machine), finished.finding)
+            return lesson_run(params, self._tables, machine_of(started.machine), finished.finding)
         except (UserError, BadMachine):  # of another version, or damaged
             return None
-        return lesson.explain(run, self._notes.guess)
 
-    def _result(self) -> Iterator[Part]:
+    def result(self) -> Iterator[Part]:
+        """Yield what was found, why, and how far one can trust it."""
         told = self._told
-        yield self._heading("page.result")
         yield from (Paragraph(text) for text in (told.ending, told.problem) if text)
         if told.finding:
             yield Paragraph(told.finding, "strong")
@@ -217,22 +221,23 @@ class _Parts:
             yield Facts(tuple((key.shown.label, key.shown.shown) for key in told.keys))
 
     def _plots(self) -> Iterator[Part]:
-        finding = self._finished.finding
-        values = finding.clear_values() if finding is not None else {}
-        events = self._recording.events
-        frames = {each.table: each for each in events if isinstance(each, messages.Frame)}
-        shown = [
-            view
-            for view in self._experiment.plots
-            if self._tables.get(view.table) or view.table in frames
-        ]
-        if not shown:
+        if not (plots := tuple(self.plots())):
             return
         yield self._heading("report.plots")
         if self._draw is None and self._why_not:
             yield Paragraph(self._why_not, "soft")
-        for view in shown:
-            rows, frame = self._tables[view.table], frames.get(view.table)
+        yield from plots
+
+    def plots(self, *keys: str) -> Iterator[Plot]:
+        """Yield the views of these keys that have something to show; without a key every one."""
+        finding = self._finished.finding
+        values = finding.clear_values() if finding is not None else {}
+        events = self._recording.events
+        frames = {each.table: each for each in events if isinstance(each, messages.Frame)}
+        for view in self._experiment.plots:
+            rows, frame = self._tables.get(view.table, []), frames.get(view.table)
+            if not (rows or frame) or (keys and view.key not in keys):
+                continue
             yield Plot(
                 caption=self._words.say(f"{self._experiment.id}.views.{view.key}"),
                 picture=self._draw(self._experiment, view, rows, values, frame)
@@ -283,15 +288,22 @@ class _Parts:
         words, started, id_ = self._words, self._recording.started, self._experiment.id
         yield self._heading("page.how_measured")
         yield Paragraph(words.say(f"{id_}.method"))
-        notes = [*self._notes_of_run(), *self._of_file]
-        notes += [self._other_version] if self._other_version else []
-        said = [note_text(words, note.key, note.values, id_) for note in notes
-                if note.key not in (*messages.WAITING, *DISTURBANCES)]  # fmt: skip
-        if said:
-            yield Bullets(tuple(said))
+        if said := (*self._said(self._notes_of_run()), *self.remarks()):
+            yield Bullets(said)
         told = settings(words, self._experiment, started.params)
         pairs = [(called, value) for _, called, value in told]
         yield Facts((*pairs, *conditions(words, started), (words.say("runs.id"), started.run[:8])))
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is wrong with the file of the run, or with its age, in sentences."""
+        return self._said([*self._of_file, *filter(None, [self._other_version])])
+
+    def _said(self, notes: Sequence[messages.Note]) -> tuple[str, ...]:
+        return tuple(
+            note_text(self._words, note.key, note.values, self._experiment.id)
+            for note in notes
+            if note.key not in (*messages.WAITING, *DISTURBANCES)
+        )
 
     def _notes_of_run(self) -> list[messages.Note]:
         return [each for each in self._recording.events if isinstance(each, messages.Note)]
