@@ -140,7 +140,7 @@ def from_plain(plain: object, name: str) -> Result:
         raise UserError("checkup_unreadable", name=name)
     version = plain.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise UserError("checkup_newer", name=name)
+        raise UserError("file_newer", name=name)
     try:
         return convert(plain, Result)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:

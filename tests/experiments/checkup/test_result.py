@@ -150,7 +150,7 @@ def test_what_a_later_program_added_is_left_out():
         (b"\xff\xfe", "checkup_unreadable"),
         (b"[" * 100_000, "checkup_unreadable"),
         (json.dumps({**OLDEST, "format": "coreopsis.machine"}).encode(), "checkup_unreadable"),
-        (json.dumps({**OLDEST, "version": VERSION + 1}).encode(), "checkup_newer"),
+        (json.dumps({**OLDEST, "version": VERSION + 1}).encode(), "file_newer"),
         (json.dumps({**OLDEST, "version": "1"}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "version": True}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "rows": None}).encode(), "checkup_refused"),
