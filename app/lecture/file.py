@@ -88,7 +88,7 @@ def decode(data: bytes, name: str) -> Lecture:
         raise UserError("no_lecture", name=name)
     version = plain.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise UserError("lecture_newer", name=name)
+        raise UserError("file_newer", name=name)
     try:
         lecture = convert(plain, Lecture)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:

@@ -104,7 +104,7 @@ def decode(data: bytes, name: str) -> LectureRecord:
             raise UserError("no_lecture", name=name)
         version = plain.get("version")
         if isinstance(version, int) and version > VERSION:
-            raise UserError("lecture_newer", name=name)
+            raise UserError("file_newer", name=name)
         found = convert(plain, LectureRecord)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise UserError("lecture_record_refused", name=name, reason=str(error)) from None

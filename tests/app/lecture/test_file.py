@@ -48,7 +48,7 @@ def test_the_plan_is_what_was_said_or_the_sum_of_the_items():
         (b"\xff", "lecture_refused"),
         (b"a = ", "lecture_refused"),
         (b"a = 1", "no_lecture"),
-        (b'format = "coreopsis.lecture"\nversion = 2', "lecture_newer"),
+        (b'format = "coreopsis.lecture"\nversion = 2', "file_newer"),
         (b'format = "coreopsis.lecture"\nitem = 3', "lecture_refused"),
         (b'format = "coreopsis.lecture"\n[[item]]\nnotes = ""', "lecture_refused"),
         (b'format = "coreopsis.lecture"\nminutes = -1', "lecture_refused"),

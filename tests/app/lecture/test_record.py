@@ -155,7 +155,7 @@ def test_a_lecture_is_read_as_the_record_of_one_that_nobody_has_held(tmp_path):
         (b"\xff\xfe", "lecture_refused"),
         (b"{" * 5000, "lecture_record_refused"),
         (b'{"format": "coreopsis.run"}', "no_lecture"),
-        (json_of(version=2), "lecture_newer"),
+        (json_of(version=2), "file_newer"),
         (json_of(version=0), "lecture_record_refused"),
         (json_of(version="1"), "lecture_record_refused"),
         (json_of(at=""), "lecture_record_refused"),
