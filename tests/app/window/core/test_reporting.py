@@ -126,6 +126,7 @@ def test_it_is_copied_as_text(shown):
     settle(lambda: sheet.copy.text() == say("trouble.copied"))
 
     assert json.loads(QGuiApplication.clipboard().text())["format"] == "coreopsis.report"
+    QGuiApplication.clipboard().clear()  # Qt's offscreen clipboard crashes with it at the exit
 
 
 def test_closing_the_sheet_while_it_is_made_does_no_harm(shown):
