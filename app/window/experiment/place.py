@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.lecture.file import Item, Lecture
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
@@ -20,6 +22,7 @@ from app.window.experiment.side_controller import SideController
 from app.window.experiment.view_switch import ViewSwitch
 from app.window.lesson.part import LessonPart
 from experiments.core.declare import Experiment
+from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError
 from widgets.controls.basics import announce, column, row
 from widgets.controls.place_head import BELOW, MARGINS
@@ -204,6 +207,7 @@ class ExperimentPage(QWidget):
             do.save_picture: output.save_picture,
             do.save_csv: output.save_csv,
             do.notebook: output.save_notebook,
+            do.lecture: self._begin_lecture,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -337,6 +341,22 @@ class ExperimentPage(QWidget):
             self.model.show_own()
         else:
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
+
+    def _begin_lecture(self) -> None:
+        """Show this experiment in front of a class, with the settings of the form."""
+        if self._experiment is not None:
+            self.session.asked_for_lecture.emit(Lecture(item=(self.as_item(),)), None)
+
+    def as_item(self) -> Item:
+        """Return the shown experiment as an item of a lecture, with its changed settings."""
+        assert self._experiment is not None
+        entry = self.session.entries.get(self._experiment.id)
+        changed: dict[str, Any] = {}
+        with contextlib.suppress(UserError):  # what is typed there is no setting yet
+            if entry is not None:
+                usual, now = to_json(entry.params), to_json(self._side.params())
+                changed = {name: value for name, value in now.items() if value != usual.get(name)}
+        return Item(experiment=self._experiment.id, set=changed)
 
     def _choose_beside(self) -> None:
         """Open the menu of runs to compare with."""

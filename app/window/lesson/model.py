@@ -20,6 +20,7 @@ from experiments.core.lessons import Explained, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine.messages import Outcome
+from experiments.engine.run_state import RunState
 from machine.model import BadMachine, Machine
 from machine.model import from_json as machine_of
 from widgets.lesson.steps import LESSON, WITHOUT, Step
@@ -115,7 +116,7 @@ class LessonModel(QObject):
             return None
         if self._read[0] is not finished:
             here = self._session.machine if self._page.is_of_here else None
-            self._read = (finished, _lesson_run(loaded, here))
+            self._read = (finished, run_of(loaded.run_state, here))
         return self._read[1]
 
     @property
@@ -290,8 +291,8 @@ def _is_opened(loaded: LoadedRun | None) -> bool:
     return loaded is not None and loaded.is_opened
 
 
-def _lesson_run(loaded: LoadedRun, here: Machine | None) -> LessonRun | None:
-    run_state = loaded.run_state
+def run_of(run_state: RunState, here: Machine | None) -> LessonRun | None:
+    """Return a run as its lesson sees it; None unless it was completed."""
     started, finished = run_state.started, run_state.finished
     if started is None or finished is None or finished.finding is None:
         return None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget
 
     from app.window.core.place import Place
+    from app.window.lecture.mode import LectureMode
     from app.window.shell.actions import Actions
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
@@ -62,10 +63,12 @@ class Window(QWidget):
         self._closing: Closing
         self.preferences: Preferences
         self.actions_here: Actions
+        self.lecture_mode: LectureMode
         self._restore()
 
     def furnish(self) -> None:
         """Build the frame, the first place, and the actions."""
+        from app.window.lecture.mode import LectureMode
         from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing
@@ -80,10 +83,12 @@ class Window(QWidget):
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
         self.actions_here = Actions(self, self._rail)
+        self.lecture_mode = LectureMode(self)
         self._furnished = True
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
+        session.asked_for_lecture.connect(self.lecture_mode.begin)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
         last = session.settings.place

@@ -1,0 +1,363 @@
+"""A lecture on its way: what each key does, and that it goes on whatever happens to a run.
+
+No windows. Each act is guarded: an exception in it becomes one line for the presenter, and the
+recording is shown in place of the run.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.lecture.course import Course, Step
+from app.lecture.file import Lecture
+from app.window.core.session import Session
+from app.window.experiment.loaded_run import LoadedRun
+from app.window.lecture.items import Prepared, prepare
+from app.window.lecture.live import LiveRun
+from app.window.lecture.recordings import Recordings, pause_s
+from app.window.lesson.model import run_of
+from experiments.core.lesson_run import LessonRun
+from experiments.core.problems import Problem
+from experiments.engine.run_state import RunState
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+
+SECOND_MS = 1000
+SLEPT_S = 10.0  # by which the clock on the wall is ahead: nobody waits that long for a turn
+
+
+def guarded(
+    act: Callable[Concatenate[Conductor, P], object],
+) -> Callable[Concatenate[Conductor, P], None]:
+    """Let an act fail without ending the lecture."""
+
+    @functools.wraps(act)
+    def safely(self: Conductor, *given: P.args, **named: P.kwargs) -> None:
+        try:
+            act(self, *given, **named)
+        except Exception as error:
+            self.rescue(error)
+        self.changed.emit()
+
+    return safely
+
+
+class Conductor(QObject):
+    """The course of a lecture with its runs and recordings."""
+
+    changed = Signal()  # another step, item, vote, reason
+    moved = Signal()  # rows, or the time has gone on
+    left = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        lecture: Lecture,
+        folder: Path | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """Take a lecture of at least one item; `folder` is that of its file."""
+        super().__init__()
+        self.session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
+        self.items = [prepare(session, item) for item in lecture.item]
+        self.course = Course([prepared.turn() for prepared in self.items])
+        self.recordings = Recordings(session, self.items, folder)
+        self.live = LiveRun(session, clock)
+        self.reason = ""  # what else is wrong, in one line
+        self.is_halo = self.is_black = self.is_frozen = False
+        self._runs: dict[int, RunState] = {}  # measured here, by place
+        self._by_recording: set[int] = set()  # items that R was pressed for
+        self._read: tuple[object, LessonRun | None] = (None, None)
+        self._began_s, self._looked = clock(), (clock(), wall())
+        self.live.moved.connect(self._move)
+        self.live.ended.connect(self._take_run)
+        self.live.failed.connect(self._fail)
+        self.recordings.came.connect(self._take_recording)
+        session.entries_changed.connect(self.changed)
+        self._seconds = QTimer(self, interval=SECOND_MS)
+        self._seconds.timeout.connect(self.look_again)
+        self._seconds.start()
+        self._arrive()
+
+    # --- what is shown ------------------------------------------------------------------------
+
+    @property
+    def prepared(self) -> Prepared:
+        """The item of now."""
+        return self.items[self.course.place]
+
+    @property
+    def recording(self) -> LoadedRun | None:
+        """The recording of the item of now, if it is read."""
+        return self.recordings.get(self.course.place)
+
+    @property
+    def run_state(self) -> RunState | None:
+        """The run that is shown, or what of it has come."""
+        if self.course.turn.is_recording:
+            return self.recording.run_state if self.recording is not None else None
+        return self._runs.get(self.course.place)
+
+    @property
+    def lesson_run(self) -> LessonRun | None:
+        """The shown run as its lesson sees it; None unless it is whole."""
+        run_state = self.run_state
+        if run_state is None or run_state.finished is None:
+            return None
+        if self._read[0] is not run_state.finished:
+            here = None if self.course.turn.is_recording else self.session.machine
+            self._read = (run_state.finished, run_of(run_state, here))
+        return self._read[1]
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, in one line; "" for nothing."""
+        return " ".join(filter(None, (self.live.reason, self.reason)))
+
+    @property
+    def is_voting(self) -> bool:
+        """Are hands counted now?"""
+        return self.course.turn.step in (Step.VOTE, Step.AGAIN)
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long the lecture has lasted."""
+        return self._clock() - self._began_s
+
+    def right(self, place: int) -> int | None:
+        """Return the right option of an item, None while nobody knows."""
+        prepared = self.items[place]
+        is_known = place == self.course.place and prepared.options and prepared.taught
+        run = self.lesson_run if is_known else None
+        if run is None or prepared.options is None or prepared.taught is None:
+            return None
+        return prepared.options.right(prepared.taught, run)
+
+    # --- keys ---------------------------------------------------------------------------------
+
+    @guarded
+    def forward(self) -> None:
+        """Go one step on; where a run has failed, its recording is the step."""
+        turn = self.course.turn
+        if turn.step is Step.RUN and not turn.is_measured:
+            if self.live.is_under_way and not self.trouble:
+                return
+            if not self._show_recording():
+                if not self.recordings.is_read(self.course.place):
+                    return  # it comes as soon as it is read
+                self.course.measured()  # there is nothing to show, and the lecture goes on
+                self.course.forward()
+            return
+        place = self.course.place
+        self.course.forward()
+        self._follow(place)
+
+    @guarded
+    def back(self) -> None:
+        """Go one step back; a run under way goes on within its item."""
+        place = self.course.place
+        self.course.back()
+        self._follow(place)
+
+    @guarded
+    def vote(self, option: int, by: int = 1) -> None:
+        """Count a hand, or take one away."""
+        self.course.vote(option, by)
+
+    @guarded
+    def vote_again(self) -> None:
+        """Begin the second vote."""
+        self.course.vote_again()
+
+    @guarded
+    def show_recording(self) -> None:
+        """Show the recording at the same place; before the run, have it stand in for it."""
+        self._by_recording.add(self.course.place)
+        if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            self._show_recording()
+
+    @guarded
+    def show_live(self) -> None:
+        """Show the run of this machine again, or measure anew where there is no whole one."""
+        place, turn = self.course.place, self.course.turn
+        self._by_recording.discard(place)
+        self.reason = ""
+        if turn.step not in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            return
+        run_state = self._runs.get(place)
+        if run_state is not None and run_state.finished is not None and self._is_whole(run_state):
+            self.course.measured()
+            self._know_arms()
+        elif not self.live.is_under_way:
+            turn.step, turn.is_measured, turn.is_recording = Step.RUN, False, False
+            self._begin_run()
+
+    @guarded
+    def go(self, place: int) -> None:
+        """Go to an item."""
+        before = self.course.place
+        self.course.go(place)
+        self._follow(before)
+
+    @guarded
+    def freeze(self) -> None:
+        """Keep the picture that the class sees, or let it go on."""
+        self.is_frozen = not self.is_frozen
+
+    @guarded
+    def blacken(self) -> None:
+        """Make the screen of the class black, or show the slide again."""
+        self.is_black = not self.is_black
+
+    @guarded
+    def use_halo(self) -> None:
+        """Draw a ring around the mouse, or not."""
+        self.is_halo = not self.is_halo
+
+    def leave(self) -> None:
+        """End the lecture; a run under way is stopped."""
+        self._seconds.stop()
+        self.live.drop()
+        self.left.emit()
+
+    def rescue(self, error: Exception) -> None:
+        """Take note of an exception, and show the recording in place of the run."""
+        log.error("in a lecture", exc_info=error)
+        values = {"error": f"{type(error).__name__}: {error}"}
+        self.reason = self.session.say(Problem("unexpected", values))
+        if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            try:
+                self._show_recording()
+            except Exception:
+                log.exception("in a lecture, once more")
+                self.course.measured()
+
+    @guarded
+    def look_again(self) -> None:
+        """Notice what does not come, and a machine that was asleep; meant for once a second."""
+        self.live.look_again()
+        now = self._clock(), self._wall()
+        slept_s = (now[1] - self._looked[1]) - (now[0] - self._looked[0])
+        self._looked = now
+        if slept_s > SLEPT_S and self.live.is_under_way:
+            say = self.session.words.say
+            self.live.fail(say("lecture.slept", {"duration": slept_s}))
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _follow(self, before: int) -> None:
+        """Do what another step or item asks for."""
+        if self.course.place != before:
+            self.live.drop()
+            self.reason = ""
+            self._arrive()
+        turn = self.course.turn
+        if turn.step is Step.RUN and not turn.is_measured and not self.live.is_under_way:
+            self._begin_run()
+
+    def _arrive(self) -> None:
+        """Have ready what this item and the next one need."""
+        place = self.course.place
+        for wanted in (place, place + 1):
+            self.recordings.want(wanted)
+        self._know_arms()
+        self._warm(place if not self.course.turn.is_measured else place + 1)
+
+    def _warm(self, place: int) -> None:
+        """Keep a process ready for the run of an item."""
+        if place < len(self.items) and not self.session.context.has_fake_machine:
+            experiment = self.items[place].experiment
+            entry = self.session.entries.get(experiment.id) if experiment is not None else None
+            if experiment is not None and (entry is None or entry.need is None):
+                self.session.runner.warm(experiment)
+
+    def _begin_run(self) -> None:
+        place = self.course.place
+        if place in self._by_recording:
+            self._show_recording()
+            return
+        self._runs.pop(place, None)
+        self.live.start(self.prepared, pause_s(self.recording))
+        if self.live.run_state is not None:
+            self._runs[place] = self.live.run_state
+
+    def _show_recording(self) -> bool:
+        """Show the recording at the same step; False while it is not there."""
+        place = self.course.place
+        self._by_recording.add(place)
+        if self.recording is None:
+            self.recordings.want(place)
+            key = "lecture.no_recording" if self.recordings.is_read(place) else "lecture.reading"
+            self.reason = self.session.words.say(key)
+            return False
+        self.reason = self.live.reason
+        self.live.drop()
+        self.course.measured(is_recording=True)
+        self._know_arms()
+        self._warm(place + 1)
+        return True
+
+    def _is_whole(self, run_state: RunState) -> bool:
+        return run_of(run_state, self.session.machine) is not None
+
+    def _know_arms(self) -> None:
+        """Reveal the arms that there are, in an order that new rows do not change."""
+        turn, run_state = self.course.turn, self.run_state
+        recording = self.recording.run_state if self.recording is not None else None
+        view = self.prepared.view
+        if view is None:
+            return
+        recorded = recording.tables.get(view.table, []) if recording is not None else []
+        measured = run_state.tables.get(view.table, []) if run_state is not None else []
+        if run_state is not None and run_state.finished is not None:
+            arms = self.prepared.arms(measured)
+        else:
+            arms = self.prepared.arms([*recorded, *measured])
+        kept = [arm for arm in turn.arms[: turn.shown_arms] if arm in arms]
+        turn.arms = tuple(dict.fromkeys((*kept, *arms)))
+
+    @guarded
+    def _take_run(self) -> None:
+        run_state = self.live.run_state
+        if run_state is None or self.course.turn.is_recording:
+            return
+        self._runs[self.course.place] = run_state
+        self.course.measured()
+        self._know_arms()
+        self._warm(self.course.place + 1)
+
+    @guarded
+    def _fail(self) -> None:
+        """Have the recording ready; the next key shows it."""
+        self.recordings.want(self.course.place)
+
+    @guarded
+    def _take_recording(self, place: int) -> None:
+        if place != self.course.place:
+            return
+        turn = self.course.turn
+        self._know_arms()
+        is_wanted = place in self._by_recording and not turn.is_measured
+        if is_wanted and turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            self._show_recording()
+
+    def _move(self) -> None:
+        try:
+            run_state = self.live.run_state
+            if run_state is not None:
+                self._runs[self.course.place] = run_state
+                self._know_arms()
+        except Exception as error:
+            self.rescue(error)
+            self.changed.emit()
+        self.moved.emit()
