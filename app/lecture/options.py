@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +48,7 @@ def options_of(predict: Predict, words: Words) -> Options | None:
     return None
 
 
-def spread(low: float, high: float) -> Sequence[float]:
+def spread(low: float, high: float) -> tuple[float, ...]:
     """Return four numbers from `low` to `high`, in equal steps on a logarithmic scale.
 
     They are chosen without the answer: each is rounded to 1, 2 or 5, and the nearest is right.

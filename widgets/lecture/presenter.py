@@ -45,7 +45,7 @@ class Presenter(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoFillBackground(True)
         self._sees, self._then = Picture(), Picture()
-        self._problem = label(role="attention", wrap=True)
+        self.problem = label(role="attention", wrap=True)
         self._notes = label(role="notes", wrap=True)
         self._acts = FlowLayout(space=3 * STEP)
         self._machine, self._worker = label(role="soft"), label(role="soft")
@@ -61,7 +61,7 @@ class Presenter(QWidget):
         policy.setHeightForWidth(True)
         buttons.setSizePolicy(policy)
         head = label(words.say("lecture.notes"), "head")
-        left = column(pictures, self._problem, head, notes, buttons, None, space=4 * STEP)
+        left = column(pictures, self.problem, head, notes, buttons, None, space=4 * STEP)
         side = QWidget()
         side.setLayout(column(self._clock, self._plan, self.items, space=3 * STEP))
         self._side = side
@@ -83,8 +83,8 @@ class Presenter(QWidget):
         self._clock.setText(data.clock)
         self._plan.setText(data.plan)
         set_role(self._plan, "doubt" if data.is_behind else "soft")
-        self._problem.setText(data.problem)
-        self._problem.setVisible(bool(data.problem))
+        self.problem.setText(data.problem)
+        self.problem.setVisible(bool(data.problem))
         if data.problem and data.problem != self._problem_told:
             announce(self, data.problem, at_once=True)
         self._problem_told = data.problem

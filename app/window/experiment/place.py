@@ -64,7 +64,7 @@ class ExperimentPage(QWidget):
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
         self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
-        self._warming.timeout.connect(self.model.warm)
+        self._warming.timeout.connect(self._warm)
         self._connect()
         self._connect_actions()
         self._use_letters()
@@ -95,6 +95,7 @@ class ExperimentPage(QWidget):
         """Begin to be seen."""
         self._views.set_seen(True)
         self._each_second.start()
+        self._warming.start()
         self._refresh()
 
     def leave(self) -> None:
@@ -288,6 +289,11 @@ class ExperimentPage(QWidget):
                 values = {"done_fraction": quarter / QUARTERS}
                 self.announce(self, self.session.words.say("page.done_part", values))
             self._quarter = quarter
+
+    def _warm(self) -> None:
+        """Have a process ready, unless the page was left: another may need it."""
+        if self._each_second.isActive():
+            self.model.warm()
 
     def _look_again(self) -> None:
         """Refresh once a second."""

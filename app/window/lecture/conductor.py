@@ -6,7 +6,6 @@ recording is shown in place of the run.
 
 from __future__ import annotations
 
-import functools
 import logging
 import time
 from collections.abc import Callable
@@ -39,11 +38,11 @@ def guarded(
 ) -> Callable[Concatenate[Conductor, P], None]:
     """Let an act fail without ending the lecture."""
 
-    @functools.wraps(act)
-    def safely(self: Conductor, *given: P.args, **named: P.kwargs) -> None:
+    def safely(self: Conductor, /, *given: P.args, **named: P.kwargs) -> None:
         try:
             act(self, *given, **named)
         except Exception as error:
+            log.exception("in a lecture")
             self.rescue(error)
         self.changed.emit()
 
@@ -232,15 +231,15 @@ class Conductor(QObject):
 
     def rescue(self, error: Exception) -> None:
         """Take note of an exception, and show the recording in place of the run."""
-        log.error("in a lecture", exc_info=error)
-        values = {"error": f"{type(error).__name__}: {error}"}
-        self.reason = self.session.say(Problem("unexpected", values))
         if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
             try:
                 self._show_recording()
-            except Exception:
+            except Exception:  # the next key goes on without it
                 log.exception("in a lecture, once more")
-                self.course.measured()
+                self.live.drop()
+                self.course.measured(is_recording=True)
+        values = {"error": f"{type(error).__name__}: {error}"}
+        self.reason = self.session.say(Problem("unexpected", values))
 
     @guarded
     def look_again(self) -> None:
@@ -358,6 +357,7 @@ class Conductor(QObject):
                 self._runs[self.course.place] = run_state
                 self._know_arms()
         except Exception as error:
+            log.exception("in a lecture")
             self.rescue(error)
             self.changed.emit()
         self.moved.emit()

@@ -49,7 +49,7 @@ class Recordings(QObject):
         """Is it known whether there is one?"""
         return place in self._found
 
-    def _take(self, place: int, loaded: LoadedRun | None | Problem) -> None:
+    def _take(self, place: int, loaded: LoadedRun | Problem | None) -> None:
         self._found[place] = loaded if isinstance(loaded, LoadedRun) else None
         self.came.emit(place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 
@@ -20,6 +21,8 @@ from widgets.lecture.presenter import Presenter
 from widgets.lecture.slide import Slide
 from widgets.style import theme as themes
 from widgets.style.look import Look
+
+log = logging.getLogger(__name__)
 
 DRAW_MS = 33
 SHARE = 0.1  # of a core for drawing during a measurement
@@ -124,6 +127,7 @@ class Show(QObject):
         try:
             self._show()
         except Exception as error:
+            log.exception("in a lecture")
             self._conductor.rescue(error)
             self._tell()
 
@@ -194,6 +198,7 @@ class Show(QObject):
         try:
             self._show_slide(self.audience.slide, self._conductor.course)
         except Exception as error:
+            log.exception("in a lecture")
             self._conductor.rescue(error)
             self.refresh()
 
