@@ -195,7 +195,7 @@ def test_a_recording_beside_the_lecture_counts_and_a_damaged_one_does_not(hall, 
     assert "2024-02-03" not in hall.data.band
 
 
-def test_an_exception_shows_the_recording(hall, monkeypatch):
+def test_an_exception_shows_the_recording(hall, monkeypatch, caplog):
     hall.begin()
     hall.to_run()
 
@@ -214,7 +214,7 @@ def test_an_exception_shows_the_recording(hall, monkeypatch):
     assert hall.at == (2, "question")
 
 
-def test_a_slide_that_cannot_be_drawn_does_not_end_the_lecture(hall, monkeypatch):
+def test_a_slide_that_cannot_be_drawn_does_not_end_the_lecture(hall, monkeypatch, caplog):
     from app.window.lecture import show
 
     hall.begin(THREE)
