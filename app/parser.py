@@ -107,6 +107,16 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")
 
+    preflight = add("preflight", "try each item of a lecture here, and record what stands in")
+    preflight.epilog = (
+        "Exit codes: 0 all are ready, 1 one can be neither run nor shown, "
+        "4 some take long, are only recordings, or lack one, 130 stopped."
+    )
+    preflight.add_argument(
+        "file", metavar="FILE", help="a lecture's file, or the name of one, such as ten-things"
+    )
+    preflight.add_argument("--json", action="store_true", help="write JSON to standard output")
+
     new = add("new", "write an experiment of your own, which runs at once")
     new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
     new.add_argument(
