@@ -15,6 +15,7 @@ class SlideData:
     title: str
     options: tuple[str, ...] = ()
     votes: tuple[int, ...] = ()
+    before: tuple[int, ...] = ()  # the first votes, while the second are counted
     hint: str = ""
     key: str = ""  # "Page Down: run"
     source: str = ""  # "measured live on this machine, 4 cores"

@@ -37,7 +37,7 @@ SANS, MONO = "Inter", "JetBrains Mono"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """The colours of one mode, as #RRGGBB, and the zoom of all text."""
+    """The colours of one mode, as #RRGGBB, the zoom of all text, and how thin lines are."""
 
     mode: str
     zoom: float
@@ -58,6 +58,7 @@ class Theme:
     series_words: tuple[str, ...]
     load_low: str
     load_high: str
+    thin: float = 1.0  # pixels of a plot's thin lines, which do not grow with the zoom
 
     def px(self, name: str) -> int:
         """Return the height in pixels of one of the six text sizes."""
@@ -78,6 +79,11 @@ class Theme:
             return colour
         darker = min(QColor(self.panel), QColor(self.ink), key=QColor.lightness)
         return mixed(QColor(colour), darker, DARKER).name()
+
+
+def sized_font(px: int, weight: int) -> QFont:
+    """Return a font of any height in pixels, for what grows with its window."""
+    return QFont(_font(px, weight, mono=False))
 
 
 @functools.cache

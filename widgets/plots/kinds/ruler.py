@@ -180,7 +180,7 @@ class RulerDrawing:
         painter, area = sheet.painter, sheet.area
         y = area.y_px(0.0)
         painter.save()
-        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5))
+        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5 * sheet.theme.thin))
         painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
         low, high = area.sight.x
         steps = ladder(10**low, 10**high, self._terms.unit(self._view.value))
@@ -210,7 +210,7 @@ class RulerDrawing:
             px, colour = area.x_px(pin.place), sheet.colour(pin.colour)
             middle = zero - up * (lift + row * row_px + height / 2)
             end = middle - up * height / 2 if row >= 0 else zero - up * lift
-            painter.setPen(QPen(QColor(colour), 1.5))
+            painter.setPen(QPen(QColor(colour), 1.5 * theme.thin))
             painter.drawLine(QPointF(px, zero), QPointF(px, end))
             if row >= 0:
                 rect = flat.translated(0, middle - height / 2)
