@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.catalogue.card import WALKS
+from widgets.catalogue.card import WALKS, Card
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import ShelfGrid
@@ -27,6 +27,7 @@ class Catalogue(QWidget):
     """Filters above, shelves below. `opened` carries the id of an experiment."""
 
     opened = Signal(str)
+    lecture_wanted = Signal(str)  # this experiment shall be an item of a lecture
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -60,6 +61,8 @@ class Catalogue(QWidget):
         layout.addWidget(self._scroll, 1)
         self._find = self._action("search", self._bar.search)
         self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._add = self._action("add_to_lecture", self._add_to_lecture)
+        self._add.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.use_letters(True)
         self._surprise_action = self._action("surprise", self._surprise)
         self._show_all = self._action("show_all", self._bar.show_all)
@@ -88,10 +91,11 @@ class Catalogue(QWidget):
         """Enable or disable the single-key shortcut of the search."""
         keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
         self._find.setShortcuts([QKeySequence(each) for each in keys])
+        self._add.setShortcut(QKeySequence("L" if used else ""))
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions of this page."""
-        return (self._find, self._surprise_action, self._show_all)
+        return (self._find, self._surprise_action, self._show_all, self._add)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let arrow keys enter the cards from anywhere."""
@@ -154,6 +158,12 @@ class Catalogue(QWidget):
         surprises = self._surprises()
         if surprises:
             self.opened.emit(random.choice(surprises))
+
+    def _add_to_lecture(self) -> None:
+        """Want the experiment whose card has the keyboard."""
+        card = self.window().focusWidget()
+        if isinstance(card, Card):
+            self.lecture_wanted.emit(card.data.id)
 
     def _action(self, key: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._words.say(f"catalogue.{key}"), self)

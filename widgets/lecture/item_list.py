@@ -15,8 +15,8 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from widgets.controls.wrapped import line_px
 from widgets.lecture.presenter_data import ItemLine, Standing
@@ -42,6 +42,7 @@ class ItemList(QListView):
         self.setProperty("role", "plain")
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSelectionMode(QListView.SelectionMode.NoSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -96,13 +97,17 @@ class _Row(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, line = self._look.theme, index.data(LINE_ROLE)
         rect = QRectF(option.rect).adjusted(0, STEP / 2, 0, -STEP / 2)
-        is_now = line.standing is Standing.NOW
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        is_now = line.standing is Standing.NOW or is_selected
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if is_now:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.accent_wash))
             painter.drawRoundedRect(rect, CORNER, CORNER)
+        if is_selected and option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), CORNER, CORNER)
         colour = _colour(line.standing, theme)
         title = theme.font("text", weight=QFont.Weight.DemiBold if is_now else 400)
         note, left = theme.font("note"), rect.left() + 3 * STEP

@@ -26,7 +26,13 @@ SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 690
 APART, HEAD_ROOM, FOOT_SHARE = 24, 165, 0.7
 EXPLAINED_SHARE = 0.4  # of the width, for words beside the plot
 BAND_SIDE, BAND_UP, CORNER = 12, 5, 6
-ASKED, HEADS, EXPLAINS, SAID, NOTES = (64, 56, 48, 44, 36, 28), (44, 38, 32, 26), (32, 28, 24, 20), (24, 22, 20), (20,)
+ASKED, HEADS, EXPLAINS, SAID, NOTES = (
+    (64, 56, 48, 44, 36, 28),
+    (44, 38, 32, 26),
+    (32, 28, 24, 20),
+    (24, 22, 20),
+    (20,),
+)
 
 
 class Slide(QWidget):

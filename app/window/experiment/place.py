@@ -42,6 +42,7 @@ class ExperimentPage(QWidget):
     """Shows one experiment at a time. Its parts share `model`; each has a widget of its own."""
 
     back = Signal()
+    lecture_wanted = Signal(object)  # Item: the shown experiment shall be one of a lecture
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -209,6 +210,7 @@ class ExperimentPage(QWidget):
             do.save_csv: output.save_csv,
             do.notebook: output.save_notebook,
             do.lecture: self._begin_lecture,
+            do.add_to_lecture: lambda: self.lecture_wanted.emit(self.as_item()),
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())

@@ -60,17 +60,17 @@ class Conductor(QObject):
         self,
         session: Session,
         lecture: Lecture,
-        folder: Path | None = None,
+        path: Path | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """Take a lecture of at least one item; `folder` is that of its file."""
+        """Take a lecture of at least one item; `path` is its file."""
         super().__init__()
         self.session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
         self.items = [prepare(session, item) for item in lecture.item]
         self.course = Course([prepared.turn() for prepared in self.items])
-        self.recordings = Recordings(session, self.items, folder)
+        self.recordings = Recordings(session, self.items, path)
         self.live = LiveRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.is_halo = self.is_black = self.is_frozen = False
@@ -103,9 +103,14 @@ class Conductor(QObject):
     @property
     def run_state(self) -> RunState | None:
         """The run that is shown, or what of it has come."""
-        if self.course.turn.is_recording:
-            return self.recording.run_state if self.recording is not None else None
-        return self._runs.get(self.course.place)
+        return self.shown(self.course)
+
+    def shown(self, course: Course) -> RunState | None:
+        """Return the run that is shown at the place of a course."""
+        if not course.turn.is_recording:
+            return self._runs.get(course.place)
+        recording = self.recordings.get(course.place)
+        return recording.run_state if recording is not None else None
 
     @property
     def lesson_run(self) -> LessonRun | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from app.lecture.course import Turn
-from app.lecture.file import Item
+from app.lecture.fallbacks import candidates
+from app.lecture.file import SUFFIX, Item
+from app.lecture.lectures import NAME
 from app.lecture.options import Options, options_of
 from app.runs.selection import completed, expected_s, runs_here
 from app.window.core.session import Session
@@ -16,8 +18,9 @@ from experiments.core.declare import Experiment
 from experiments.core.lessons import Taught, taught
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
-from experiments.core.views import Lines, Plotted
+from experiments.core.views import Heatmap, Plotted
 from machine.memory.host import available_bytes
+from widgets.lecture.series import chosen
 from widgets.plots.contents import label_column
 
 
@@ -42,17 +45,24 @@ class Prepared:
         return Turn(options=len(self.options.texts) if self.options else 0)
 
     def arms(self, rows: Iterable[Any]) -> list[str]:
-        """Return the labels of the rows in the order in which they are revealed."""
-        column = label_column(self.view) if self.view is not None else None
-        if column is None:
+        """Return the labels of the rows in the order in which they are revealed.
+
+        Cells are one picture, and other views without labels too.
+        """
+        view, experiment = self.view, self.experiment
+        column = label_column(view) if view is not None else None
+        if view is None or experiment is None or column is None or isinstance(view, Heatmap):
             return []
-        only = self.view.only if isinstance(self.view, Lines) else ()
         found = dict.fromkeys(str(getattr(row, column)) for row in rows)
-        order = getattr(self.view, "order", ())
+        order = getattr(view, "order", ())
         held = self.taught.held_back if self.taught is not None else ()
-        known = [each for each in found if not only or each in only]
-        known.sort(key=lambda each: order.index(each) if each in order else len(order))
-        return sorted(known, key=lambda each: each in held)
+        shown = sorted(
+            set(chosen(experiment, view, found)),
+            key=lambda arm: (
+                order.index(arm) if arm in order else len(order) + list(found).index(arm)
+            ),
+        )
+        return sorted(shown, key=lambda arm: arm in held)
 
 
 def prepare(session: Session, item: Item) -> Prepared:
@@ -100,21 +110,20 @@ def seconds_of(session: Session, prepared: Prepared) -> float | None:
     return expected_s(here, experiment, params)
 
 
-def recordings_of(session: Session, prepared: Prepared, folder: Path | None) -> Sequence[Path]:
+def recordings_of(session: Session, prepared: Prepared, path: Path | None) -> Sequence[Path]:
     """Return the files that may stand in for a run, the best first.
 
-    That is the one beside the lecture, the one that comes with the experiment, and the last
-    whole run that was made here.
+    Behind those that preflight knows stands the last whole run that was made here.
     """
-    if prepared.experiment is None:
+    experiment, machine = prepared.experiment, session.machine
+    if experiment is None:
         return ()
-    id_, machine = prepared.experiment.id, session.machine
-    beside = folder / prepared.item.recording if folder and prepared.item.recording else None
-    shipped = session.catalogue.recording(id_)
-    here = runs_here(session.runs, id_, machine) if machine is not None else ()
-    kept = next(iter(completed(list(here), id_)), None)
-    found = (beside, shipped, kept.path if kept is not None else None)
-    return [path for path in found if path is not None]
+    data = session.context.folder
+    path = path or data / NAME / SUFFIX  # of no file, beside which there is nothing
+    found = candidates(prepared.item, experiment, path, data, session.catalogue)
+    here = runs_here(session.runs, experiment.id, machine) if machine is not None else ()
+    kept = completed(list(here), experiment.id)[:1]
+    return [*(each for _, each in found), *(run.path for run in kept)]
 
 
 def _lesson(session: Session, experiment: Experiment[Any]) -> Taught | None:

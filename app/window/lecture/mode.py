@@ -26,17 +26,17 @@ class LectureMode(QObject):
         self.show: Show | None = None
         self._session.closing.connect(self.leave)
 
-    def begin(self, lecture: Lecture, folder: Path | None = None) -> None:
-        """Begin a lecture with its first question; `folder` is that of its file."""
+    def begin(self, lecture: Lecture, path: Path | None = None) -> None:
+        """Begin a lecture with its first question; `path` is its file."""
         if self.conductor is not None or not self._session.is_awake:
             return
         if not lecture.item:
-            self._session.troubled.emit(Problem("lecture_empty"))
+            self._session.troubled.emit(Problem("lecture_without_items"))
             return
         from app.window.lecture.conductor import Conductor
         from app.window.lecture.show import Show
 
-        self.conductor = Conductor(self._session, lecture, folder)
+        self.conductor = Conductor(self._session, lecture, path)
         self.conductor.left.connect(self._end)
         self._window.place.leave()
         self.show = Show(self.conductor, self._window.screen())

@@ -23,10 +23,10 @@ class Recordings(QObject):
     came = Signal(int)
 
     def __init__(
-        self, session: Session, items: Sequence[Prepared], folder: Path | None = None
+        self, session: Session, items: Sequence[Prepared], path: Path | None = None
     ) -> None:
         super().__init__()
-        self._session, self._items, self._folder = session, items, folder
+        self._session, self._items, self._path = session, items, path
         self._found: dict[int, LoadedRun | None] = {}
         self._asked: set[int] = set()
 
@@ -36,7 +36,7 @@ class Recordings(QObject):
             return
         self._asked.add(place)
         prepared = self._items[place]
-        paths = recordings_of(self._session, prepared, self._folder)
+        paths = recordings_of(self._session, prepared, self._path)
         work = partial(_first, paths, self._session.catalogue, prepared.item.experiment)
         take = partial(self._take, place)
         self._session.background.do_soon(work, take, failed=lambda _problem: take(None))

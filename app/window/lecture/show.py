@@ -181,9 +181,7 @@ class Show(QObject):
         slide.show_experiment(prepared.experiment)
         slide.show_data(slide_of(conductor, course))
         if turn.step in PLOTTED:
-            is_now = course.place == conductor.course.place
-            run_state = conductor.run_state if is_now else None
-            _draw(slide, course, run_state, conductor)
+            _draw(slide, course, conductor.shown(course), conductor)
 
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""

@@ -13,15 +13,17 @@ from experiments.engine.run_state import RunState
 from machine.model import physical_cores
 from widgets.lecture.slide_data import SlideData
 
+RECORDING = "recording"
 PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 
 def after(conductor: Conductor) -> Course:
     """Return the course as it would be after the next key, however the run ends."""
     then = copy.deepcopy(conductor.course)
-    if then.turn.step is Step.RUN:
-        then.turn.is_measured = True
-    then.forward()
+    if next_step(conductor) == RECORDING:
+        then.measured(is_recording=True)
+    else:
+        then.forward()
     return then
 
 
@@ -34,8 +36,7 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
     options = prepared.options
     is_vote = turn.step in (Step.VOTE, Step.AGAIN)
     is_asked = turn.step is Step.QUESTION or is_vote
-    is_here = course.place == now.place and turn.step in PLOTTED
-    run_state = conductor.run_state if is_here else None
+    run_state = conductor.shown(course) if turn.step in PLOTTED else None
     told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
     verdict, said = _explained(conductor, told, turn) if told is not None else ("", "")
     return SlideData(
@@ -45,9 +46,10 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
         title=options.ask if options and is_asked and not prepared.item.title else prepared.title,
         options=options.texts if options and is_asked else (),
         votes=tuple(_votes(turn)) if is_vote else (),
+        before=tuple(turn.first.counts) if turn.step is Step.AGAIN else (),
         hint=_hint(words, turn) if is_vote else "",
         key=next_key(conductor) if course is now else "",
-        source=_source(conductor) if run_state is not None and not turn.is_recording else "",
+        source=_source(conductor) if run_state and run_state.rows and not turn.is_recording else "",
         band=_band(words, run_state) if turn.is_recording else "",
         verdict=verdict,
         said=said,
@@ -67,8 +69,9 @@ def next_step(conductor: Conductor) -> str:
     course = conductor.course
     turn = course.turn
     if turn.step is Step.RUN and not turn.is_measured:
-        return "recording" if conductor.trouble else ""
-    then = after(conductor)
+        return RECORDING if conductor.trouble else ""
+    then = copy.deepcopy(course)
+    then.forward()
     if then.is_over:
         return "end"
     return "item" if then.place != course.place else str(then.turn.step)
@@ -83,7 +86,7 @@ def _hint(words: Words, turn: Turn) -> str:
     hint = votes.hint()
     if hint is Hint.NONE:
         return ""
-    values = {"count": votes.total, "most_fraction": votes.most_fraction}
+    values = {"count": votes.total, "percent": round(100 * votes.most_fraction)}
     counted = words.say("lecture.votes_one" if votes.total == 1 else "lecture.votes", values)
     return f"{counted} {words.say(f'lecture.hint.{hint}')}"
 
@@ -109,7 +112,7 @@ def _explained(conductor: Conductor, told: Report, turn: Turn) -> tuple[str, str
     if right is not None and votes.total:
         values = {"right": votes.counts[right], "total": votes.total}
         had = conductor.session.words.say("lecture.had_it", values)
-    return told.finding or told.ending, " ".join(filter(None, (had, told.because)))
+    return told.finding, " ".join(filter(None, (had, told.because)))
 
 
 def _source(conductor: Conductor) -> str:

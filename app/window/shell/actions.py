@@ -39,6 +39,7 @@ class Actions(QObject):
         yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
         yield "places.experiments", "Ctrl+3", lambda: window.go(Target(EXPERIMENTS))
         yield "places.runs", "Ctrl+4", lambda: window.go(Target(RUNS))
+        yield "playlist.lecture", "", lambda: window.show_playlist(None)
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
         yield "frame.stop_run", "Escape", lambda: self._session.runner.stop()

@@ -7,7 +7,8 @@ The first paint shows only the background in the theme's colours, so that it nee
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QMargins, QRect, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
@@ -17,10 +18,11 @@ from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtCore import QEvent, QMimeData
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
+    from app.window.catalogue.place import ExperimentsPlace
     from app.window.core.place import Place
     from app.window.lecture.mode import LectureMode
     from app.window.shell.actions import Actions
@@ -53,6 +55,7 @@ class Window(QWidget):
         super().__init__()
         self.session = session
         self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
         self._places: dict[str, Place] = {}
         self._back: list[str] = []
         self._painted = self._furnished = False
@@ -88,6 +91,7 @@ class Window(QWidget):
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
+        session.asked_for_playlist.connect(self.show_playlist)
         session.asked_for_lecture.connect(self.lecture_mode.begin)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
@@ -112,6 +116,15 @@ class Window(QWidget):
             place.go_back()
         place.open(target)
         self._status.show_place(place)
+
+    def show_playlist(self, path: Path | None) -> None:
+        """Show the panel in which a lecture is put together; `path` is one to open in it."""
+        if self.place.name != EXPERIMENTS:
+            self.go(Target(EXPERIMENTS))
+        place = cast("ExperimentsPlace", self.place)
+        if path is not None:
+            place.playlist.open(path)
+        place.playlist.show()
 
     def go_back(self) -> None:
         """Go one step back within the place, or else to the place before this one."""
@@ -199,6 +212,17 @@ class Window(QWidget):
 
         return go_on(self, forward=forward)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take the file of a lecture in every place."""
+        if _lecture(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the lecture."""
+        if (path := _lecture(event.mimeData())) is not None:
+            event.acceptProposedAction()
+            self.show_playlist(path)
+
     def changeEvent(self, event: QEvent) -> None:
         """Follow the desktop from light to dark."""
         super().changeEvent(event)
@@ -223,6 +247,14 @@ def _fill(painter: QPainter, where: QRect, colour: str) -> None:
     dot = QPixmap(1, 1)
     dot.fill(QColor(colour))
     painter.drawPixmap(where, dot)
+
+
+def _lecture(data: QMimeData) -> Path | None:
+    """Return the file of a lecture among dropped files."""
+    from app.lecture.file import SUFFIX
+
+    paths = (url.toLocalFile() for url in data.urls() if url.isLocalFile())
+    return next((Path(path) for path in paths if path.endswith(SUFFIX)), None)
 
 
 def _load_plots() -> None:

@@ -204,7 +204,7 @@ def test_an_empty_lecture_is_refused(hall):
     told = []
     hall.whole.session.troubled.connect(lambda problem: told.append(problem.key))
     hall.whole.session.asked_for_lecture.emit(Lecture(), None)
-    assert told == ["lecture_empty"]
+    assert told == ["lecture_without_items"]
     assert not hall.is_on
 
 

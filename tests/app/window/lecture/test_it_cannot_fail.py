@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.lecture.file import Item, Lecture
+from app.lecture.file import SUFFIX, Item, Lecture
 from app.window.lecture.conductor import SLEPT_S
 from app.window.lecture.live import LATE_S
 from app.window.lecture.recordings import pause_s
@@ -182,7 +182,7 @@ def test_a_recording_beside_the_lecture_counts_and_a_damaged_one_does_not(hall, 
         Item(experiment="gil-threads", recording=f"{name}.coreopsis.jsonl")
         for name in ("beside", "broken")
     ]
-    hall.whole.session.asked_for_lecture.emit(Lecture(item=tuple(items)), tmp_path)
+    hall.whole.session.asked_for_lecture.emit(Lecture(item=tuple(items)), tmp_path / f"x{SUFFIX}")
     hall.rest()
     hall.to_run()
     hall.press(Key.Key_R)
