@@ -109,5 +109,7 @@ class Draft:
         return draft
 
     def _use(self, **changes: Any) -> None:
-        self._before = [*self._before[-MOST_UNDONE:], self.lecture]
-        self.lecture = replace(self.lecture, **changes)
+        lecture = replace(self.lecture, **changes)
+        if lecture != self.lecture:  # equal items may have changed places
+            self._before = [*self._before[-MOST_UNDONE:], self.lecture]
+            self.lecture = lecture

@@ -45,6 +45,7 @@ class PlaylistData:
     checking: str = ""  # what preflight does now
     can_check: bool = True
     can_undo: bool = False
+    is_saved: bool = False
 
 
 class Playlist(QFrame):
@@ -64,13 +65,13 @@ class Playlist(QFrame):
         super().__init__()
         self._words, self._look = words, look
         self._place, self._typed_at = -1, -1
-        self.setProperty("role", "panel")
+        self.setProperty("role", "playlist")
         self.setAccessibleName(words.say("playlist.name"))
         self.setAcceptDrops(True)
         self.title = QLineEdit()
         self.title.setPlaceholderText(words.say("playlist.title"))
         self.title.setAccessibleName(words.say("playlist.title"))
-        self.title.textEdited.connect(lambda text: self.titled.emit(text))
+        self.title.editingFinished.connect(lambda: self.titled.emit(self.title.text()))
         closer = IconButton(look, "close", words.say("playlist.close"))
         closer.clicked.connect(lambda: self.asked.emit("close"))
         self.items = EditList(look, words.say("lecture.items"))
@@ -90,6 +91,7 @@ class Playlist(QFrame):
         self.minutes = QDoubleSpinBox()
         self.minutes.setRange(0, MOST_MINUTES)
         self.minutes.setDecimals(1)
+        self.minutes.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         self.minutes.setSpecialValueText(words.say("playlist.no_minutes"))
         self.minutes.setAccessibleName(words.say("playlist.minutes"))
         self.minutes.valueChanged.connect(self._time)
@@ -133,6 +135,8 @@ class Playlist(QFrame):
         self._checking.setText(data.checking)
         self._checking.setVisible(bool(data.checking))
         self.undo.setEnabled(data.can_undo)
+        self.save.setEnabled(has_items and not data.is_saved)
+        self.save.setText(self._words.say("playlist.saved" if data.is_saved else "playlist.save"))
         self.begin.setEnabled(has_items)
         self.check.setEnabled(has_items and data.can_check)
         key = "playlist.stop_check" if data.checking else "playlist.check"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
+from PySide6.QtGui import QAction, QDesktopServices, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from app.lecture.file import Item
@@ -79,6 +79,7 @@ class ExperimentsPlace(Place):
             self._playlist = PlaylistPart(self.session, self._page_item)
             self._layout.addWidget(self._playlist.panel)
             self._layout.setStretch(0, 1)
+            self._playlist.opened.connect(self._fit)
         return self._playlist
 
     def open(self, target: Target) -> None:
@@ -96,6 +97,7 @@ class ExperimentsPlace(Place):
             self._shown_page().open(target.experiment)
         elif not self._is_from_card and not self._is_running:
             self.go_back()
+        self._fit()
 
     def arrive(self) -> None:
         """Bring the cards up to date, and let keys find them."""
@@ -111,6 +113,11 @@ class ExperimentsPlace(Place):
         self._is_here = False
         if self._page is not None and not self.is_in_catalogue:
             self._page.leave()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make room for the panel, or close it."""
+        super().resizeEvent(event)
+        self._fit()
 
     def own_actions(self) -> Sequence[QAction]:
         """Return those of the catalogue, or of the page."""
@@ -141,11 +148,20 @@ class ExperimentsPlace(Place):
         self._page.leave()
         self._stack.setCurrentWidget(self._catalogue)
         self._refresh()
-        if self._playlist is not None:
-            self._playlist.refresh()
+        self._fit()
         self._catalogue.focus_on(self._opened)
         self.session.status_changed.emit()  # the frame speaks of the catalogue again
         return True
+
+    def _fit(self) -> None:
+        """Show the panel of the lecture where the page leaves room for it."""
+        if self._playlist is None:
+            return
+        panel, page = self._playlist.panel, self._page
+        room = self.width() - panel.width()
+        has_room = page is None or self.is_in_catalogue or page.minimumSizeHint().width() <= room
+        panel.setVisible(self._playlist.is_open and has_room)
+        self._playlist.refresh()
 
     def _begin_lecture(self) -> None:
         self.playlist.begin()
@@ -184,8 +200,6 @@ class ExperimentsPlace(Place):
         if self.is_in_catalogue:
             self._stack.setCurrentWidget(self._page)
             self._page.arrive()
-        if self._playlist is not None:
-            self._playlist.refresh()
         return self._page
 
     def _use_letters(self) -> None:

@@ -210,7 +210,7 @@ class ExperimentPage(QWidget):
             do.save_csv: output.save_csv,
             do.notebook: output.save_notebook,
             do.lecture: self._begin_lecture,
-            do.add_to_lecture: lambda: self.lecture_wanted.emit(self.as_item()),
+            do.add_to_lecture: self._add_to_lecture,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -352,12 +352,17 @@ class ExperimentPage(QWidget):
 
     def _begin_lecture(self) -> None:
         """Show this experiment in front of a class, with the settings of the form."""
-        if self._experiment is not None:
-            self.session.asked_for_lecture.emit(Lecture(item=(self.as_item(),)), None)
+        if (item := self.as_item()) is not None:
+            self.session.asked_for_lecture.emit(Lecture(item=(item,)), None)
 
-    def as_item(self) -> Item:
+    def _add_to_lecture(self) -> None:
+        if (item := self.as_item()) is not None:
+            self.lecture_wanted.emit(item)
+
+    def as_item(self) -> Item | None:
         """Return the shown experiment as an item of a lecture, with its changed settings."""
-        assert self._experiment is not None
+        if self._experiment is None:
+            return None
         entry = self.session.entries.get(self._experiment.id)
         changed: dict[str, Any] = {}
         with contextlib.suppress(UserError):  # what is typed there is no setting yet

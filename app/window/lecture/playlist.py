@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.lecture.draft import Draft
@@ -15,7 +15,7 @@ from app.lecture.lectures import NAME, is_shipped, lectures, name_of
 from app.lecture.preflight import Mark
 from app.report import chosen
 from app.window.core.saving import begin as begin_in
-from app.window.core.saving import remember
+from app.window.core.saving import complete, remember
 from app.window.core.session import Session
 from app.window.lecture.checking import Checking
 from app.window.lecture.items import prepare, seconds_of
@@ -39,6 +39,8 @@ STANDINGS = {
 class PlaylistPart(QObject):
     """The panel and its draft. `page_item` returns the experiment of the page, if one is open."""
 
+    opened = Signal()  # or closed
+
     def __init__(self, session: Session, page_item: Callable[[], Item | None]) -> None:
         super().__init__()
         self._session, self._page_item = session, page_item
@@ -49,6 +51,7 @@ class PlaylistPart(QObject):
         self.checking = Checking(session)
         self.panel = panel = Playlist(session.words, session.look)
         panel.hide()
+        self.is_open = False  # the place shows it where it has room
         panel.asked.connect(self._do)
         panel.added.connect(lambda id_, place: self.add(Item(experiment=id_), place))
         panel.moved.connect(self._move)
@@ -66,9 +69,14 @@ class PlaylistPart(QObject):
 
     def show(self) -> None:
         """Show the panel, and give it the keyboard."""
-        self.panel.show()
-        self.refresh()
+        self.set_open(True)
         (self.panel.items if self.draft.items else self.panel.open).setFocus()
+
+    def set_open(self, is_open: bool) -> None:
+        """Show the panel as soon as there is room for it, or no more."""
+        self.is_open = is_open
+        self.opened.emit()
+        self.refresh()
 
     def open(self, path: Path) -> None:
         """Open a lecture; the one before can be had back."""
@@ -85,11 +93,14 @@ class PlaylistPart(QObject):
 
     def take(self, item: Item) -> None:
         """Add an experiment that was chosen by key, and show the panel beside it."""
-        self.panel.show()
+        self.set_open(True)
         self.add(item)
         say, title = self._session.words.say, prepare(self._session, item).title
-        values = {"title": title, "place": self.place + 1}
-        announce(self.panel, say("playlist.added", values))
+        told = say("playlist.added", {"title": title, "place": self.place + 1})
+        if self.panel.isVisible():
+            announce(self.panel, told)
+        else:
+            self._session.tell(told, say("playlist.undo"), self._undo)
 
     def add(self, item: Item, place: int | None = None) -> None:
         """Add an experiment, by default as the last item."""
@@ -107,7 +118,7 @@ class PlaylistPart(QObject):
         """Show the lecture as it is now."""
         if self.panel.isHidden():
             return
-        words, items = self._session.words, self.draft.items
+        items = self.draft.items
         self.place = min(max(self.place, 0), len(items) - 1)
         item = items[self.place] if self.place >= 0 else Item(experiment="")
         of_page = self._page_item()
@@ -125,11 +136,9 @@ class PlaylistPart(QObject):
                 can_check=not self._session.context.has_fake_machine
                 and self._session.machine is not None,
                 can_undo=self.draft.can_undo,
+                is_saved=self.draft.path is not None and not self.draft.is_changed,
             )
         )
-        self.panel.save.setEnabled(bool(items))
-        is_saved = self.draft.path is not None and not self.draft.is_changed
-        self.panel.save.setText(words.say("playlist.saved" if is_saved else "playlist.save"))
 
     # --- inside -------------------------------------------------------------------------------
 
@@ -140,7 +149,7 @@ class PlaylistPart(QObject):
             "undo": self._undo,
             "check": self._check,
             "begin": self.begin,
-            "close": self.panel.hide,
+            "close": lambda: self.set_open(False),
         }[name]()
 
     def _offer(self) -> None:
@@ -180,7 +189,12 @@ class PlaylistPart(QObject):
             name, _ = QFileDialog.getSaveFileName(self.panel, title, suggestion, f"*{SUFFIX}")
             if not name:
                 return
-            path = Path(name if name.endswith(SUFFIX) else f"{name.removesuffix('.toml')}{SUFFIX}")
+            complete(session, self.panel, Path(name), (SUFFIX,), self._write)
+        else:
+            self._write(path)
+
+    def _write(self, path: Path) -> None:
+        session = self._session
         try:
             self.draft.save(path)
         except UserError as trouble:
@@ -214,6 +228,7 @@ class PlaylistPart(QObject):
 
         def undo() -> None:
             if self.draft is draft and draft.lecture == after:
+                self.place = place
                 self._undo()
 
         self._session.tell(say("playlist.removed", {"title": title}), say("playlist.undo"), undo)

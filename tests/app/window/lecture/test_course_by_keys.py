@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -7,7 +9,6 @@ from PySide6.QtTest import QTest
 
 from app.lecture.course import Step
 from app.window.experiment.place import ExperimentPage
-from experiments.core.declare import specs
 from tests.app.window.lecture.lectures import Key, recorded
 from tests.app.window.stage import found, settle
 from widgets.form.form import ParamsForm
@@ -169,15 +170,15 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     window = hall.whole.window
     page = found(window, ExperimentPage)
     form = found(page, ParamsForm)
-    name = next(iter(specs(type(form.params()))))
-    form.show_params(form.params(), {})
+    form.show_params(dataclasses.replace(form.params(), rounds=4), {})
+    form.changed.emit()
     QTest.keyClick(page, Key.Key_F11)
     assert hall.is_on
     settle(hall.show.audience.isActiveWindow)
     assert hall.data.count == 1
     hall.press(Key.Key_PageDown)
     assert hall.runner.started[0][0] == "stream"
-    assert name in hall.runner.started[0][1]
+    assert hall.runner.started[0][1]["rounds"] == 4
 
     hall.press(key)
 
