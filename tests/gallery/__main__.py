@@ -30,6 +30,7 @@ from tests.gallery.experiment_page import experiment_page
 from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
+from tests.gallery.slides import NEXT, slide
 from widgets.controls.basics import column, row
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
@@ -365,6 +366,7 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "lesson-question": (lesson_page.question, (1200, 620)),
     "lesson-predict": (lesson_page.predict, (1500, 820)),
     "lesson-explain": (lesson_page.explain, (760, 860)),
+    **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain")},
     "code_view": (code_view, (900, 600)),
     "puzzle": (puzzle, (900, 600)),
     "comparison": (comparison, (345, 420)),

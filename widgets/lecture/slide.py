@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Experiment
+from experiments.core.views import Ruler
 from experiments.core.words import Words
 from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_data import SlideData
@@ -22,17 +23,14 @@ VOTED, PLOTTED, EXPLAINED = ("vote", "again"), ("run", "reveal", "explain"), "ex
 MOST_WORDS = 40  # of an explanation, so that the last row reads it
 # Pixels at a height of 720. A slide less wide than NARROW of its heights is scaled by its width.
 HEIGHT, NARROW = 720, 4 / 3
-SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 690
-APART, HEAD_ROOM, FOOT_SHARE = 24, 165, 0.7
-EXPLAINED_SHARE = 0.4  # of the width, for words beside the plot
+SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 702
+APART, ABOVE_VOTES, HEAD_ROOM, FOOT_SHARE = 24, 16, 165, 0.7
+EXPLAINED_SHARE, EXPLAINED_BELOW = 0.4, 110  # of the width, for words beside the plot; below it
 BAND_SIDE, BAND_UP, CORNER = 12, 5, 6
-ASKED, HEADS, EXPLAINS, SAID, NOTES = (
-    (64, 56, 48, 44, 36, 28),
-    (44, 38, 32, 26),
-    (32, 28, 24, 20),
-    (24, 22, 20),
-    (20,),
-)
+KEY_DOWN = 4  # so that its letters stand on one line with those at its left
+ASKED, HEADS = (72, 64, 56, 48, 40, 32, 26), (44, 38, 32, 26)  # heights of letters
+EXPLAINS, SAID, NOTES = (32, 28, 24, 20), (24, 22, 20), (20,)
+EXPLAINED_ZOOM = 0.91  # of the plot beside words
 
 
 class Slide(QWidget):
@@ -53,7 +51,7 @@ class Slide(QWidget):
         self._still: Still | None = None
         self._place, self._foot, self._key = SlideText(NOTES), SlideText(SAID), _right(NOTES)
         self._source, self._band = _right(NOTES), _right(NOTES)
-        self._head, self._asked = SlideText(HEADS), SlideText(ASKED)
+        self._head, self._asked = SlideText(HEADS, is_even=True), SlideText(ASKED, is_even=True)
         self._explained = SlideText(EXPLAINS)
         self._votes, self._halo = VoteBoard(words, self._look), Halo(self._look)
         for each in (*self._texts, self._votes, self._halo):
@@ -80,17 +78,18 @@ class Slide(QWidget):
             self.plot = SlidePlot(experiment, self._words, self._look)
             self.plot.setParent(self)
             self._keep_on_top()
-            self.show_data(self.data)
+        self._show()
 
-    def show_data(self, data: SlideData | None) -> None:
+    def show_data(self, data: SlideData) -> None:
         """Show a step; what does not belong to it is out of sight."""
-        self.data = data
-        if data is not None:
-            self._write(data)
-            self._lay_out()
+        if data != self.data:
+            self.data = data
+            self._show()
 
     def set_halo(self, on: bool) -> None:
         """Draw a soft circle around the mouse, or not."""
+        if on == self.has_halo:
+            return
         self.has_halo = on
         at = QPointF(self.mapFromGlobal(QCursor.pos()))
         self._halo.move_to(at if self.rect().contains(at.toPoint()) else None)
@@ -158,6 +157,11 @@ class Slide(QWidget):
     def _scale(self) -> float:
         return min(self.height(), self.width() / NARROW) / HEIGHT
 
+    def _show(self) -> None:
+        if self.data is not None:
+            self._write(self.data)
+            self._lay_out()
+
     def _write(self, data: SlideData) -> None:
         theme, say = self._look.theme, self._words.say
         is_plotted, is_explained = data.step in PLOTTED, data.step == EXPLAINED
@@ -207,12 +211,14 @@ class Slide(QWidget):
 
     def _lay_out(self) -> None:
         scale = self._scale
-        theme = slide_theme(self._theirs.theme, scale)
+        is_explained = self.data is not None and self.data.step == EXPLAINED
+        zoom = EXPLAINED_ZOOM if is_explained else 1.0
+        theme = slide_theme(self._theirs.theme, scale, zoom)
         if theme != self._look.theme:
-            is_repainted = theme.mode != self._look.theme.mode
+            is_recoloured = theme.mode != self._look.theme.mode
             self._look.theme = theme
             self._look.changed.emit()
-            if is_repainted and self.data is not None:
+            if is_recoloured and self.data is not None:
                 self._write(self.data)
         left, right = SIDE * scale, self.width() - SIDE * scale
         bottom = self.height() - (HEIGHT - FOOT) * scale
@@ -220,16 +226,19 @@ class Slide(QWidget):
         top = TOP * scale
         self._place.fit(QRectF(left, top, half - left, HEAD * scale - top), scale)
         for each in (self._source, self._band):
-            each.fit(QRectF(half, top, right - half, HEAD * scale - top), scale)
+            side = BAND_SIDE * scale if each is self._band else 0.0
+            each.fit(QRectF(half, top, right - side - half, HEAD * scale - top), scale)
         foot = QRectF(left, bottom, right - left, self.height() - bottom)
         self._fit_foot(foot, scale)
         room = QRectF(left, HEAD * scale, right - left, bottom - HEAD * scale)
-        self._asked.fit(room, scale)
+        asked = QRectF(room)
+        asked.setTop(max(room.top(), room.center().y() - self._asked.fit(room, scale) / 2))
+        self._asked.fit(asked, scale)
         head = QRectF(room)
         head.setHeight(HEAD_ROOM * scale)
-        room.setTop(self._head.fit(head, scale) + APART * scale)
+        room.setTop(head.top() + self._head.fit(head, scale) + APART * scale)
         self._votes.use_scale(scale)
-        self._votes.setGeometry(room.toAlignedRect())
+        self._votes.setGeometry(room.adjusted(0.0, ABOVE_VOTES * scale, 0.0, 0.0).toAlignedRect())
         self._fit_plot(room, scale)
         self._halo.use_scale(scale)
         for cover in (self._halo, self._still):
@@ -238,7 +247,7 @@ class Slide(QWidget):
         self.update()
 
     def _fit_foot(self, room: QRectF, scale: float) -> None:
-        key = QRectF(room)
+        key = room.translated(0.0, KEY_DOWN * scale)
         key.setLeft(room.left() + FOOT_SHARE * room.width())
         self._key.fit(key, scale)
         words = QRectF(room)
@@ -248,13 +257,17 @@ class Slide(QWidget):
         self._foot.fit(words, scale)
 
     def _fit_plot(self, room: QRectF, scale: float) -> None:
-        """Give the plot what is left, and the words beside it where it is explained."""
+        """Give the plot what is left, and words beside it where it is explained; below a ruler."""
         plot = QRectF(room)
         if self._explained.text():
             words = QRectF(room)
-            words.setWidth(EXPLAINED_SHARE * room.width())
+            if self.plot is not None and isinstance(self.plot.scene.terms.view, Ruler):
+                words.setTop(room.bottom() - EXPLAINED_BELOW * scale)
+                plot.setBottom(words.top() - APART * scale)
+            else:
+                words.setWidth(EXPLAINED_SHARE * room.width())
+                plot.setLeft(words.right() + APART * scale)
             self._explained.fit(words, scale)
-            plot.setLeft(words.right() + APART * scale)
         if self.plot is not None:
             self.plot.setGeometry(plot.toAlignedRect())
 

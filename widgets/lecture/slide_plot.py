@@ -19,12 +19,18 @@ from widgets.plots.plot import Plot
 from widgets.style.look import Look
 from widgets.style.theme import Theme
 
-ZOOM, THIN = 2.0, 2.4  # of texts and marks, and of lines that are thin elsewhere
+ZOOM, THIN, BAR = 2.0, 3.0, 0.54  # of texts and marks; of thin lines, and of bars in their rows
 
 
-def slide_theme(theme: Theme, scale: float) -> Theme:
-    """Return a theme for the height of a slide, in heights of 720 pixels; its ground is one."""
-    return replace(theme, zoom=ZOOM * scale, thin=THIN * scale, panel=theme.ground)
+def slide_theme(theme: Theme, scale: float, zoom: float = 1.0) -> Theme:
+    """Return a theme for the height of a slide, in heights of 720 pixels, all on one ground."""
+    return replace(
+        theme,
+        zoom=ZOOM * zoom * scale,
+        thin=max(1, round(THIN * scale)),
+        bar=BAR,
+        panel=theme.ground,
+    )
 
 
 class SlidePlot(Plot):

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QLabel
 
+from experiments.core.units import unbroken
 from widgets.style.theme import sized_font
 
 LEADING = 1.25  # a line, in heights of the letters
@@ -26,26 +27,34 @@ class Part:
 class SlideText(QLabel):
     """A text in the largest of some sizes that fits; what fits in none ends in dots."""
 
-    def __init__(self, sizes: Sequence[int], *, at_right: bool = False) -> None:
-        """Take the sizes in pixels at a height of 720, the largest first."""
+    def __init__(
+        self, sizes: Sequence[int], *, at_right: bool = False, is_even: bool = False
+    ) -> None:
+        """Take the sizes in pixels at a height of 720, the largest first.
+
+        Where `is_even`, no line is much shorter than the others.
+        """
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._sizes, self._at_right = sizes, at_right
+        self._sizes, self._at_right, self._is_even = sizes, at_right, is_even
         self._parts: tuple[Part, ...] = ()
         self._lines: QTextLayout | None = None
 
     def write(self, *parts: Part) -> None:
         """Take the parts; what is written is seen after the next `fit`."""
-        plain = ((" ".join(part.text.split()), part) for part in parts)
-        self._parts = tuple(Part(text, part.colour, part.weight) for text, part in plain if text)
-        self.setText(" ".join(part.text for part in self._parts))
+        plain = [(" ".join(part.text.split()), part) for part in parts]
+        self._parts = tuple(
+            Part(unbroken(text), part.colour, part.weight) for text, part in plain if text
+        )
+        self.setText(" ".join(text for text, _ in plain if text))
 
     def fit(self, room: QRectF, scale: float) -> float:
-        """Lay the text out at the top of a room, and return where it ends."""
+        """Lay the text out at the top of a room, and return its height."""
         sizes = [max(1, round(size * scale)) for size in self._sizes]
         for size in sizes:
             height = self._lay_out(size, room.width())
             if height <= room.height() and self._is_within(room.width()):
+                self._even_out(size, room.width(), height)
                 break
         else:
             height = self._lay_out(sizes[-1], room.width(), room.height())
@@ -53,7 +62,7 @@ class SlideText(QLabel):
         rect.setHeight(height)
         self.setGeometry(rect.toAlignedRect())
         self.update()
-        return rect.bottom()
+        return height
 
     def letters(self) -> QRect:
         """Return the rectangle of its first line, from the tops of letters to their tails."""
@@ -73,7 +82,7 @@ class SlideText(QLabel):
         font = sized_font(px, max((part.weight for part in self._parts), default=400))
         height = px * LEADING
         most = max(1, int(most_px // height)) if most_px < float("inf") else 0
-        text = self.text()
+        text = " ".join(part.text for part in self._parts)
         found, cut = self._broken(text, font, width, most)
         if cut is not None:
             dots = Qt.TextElideMode.ElideRight
@@ -81,6 +90,17 @@ class SlideText(QLabel):
             found, _ = self._broken(text[:cut] + rest, font, width, most)
         self._lines = found
         return found.lineCount() * height
+
+    def _even_out(self, px: int, width: float, height: float) -> None:
+        """Narrow the lines as far as they do not become more."""
+        if not self._is_even or height <= px * LEADING:
+            return
+        wide, narrow = width, width / 2
+        while wide - narrow > px / 4:
+            middle = (wide + narrow) / 2
+            is_as_high = self._lay_out(px, middle) <= height and self._is_within(middle)
+            wide, narrow = (middle, narrow) if is_as_high else (wide, middle)
+        self._lay_out(px, wide)
 
     def _broken(
         self, text: str, font: QFont, width: float, most: int
@@ -106,7 +126,7 @@ class SlideText(QLabel):
         found, start = [], 0
         for part in self._parts:
             each = QTextLayout.FormatRange()
-            each.start, each.length = start, len(part.text)  # type: ignore[misc, assignment]
+            each.start, each.length = start, len(part.text)
             own = QFont(font)
             own.setWeight(QFont.Weight(part.weight))
             each.format.setFont(own)

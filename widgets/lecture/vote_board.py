@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.look import Look
@@ -15,8 +16,8 @@ from widgets.style.theme import mixed, sized_font
 
 LETTERS = "ABCD"
 # Pixels at a height of 720.
-ROW, MOST_ROW, BOX, CORNER, ASIDE = 77, 104, 46, 9, 18
-BAR, BEFORE, COUNT, GAP = 12, 20, 90, 6
+ROW, MOST_ROW, BOX, CORNER, ASIDE = 84, 112, 46, 9, 18
+BAR, BEFORE, COUNT, GAP = 12, 20, 90, 7
 SIZES = (28, 25, 22, 20)
 LETTER, HANDS = 24, 28
 FAINT, TRACK = 0.68, 0.75  # of the way to the ground: first votes; the track, from line
@@ -63,12 +64,13 @@ class VoteBoard(QWidget):
             return
         scale, count = self._scale, len(self._options)
         row_px = min(self.height() / count, MOST_ROW * scale)
+        options = [unbroken(option) for option in self._options]
         left = (BOX + ASIDE) * scale
         width = self.width() - left - COUNT * scale
         room_px = row_px - (BAR + 3 * GAP) * scale
-        font = self._font_that_fits(width, room_px)
+        font = self._font_that_fits(options, width, room_px)
         most = max(1, int(room_px // line_px(font)))
-        lines = max(len(wrapped(each, font, width, most)) for each in self._options)
+        lines = max(len(wrapped(each, font, width, most)) for each in options)
         text_px = lines * line_px(font)
         row_px = min(row_px, max(ROW * scale, text_px + (BAR + 5 * GAP) * scale))
         with QPainter(self) as painter:
@@ -78,16 +80,16 @@ class VoteBoard(QWidget):
                 self._paint_letter(painter, room, LETTERS[place])
                 text = QRectF(left, room.top(), width, text_px)
                 painter.setPen(QColor(self._look.theme.ink))
-                draw_lines(painter, text, self._options[place], font, most)
+                draw_lines(painter, text, options[place], font, most)
                 bar = QRectF(left, text.bottom() + GAP * scale, width, BAR * scale)
                 self._paint_bars(painter, bar, place)
                 self._paint_count(painter, room, self._votes[place])
 
-    def _font_that_fits(self, width: float, room_px: float) -> QFont:
+    def _font_that_fits(self, options: Sequence[str], width: float, room_px: float) -> QFont:
         fonts = [sized_font(max(1, round(size * self._scale)), 400) for size in SIZES]
         for font in fonts:
             most = max(1, int(room_px // line_px(font)))
-            if all(len(wrapped(each, font, width, most + 1)) <= most for each in self._options):
+            if all(len(wrapped(each, font, width, most + 1)) <= most for each in options):
                 return font
         return fonts[-1]
 

@@ -37,7 +37,7 @@ SANS, MONO = "Inter", "JetBrains Mono"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """The colours of one mode, as #RRGGBB, the zoom of all text, and how thin lines are."""
+    """The colours of one mode, as #RRGGBB, the zoom of all text, and how bold plots are."""
 
     mode: str
     zoom: float
@@ -59,6 +59,7 @@ class Theme:
     load_low: str
     load_high: str
     thin: float = 1.0  # pixels of a plot's thin lines, which do not grow with the zoom
+    bar: float = 0.38  # thickness of a bar, as a share of its row
 
     def px(self, name: str) -> int:
         """Return the height in pixels of one of the six text sizes."""

@@ -97,10 +97,10 @@ class RulerDrawing:
         low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
         font = _flag_font(theme)
         shares = [
-            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP) / size.width())
+            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP * theme.zoom) / size.width())
             for pin in self._pins
         ]
-        for _ in range(12):  # until the flags of the greatest values fit
+        for _ in range(round(12 * theme.zoom)):  # until the flags of the greatest values fit
             if all(place + min(share, 0.9) * (high - low) <= high for place, share in shares):
                 break
             high += 0.25
