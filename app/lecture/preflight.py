@@ -190,6 +190,7 @@ class Preflight:
         found: Fallbacks,
     ) -> Generator[Step, None, Fallbacks]:
         """Record a quick run, and return what stands behind the item now. Raises UserError."""
+        yield Step(place=place, work=Work.RECORD)
         seal, lines = Seal(), list[bytes]()
         yield from self._follow(
             place,

@@ -31,7 +31,7 @@ from app.lecture.fallbacks import Fallback
 from app.lecture.file import read
 from app.lecture.lectures import meant
 from app.lecture.preflight import Checked, Mark, Preflight, Step
-from app.report import note_text, problem_text
+from app.report import note_text
 from app.runs.library import machine_name
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
@@ -73,6 +73,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.console.out(json.dumps(told, indent=1), highlight=False)
     elif is_whole:
         _conclude(found, context)
+    else:
+        values = {"count": len(lecture.item), "tried": len(found)}
+        context.errors.print(context.words.say("preflight.stopped", values))
     return exit_code(found) if is_whole else ExitCode.STOPPED
 
 
@@ -107,7 +110,9 @@ def _follow(preflight: Preflight, count: int, context: Context, *, silent: bool)
                 continue
             found.append(event)
             if not silent:
+                bar.stop()  # both would write into one line
                 context.console.print(_row(event, context))
+                bar.start()
     return found
 
 
@@ -171,4 +176,7 @@ def _entry(checked: Checked, context: Context) -> dict[str, Any]:
 
 
 def _sentence(problem: Problem, checked: Checked, context: Context) -> str:
-    return problem_text(context.words, problem, checked.item.experiment)
+    own = f"{checked.item.experiment}.problems.{problem.key}"
+    if context.words.has(own):  # not that of an experiment that nobody knows
+        return context.words.say(own, problem.values)
+    return context.sentence(problem)
