@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QDoubleSpinBox,
     QFrame,
     QLineEdit,
     QPlainTextEdit,
@@ -27,7 +27,7 @@ from widgets.style.theme import STEP
 WIDTH_PX = 328  # at zoom 1
 PAUSE_MS = 600  # without typing, before a text is taken
 NOTE_LINES = 4
-MOST_MINUTES = 24 * 60
+MOST_MINUTES, MINUTES_PX = 24 * 60, 22 * STEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,7 @@ class Playlist(QFrame):
         super().__init__()
         self._words, self._look = words, look
         self._place, self._typed_at = -1, -1
+        self._minutes: float | None = None
         self.setProperty("role", "playlist")
         self.setAccessibleName(words.say("playlist.name"))
         self.setAcceptDrops(True)
@@ -88,13 +89,11 @@ class Playlist(QFrame):
         self.notes.setTabChangesFocus(True)
         self.notes.textChanged.connect(self._type)
         self.notes.installEventFilter(self)
-        self.minutes = QDoubleSpinBox()
-        self.minutes.setRange(0, MOST_MINUTES)
-        self.minutes.setDecimals(1)
-        self.minutes.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
-        self.minutes.setSpecialValueText(words.say("playlist.no_minutes"))
+        self.minutes = QLineEdit()
+        self.minutes.setFixedWidth(MINUTES_PX)
+        self.minutes.setPlaceholderText(words.say("playlist.no_minutes"))
         self.minutes.setAccessibleName(words.say("playlist.minutes"))
-        self.minutes.valueChanged.connect(self._time)
+        self.minutes.editingFinished.connect(self._time)
         self._settings = label(role="soft", wrap=True)
         say = words.say
         self.of_page = button(say("playlist.of_page"), "small-link", clicked=self._want_settings)
@@ -123,8 +122,9 @@ class Playlist(QFrame):
             with QSignalBlocker(self.notes):
                 if self.notes.toPlainText() != data.notes:
                     self.notes.setPlainText(data.notes)
-        with QSignalBlocker(self.minutes):
-            self.minutes.setValue(data.minutes or 0)
+        self._minutes = data.minutes
+        if is_other or not self.minutes.isModified():
+            self.minutes.setText("" if data.minutes is None else f"{data.minutes:g}")
         self._settings.setText(data.settings)
         self.of_page.setEnabled(data.can_use_page)
         has_items = bool(data.lines)
@@ -205,9 +205,15 @@ class Playlist(QFrame):
         if self._typed_at >= 0:
             self.noted.emit(self._typed_at, self.notes.toPlainText())
 
-    def _time(self, minutes: float) -> None:
-        if self._place >= 0:
-            self.timed.emit(self._place, minutes or None)
+    def _time(self) -> None:
+        """Take the minutes; what is no number of them gives way to the one before."""
+        self.minutes.setModified(False)
+        text, minutes = self.minutes.text().strip().replace(",", "."), self._minutes
+        with contextlib.suppress(ValueError):
+            minutes = float(text) if text else None
+        if minutes is None or 0 < minutes <= MOST_MINUTES:
+            self.timed.emit(self._place, minutes)
+        self.minutes.setText("" if self._minutes is None else f"{self._minutes:g}")
 
     def _fit(self) -> None:
         zoom = self._look.theme.zoom

@@ -143,14 +143,15 @@ class PlaylistPart(QObject):
     # --- inside -------------------------------------------------------------------------------
 
     def _do(self, name: str) -> None:
-        {
+        acts: dict[str, Callable[[], object]] = {
             "open": self._offer,
             "save": self._save,
             "undo": self._undo,
             "check": self._check,
             "begin": self.begin,
             "close": lambda: self.set_open(False),
-        }[name]()
+        }
+        acts[name]()
 
     def _offer(self) -> None:
         """Open the menu of lectures that are here."""

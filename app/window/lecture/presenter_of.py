@@ -25,7 +25,8 @@ def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterDat
     if hidden:
         then = say("lecture.hidden", {"step": say(f"lecture.next.{course.turn.step}")})
     else:
-        then = say("lecture.then", {"step": say(f"lecture.next.{step}")}) if step else ""
+        coming = step or str(after(conductor).turn.step)
+        then = say("lecture.then", {"step": say(f"lecture.next.{coming}")})
     return PresenterData(
         sees=say(f"lecture.{key}"),
         then=then,
@@ -133,6 +134,6 @@ def _worker(conductor: Conductor) -> str:
 
 def then_of(conductor: Conductor) -> Course:
     """Return the course that the second picture shows: the next step, or what is hidden now."""
-    if conductor.is_black or conductor.is_frozen or not next_step(conductor):
+    if conductor.is_black or conductor.is_frozen:
         return conductor.course
     return after(conductor)

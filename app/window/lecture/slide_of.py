@@ -19,11 +19,13 @@ PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 def after(conductor: Conductor) -> Course:
     """Return the course as it would be after the next key, however the run ends."""
-    then = copy.deepcopy(conductor.course)
-    if next_step(conductor) == RECORDING:
+    then, step = copy.deepcopy(conductor.course), next_step(conductor)
+    if step == RECORDING:
         then.measured(is_recording=True)
-    else:
-        then.forward()
+        return then
+    if not step:  # it waits for the run
+        then.measured()
+    then.forward()
     return then
 
 

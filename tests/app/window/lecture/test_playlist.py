@@ -152,8 +152,19 @@ def test_keys_move_items_take_them_out_and_write_notes(part):
     items.select(0)  # before the pause is over
     assert [item.notes for item in part.draft.items] == ["", "", "Ask"]
     assert part.panel.notes.toPlainText() == ""
-    part.panel.minutes.setValue(4)
-    assert part.draft.items[0].minutes == 4
+    for typed, minutes in (
+        ("4", 4),
+        ("2,5", 2.5),
+        ("x", 2.5),
+        ("-1", 2.5),
+        ("nan", 2.5),
+        ("", None),
+    ):
+        part.panel.minutes.clear()
+        QTest.keyClicks(part.panel.minutes, typed)
+        QTest.keyClick(part.panel.minutes, Key.Key_Return)
+        assert part.draft.items[0].minutes == minutes
+        assert part.panel.minutes.text() == ("" if minutes is None else f"{minutes:g}")
 
 
 def test_what_was_removed_can_be_had_back_from_the_notice(part, hall):
