@@ -17,14 +17,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.lecture.course import Course, Step
 from app.lecture.file import Lecture
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import LoadedRun
 from app.window.lecture.items import Prepared, prepare
 from app.window.lecture.live import LiveRun
 from app.window.lecture.recordings import Recordings, pause_s
-from app.window.lesson.model import run_of
-from experiments.core.lesson_run import LessonRun
+from app.window.lecture.shown import Shown
 from experiments.core.problems import Problem
-from experiments.engine.run_state import RunState
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -74,9 +71,8 @@ class Conductor(QObject):
         self.live = LiveRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.is_halo = self.is_black = self.is_frozen = False
-        self._runs: dict[int, RunState] = {}  # measured here, by place
+        self.runs = Shown(session, self.items, self.course, self.recordings)
         self._by_recording: set[int] = set()  # items that R was pressed for
-        self._read: tuple[object, LessonRun | None] = (None, None)
         self._began_s, self._looked = clock(), (clock(), wall())
         self.live.moved.connect(self._move)
         self.live.ended.connect(self._take_run)
@@ -96,34 +92,6 @@ class Conductor(QObject):
         return self.items[self.course.place]
 
     @property
-    def recording(self) -> LoadedRun | None:
-        """The recording of the item of now, if it is read."""
-        return self.recordings.get(self.course.place)
-
-    @property
-    def run_state(self) -> RunState | None:
-        """The run that is shown, or what of it has come."""
-        return self.shown(self.course)
-
-    def shown(self, course: Course) -> RunState | None:
-        """Return the run that is shown at the place of a course."""
-        if not course.turn.is_recording:
-            return self._runs.get(course.place)
-        recording = self.recordings.get(course.place)
-        return recording.run_state if recording is not None else None
-
-    @property
-    def lesson_run(self) -> LessonRun | None:
-        """The shown run as its lesson sees it; None unless it is whole."""
-        run_state = self.run_state
-        if run_state is None or run_state.finished is None:
-            return None
-        if self._read[0] is not run_state.finished:
-            here = None if self.course.turn.is_recording else self.session.machine
-            self._read = (run_state.finished, run_of(run_state, here))
-        return self._read[1]
-
-    @property
     def trouble(self) -> str:
         """What is wrong, in one line; "" for nothing."""
         return " ".join(filter(None, (self.live.reason, self.reason)))
@@ -137,15 +105,6 @@ class Conductor(QObject):
     def elapsed_s(self) -> float:
         """How long the lecture has lasted."""
         return self._clock() - self._began_s
-
-    def right(self, place: int) -> int | None:
-        """Return the right option of an item, None while nobody knows."""
-        prepared = self.items[place]
-        is_known = place == self.course.place and prepared.options and prepared.taught
-        run = self.lesson_run if is_known else None
-        if run is None or prepared.options is None or prepared.taught is None:
-            return None
-        return prepared.options.right(prepared.taught, run)
 
     # --- keys ---------------------------------------------------------------------------------
 
@@ -198,10 +157,9 @@ class Conductor(QObject):
         self.reason = ""
         if turn.step not in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
             return
-        run_state = self._runs.get(place)
-        if run_state is not None and run_state.finished is not None and self._is_whole(run_state):
+        if self.runs.has_whole():
             self.course.measured()
-            self._know_arms()
+            self.runs.know_arms()
         elif not self.live.is_under_way:
             turn.step, turn.is_measured, turn.is_recording = Step.RUN, False, False
             self._begin_run()
@@ -274,7 +232,7 @@ class Conductor(QObject):
         place = self.course.place
         for wanted in (place, place + 1):
             self.recordings.want(wanted)
-        self._know_arms()
+        self.runs.know_arms()
         self._warm(place if not self.course.turn.is_measured else place + 1)
 
     def _warm(self, place: int) -> None:
@@ -290,16 +248,16 @@ class Conductor(QObject):
         if place in self._by_recording:
             self._show_recording()
             return
-        self._runs.pop(place, None)
-        self.live.start(self.prepared, pause_s(self.recording))
+        self.runs.measured.pop(place, None)
+        self.live.start(self.prepared, pause_s(self.runs.recording))
         if self.live.run_state is not None:
-            self._runs[place] = self.live.run_state
+            self.runs.measured[place] = self.live.run_state
 
     def _show_recording(self) -> bool:
         """Show the recording at the same step; False while it is not there."""
         place = self.course.place
         self._by_recording.add(place)
-        if self.recording is None:
+        if self.runs.recording is None:
             self.recordings.want(place)
             key = "lecture.no_recording" if self.recordings.is_read(place) else "lecture.reading"
             self.reason = self.session.words.say(key)
@@ -307,37 +265,18 @@ class Conductor(QObject):
         self.reason = self.live.reason
         self.live.drop()
         self.course.measured(is_recording=True)
-        self._know_arms()
+        self.runs.know_arms()
         self._warm(place + 1)
         return True
-
-    def _is_whole(self, run_state: RunState) -> bool:
-        return run_of(run_state, self.session.machine) is not None
-
-    def _know_arms(self) -> None:
-        """Reveal the arms that there are, in an order that new rows do not change."""
-        turn, run_state = self.course.turn, self.run_state
-        recording = self.recording.run_state if self.recording is not None else None
-        view = self.prepared.view
-        if view is None:
-            return
-        recorded = recording.tables.get(view.table, []) if recording is not None else []
-        measured = run_state.tables.get(view.table, []) if run_state is not None else []
-        if run_state is not None and run_state.finished is not None:
-            arms = self.prepared.arms(measured)
-        else:
-            arms = self.prepared.arms([*recorded, *measured])
-        kept = [arm for arm in turn.arms[: turn.shown_arms] if arm in arms]
-        turn.arms = tuple(dict.fromkeys((*kept, *arms)))
 
     @guarded
     def _take_run(self) -> None:
         run_state = self.live.run_state
         if run_state is None or self.course.turn.is_recording:
             return
-        self._runs[self.course.place] = run_state
+        self.runs.measured[self.course.place] = run_state
         self.course.measured()
-        self._know_arms()
+        self.runs.know_arms()
         self._warm(self.course.place + 1)
 
     @guarded
@@ -350,7 +289,7 @@ class Conductor(QObject):
         if place != self.course.place:
             return
         turn = self.course.turn
-        self._know_arms()
+        self.runs.know_arms()
         is_wanted = place in self._by_recording and not turn.is_measured
         if is_wanted and turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
             self._show_recording()
@@ -359,8 +298,8 @@ class Conductor(QObject):
         try:
             run_state = self.live.run_state
             if run_state is not None:
-                self._runs[self.course.place] = run_state
-                self._know_arms()
+                self.runs.measured[self.course.place] = run_state
+                self.runs.know_arms()
         except Exception as error:
             log.exception("in a lecture")
             self.rescue(error)

@@ -32,8 +32,10 @@ class LiveRun(QObject):
         super().__init__()
         self._session, self._clock = session, clock
         self._wanted: Prepared | None = None  # begins once another run has ended
-        self._usual_s = self._heard_s = 0.0  # silence, and when there was none
+        self._setup_s = self._usual_s = 0.0  # silence before the first row, and between rows
+        self._heard_s = 0.0
         self._heard: object = None
+        self._drawn = 0
         self.run_state: RunState | None = None
         self.reason = ""
         session.runner.moved.connect(self._move)
@@ -102,14 +104,12 @@ class LiveRun(QObject):
             experiment = prepared.experiment
             assert experiment is not None  # else there are no settings
             params = from_json(experiment.params, settings, self._session.machine)
-            self._usual_s = max(
-                self._usual_s, experiment.memory_bytes(params) * MEMORY_S_PER_BYTE, 0.0
-            )
+            self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
             self.run_state = runner.start(experiment, settings)
         except UserError as trouble:
             self._tell(self._session.say(trouble.problem))
             return
-        self._heard, self._heard_s = None, self._clock()
+        self._heard, self._heard_s, self._drawn = None, self._clock(), 0
         self.moved.emit()
 
     def _stop(self) -> None:
@@ -130,9 +130,9 @@ class LiveRun(QObject):
         heard = (run_state.started is None, drawn, run_state.progress.fraction, notes)
         now_s = self._clock()
         if heard != self._heard:
-            if self._heard is not None and run_state.started is not None:
+            if self._drawn:
                 self._usual_s = max(self._usual_s, now_s - self._heard_s)
-            self._heard, self._heard_s = heard, now_s
+            self._heard, self._heard_s, self._drawn = heard, now_s, drawn
             if run_state.finished is None:
                 self.reason = self._waits_for(run_state)
         self.moved.emit()
@@ -169,4 +169,4 @@ class LiveRun(QObject):
     def _limit_s(self, run_state: RunState) -> float:
         if run_state.started is None:
             return LATE_S + (IMPORTS_S if run_state.experiment.imports else START_S)
-        return LATE_S + self._usual_s
+        return LATE_S + (self._usual_s if self._drawn else START_S + self._setup_s)

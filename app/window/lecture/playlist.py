@@ -12,28 +12,18 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.lecture.draft import Draft
 from app.lecture.file import SUFFIX, Item, read
 from app.lecture.lectures import NAME, is_shipped, lectures, name_of
-from app.lecture.preflight import Mark
-from app.report import chosen
 from app.window.core.saving import begin as begin_in
 from app.window.core.saving import complete, remember
 from app.window.core.session import Session
 from app.window.lecture.checking import Checking
-from app.window.lecture.items import prepare, seconds_of
-from experiments.core.declare import specs
+from app.window.lecture.items import prepare
+from app.window.lecture.playlist_text import line_of, settings_in_words, told_of, total_of
 from experiments.core.problems import UserError
-from experiments.core.units import DURATION, show
 from widgets.controls.basics import announce
 from widgets.lecture.playlist import Playlist, PlaylistData
-from widgets.lecture.presenter_data import ItemLine, Standing
 
 KEPT = f"unsaved{SUFFIX}"
 UNTITLED = f"lecture{SUFFIX}"
-STANDINGS = {
-    Mark.READY: Standing.DONE,
-    Mark.LONG: Standing.NOTHING,
-    Mark.RECORDING: Standing.RECORDING,
-    Mark.NEITHER: Standing.NOTHING,
-}
 
 
 class PlaylistPart(QObject):
@@ -125,14 +115,14 @@ class PlaylistPart(QObject):
         self.panel.show_data(
             PlaylistData(
                 title=self.draft.lecture.title,
-                lines=tuple(map(self._line, items)),
+                lines=tuple(line_of(self._session, self.checking, item) for item in items),
                 place=self.place,
                 notes=item.notes,
                 minutes=item.minutes,
-                settings=self._settings(item),
+                settings=settings_in_words(self._session, item),
                 can_use_page=of_page is not None and of_page.experiment == item.experiment,
-                total=self._total(),
-                checking=self._told(),
+                total=total_of(self._session, self.draft),
+                checking=told_of(self._session, self.checking, len(items)),
                 can_check=not self._session.context.has_fake_machine
                 and self._session.machine is not None,
                 can_undo=self.draft.can_undo,
@@ -265,55 +255,3 @@ class PlaylistPart(QObject):
         self._session.remembered.emit({"lecture": path})
         with contextlib.suppress(OSError):  # said when it is saved
             self.draft.keep(self._kept)
-
-    # --- in words -----------------------------------------------------------------------------
-
-    def _line(self, item: Item) -> ItemLine:
-        say, prepared = self._session.words.say, prepare(self._session, item)
-        if prepared.problem is not None:
-            return ItemLine(prepared.title, self._session.say(prepared.problem), Standing.NOTHING)
-        checked = self.checking.of(item)
-        if checked is not None:
-            duration = show(checked.seconds, DURATION) if checked.seconds is not None else ""
-            state = say(f"preflight.{checked.mark}", {"duration": duration})
-            if checked.reason is not None:
-                state = f"{state}: {self._session.say(checked.reason)}"
-            return ItemLine(prepared.title, state, STANDINGS[checked.mark])
-        seconds = seconds_of(self._session, prepared)
-        if seconds is None:
-            return ItemLine(prepared.title, say("lecture.recording_only"), Standing.RECORDING)
-        state = say("lecture.about", {"value": show(seconds, DURATION)})
-        return ItemLine(prepared.title, state, Standing.READY)
-
-    def _settings(self, item: Item) -> str:
-        """Return the settings of an item in words, or that they are the usual ones."""
-        words, prepared = self._session.words, prepare(self._session, item)
-        if not item.set or prepared.experiment is None:
-            return words.say("playlist.usual_settings") if item.experiment else ""
-        known, id_ = specs(prepared.experiment.params), prepared.experiment.id
-        told = [
-            f"{words.say(f'{id_}.params.{name}')} "
-            f"{chosen(words, id_, known[name], value) if name in known else value}"
-            for name, value in item.set.items()
-        ]
-        return words.say("playlist.settings", {"settings": ", ".join(told)})
-
-    def _total(self) -> str:
-        count, say = len(self.draft.items), self._session.words.say
-        minutes = self.draft.lecture.planned_minutes
-        if not count:
-            return ""
-        items = say("playlist.count_one" if count == 1 else "playlist.count", {"count": count})
-        if minutes is None:
-            return items
-        return f"{items} · {say('playlist.total', {'minutes': f'{minutes:g}'})}"
-
-    def _told(self) -> str:
-        """Return what preflight does now."""
-        step, say = self.checking.step, self._session.words.say
-        if not self.checking.is_on:
-            return ""
-        if step is None:
-            return say("playlist.checking")
-        values = {"place": step.place + 1, "count": len(self.draft.items)}
-        return f"{say('lecture.place', values)}: {say(f'preflight.{step.work}')}"

@@ -58,7 +58,7 @@ def pause_s(loaded: LoadedRun | None) -> float:
     """Return the longest silence between two rows of a recording, 0 without one."""
     events = loaded.recording.events if loaded is not None and loaded.recording else ()
     times = [event.t_s for event in events if isinstance(event, messages.Row | messages.Frame)]
-    return max((now - before for before, now in itertools.pairwise([0.0, *times])), default=0.0)
+    return max((now - before for before, now in itertools.pairwise(times)), default=0.0)
 
 
 def _first(paths: Sequence[Path], catalogue: Catalogue, experiment: str) -> LoadedRun | None:

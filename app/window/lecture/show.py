@@ -181,7 +181,7 @@ class Show(QObject):
         slide.show_experiment(prepared.experiment)
         slide.show_data(slide_of(conductor, course))
         if turn.step in PLOTTED:
-            _draw(slide, course, conductor.shown(course), conductor)
+            _draw(slide, course, conductor.runs.of(course), conductor)
 
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""

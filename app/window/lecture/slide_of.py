@@ -38,7 +38,7 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
     options = prepared.options
     is_vote = turn.step in (Step.VOTE, Step.AGAIN)
     is_asked = turn.step is Step.QUESTION or is_vote
-    run_state = conductor.shown(course) if turn.step in PLOTTED else None
+    run_state = conductor.runs.of(course) if turn.step in PLOTTED else None
     told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
     verdict, said = _explained(conductor, told, turn) if told is not None else ("", "")
     return SlideData(
@@ -109,7 +109,7 @@ def _report(words: Words, run_state: RunState | None) -> Report | None:
 
 def _explained(conductor: Conductor, told: Report, turn: Turn) -> tuple[str, str]:
     """Return the verdict and its cause, with how many had it."""
-    right, votes = conductor.right(conductor.course.place), turn.votes
+    right, votes = conductor.runs.right(), turn.votes
     had = ""
     if right is not None and votes.total:
         values = {"right": votes.counts[right], "total": votes.total}

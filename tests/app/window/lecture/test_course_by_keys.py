@@ -45,7 +45,7 @@ def test_three_items_from_the_first_question_to_the_end(hall):
     hall.press(Key.Key_PageDown)
     assert hall.at == (1, "explain")
     assert hall.data.verdict
-    right = hall.conductor.right(0)
+    right = hall.conductor.runs.right()
     had = words.say("lecture.had_it", {"right": (0, 1, 0, 0)[right], "total": 1})
     assert had in hall.data.said
 

@@ -107,7 +107,7 @@ def test_silence_is_told_and_taken_back_when_rows_come(hall, clocks):
     hall.begin()
     hall.to_run()
     hall.hear("gil-threads", 0.5)
-    usual_s = pause_s(hall.conductor.recording)
+    usual_s = pause_s(hall.conductor.runs.recording)
     clocks[0].now_s += usual_s + LATE_S - 0.5
     hall.conductor.look_again()
     assert not hall.conductor.trouble

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.lecture.file import SUFFIX, Item, Lecture, encode, read
 from app.lecture.lectures import SHIPPED
@@ -300,3 +300,13 @@ def test_beside_a_page_without_room_the_panel_steps_aside(part, hall):
     assert not part.panel.isVisible()
     window.resize(1600, 900)
     assert part.panel.isVisible()
+
+
+def test_settings_of_a_strangers_file_are_told_as_they_are(part, tmp_path):
+    path = tmp_path / f"x{SUFFIX}"
+    settings = 'rounds = "many", nonsuch = [1, {}], job_s = {}, workers = 1979-05-27'
+    head = 'format = "coreopsis.lecture"\nversion = 1\n[[item]]\nexperiment = "gil-threads"\n'
+    path.write_text(f"{head}set = {{ {settings} }}\n")
+    part.open(path)
+    told = [each.text() for each in part.panel.findChildren(QLabel)]
+    assert any("many" in text and "nonsuch" in text for text in told)
