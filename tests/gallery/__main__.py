@@ -27,8 +27,8 @@ from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
 from tests.gallery.experiment_page import experiment_page
-from tests.gallery.live_page import live_page
 from tests.gallery.lectures import playlist, presenter
+from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
 from tests.gallery.slides import NEXT, slide

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 SECOND_MS = 1000
-SLEPT_S = 10.0  # by which the clock on the wall is ahead: nobody waits that long for a turn
+SLEPT_S = 10.0  # between two looks, on the clock on the wall
 
 
 def guarded(
@@ -73,7 +73,7 @@ class Conductor(QObject):
         self.is_halo = self.is_black = self.is_frozen = False
         self.runs = Shown(session, self.items, self.course, self.recordings)
         self._by_recording: set[int] = set()  # items that R was pressed for
-        self._began_s, self._looked = clock(), (clock(), wall())
+        self._began_s, self._looked_s = clock(), wall()
         self.live.moved.connect(self._move)
         self.live.ended.connect(self._take_run)
         self.live.failed.connect(self._fail)
@@ -100,6 +100,11 @@ class Conductor(QObject):
     def is_voting(self) -> bool:
         """Are hands counted now?"""
         return self.course.turn.step in (Step.VOTE, Step.AGAIN)
+
+    @property
+    def is_by_recording(self) -> bool:
+        """Shall the recording of the item of now stand in for its run?"""
+        return self.course.place in self._by_recording
 
     @property
     def elapsed_s(self) -> float:
@@ -208,9 +213,8 @@ class Conductor(QObject):
     def look_again(self) -> None:
         """Notice what does not come, and a machine that was asleep; meant for once a second."""
         self.live.look_again()
-        now = self._clock(), self._wall()
-        slept_s = (now[1] - self._looked[1]) - (now[0] - self._looked[0])
-        self._looked = now
+        now_s = self._wall()
+        slept_s, self._looked_s = now_s - self._looked_s, now_s
         if slept_s > SLEPT_S and self.live.is_under_way:
             say = self.session.words.say
             self.live.fail(say("lecture.slept", {"duration": slept_s}))
@@ -245,6 +249,7 @@ class Conductor(QObject):
 
     def _begin_run(self) -> None:
         place = self.course.place
+        self.reason = ""
         if place in self._by_recording:
             self._show_recording()
             return

@@ -35,7 +35,7 @@ class PlaylistPart(QObject):
         super().__init__()
         self._session, self._page_item = session, page_item
         self._kept = session.context.folder / NAME / KEPT
-        last = session.settings.lecture
+        last = session.settings.playlist
         self.draft = Draft.kept(self._kept, Path(last) if last else None)
         self.place = 0 if self.draft.items else -1
         self.checking = Checking(session)
@@ -252,6 +252,6 @@ class PlaylistPart(QObject):
         """Show it, and keep it for the next start."""
         self.refresh()
         path = str(self.draft.path) if self.draft.path is not None else ""
-        self._session.remembered.emit({"lecture": path})
+        self._session.remembered.emit({"playlist": path})
         with contextlib.suppress(OSError):  # said when it is saved
             self.draft.keep(self._kept)

@@ -8,7 +8,7 @@ from app.lecture.course import Course, Step
 from app.lecture.pace import MINUTE_S, behind_s
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
-from app.window.lecture.slide_of import PLOTTED, after, next_key, next_step
+from app.window.lecture.slide_of import after, next_key, next_step
 from experiments.core.units import DURATION, show
 from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
 
@@ -110,12 +110,9 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     yield act("vote_again", "V", allowed=turn.step is Step.VOTE)
     frozen = conductor.is_frozen
     yield act("freeze", "F", key="thaw" if frozen else "freeze")
-    is_shown = turn.is_recording and turn.step in PLOTTED
-    if is_shown:
-        yield act("show_recording", "R", allowed=False)
-    else:
-        yield act("show_recording", "R")
-    yield act("show_live", "G", allowed=turn.is_recording or bool(conductor.trouble))
+    yield act("show_recording", "R", allowed=not conductor.is_by_recording)
+    is_not_live = conductor.is_by_recording or bool(conductor.trouble)
+    yield act("show_live", "G", allowed=is_not_live)
     yield act("blacken", "B", key="unblacken" if conductor.is_black else "blacken")
     yield act("use_halo", "H")
     yield act("swap", "S")

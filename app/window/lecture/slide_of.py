@@ -21,6 +21,8 @@ def after(conductor: Conductor) -> Course:
     """Return the course as it would be after the next key, however the run ends."""
     then, step = copy.deepcopy(conductor.course), next_step(conductor)
     if step == RECORDING:
+        if then.turn.step is not Step.RUN:
+            then.forward()
         then.measured(is_recording=True)
         return then
     if not step:  # it waits for the run
@@ -76,6 +78,8 @@ def next_step(conductor: Conductor) -> str:
     then.forward()
     if then.is_over:
         return "end"
+    if then.turn.step is Step.RUN and conductor.is_by_recording and not then.turn.is_measured:
+        return RECORDING
     return "item" if then.place != course.place else str(then.turn.step)
 
 

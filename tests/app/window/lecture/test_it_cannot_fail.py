@@ -76,7 +76,8 @@ def test_r_shows_the_recording_at_the_same_place_and_a_late_end_changes_nothing(
 
 def test_r_before_the_run_measures_nothing(hall):
     hall.begin()
-    hall.press(Key.Key_R)
+    hall.press(Key.Key_R, Key.Key_PageDown)
+    assert hall.say("next_key", next=hall.say("next.recording")) == hall.data.key
     hall.to_run()
     assert not hall.runner.started
     assert hall.data.band

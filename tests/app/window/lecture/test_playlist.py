@@ -193,7 +193,7 @@ def test_it_is_saved_opened_and_begun(part, hall, tmp_path, monkeypatch):
     part.panel.save.click()
     assert read(path) == Lecture(title="Mine", item=(Item(experiment="race"),))
     assert not part.panel.save.isEnabled()
-    assert hall.whole.session.settings.lecture == str(path)
+    assert hall.whole.session.settings.playlist == str(path)
 
     part.panel.begin.click()
     assert hall.is_on
