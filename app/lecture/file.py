@@ -74,7 +74,7 @@ def read(path: Path) -> Lecture:
         data = read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("lecture_unreadable", name=name, reason=reason) from None
+        raise UserError("recording_unreadable", name=name, reason=reason) from None
     return decode(data, name)
 
 

@@ -75,7 +75,7 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
-        case "notes" | "because" | "badges":
+        case "notes" | "because" | "badges" | "preflight":
             return name in constants() or key in constants()
         case "glossary":
             return name in used_terms()

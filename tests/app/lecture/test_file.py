@@ -67,5 +67,5 @@ def test_a_lecture_names_no_file_outside_its_folder(name):
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
-    with pytest.raises(UserError, match="lecture_unreadable"):
+    with pytest.raises(UserError, match="recording_unreadable"):
         read(tmp_path / "none")

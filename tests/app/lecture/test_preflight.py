@@ -23,6 +23,7 @@ from tests.experiments.engine.runs import SHELVES, misbehave
 from tests.experiments.machines import machine
 
 BEHAVES = Item(experiment="misbehave")
+ENDLESS = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 10**6})
 
 
 class Shelf:
@@ -127,9 +128,8 @@ def test_a_worker_that_fails_is_a_result_and_the_next_item_is_tried(check, recor
 
 
 def test_a_run_that_never_ends_is_stopped_and_said_so(check):
-    endless = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 10**6})
     shelf = Shelf(seconds=lambda params: 0.01)
-    (*_, found) = check(endless, shelf=shelf, patience_s=0.3)
+    (*_, found) = check(ENDLESS, shelf=shelf, patience_s=0.3)
 
     assert (found.mark, found.reason.key) == (Mark.NEITHER, "preflight_endless")
 
@@ -279,9 +279,8 @@ def test_a_recording_that_cannot_be_kept_is_told(check, tmp_path):
 # --- stopping and waiting -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("after", [1, 2, 3])
+@pytest.mark.parametrize("after", [1, 2])  # before its run, and in it
 def test_a_stop_ends_it_without_another_word(check, after):
-    slow = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 50})
     seen = []
 
     def stop(preflight, event):
@@ -290,14 +289,24 @@ def test_a_stop_ends_it_without_another_word(check, after):
             preflight.stop()
             preflight.stop()
 
-    events = check(slow, slow, act=stop)
+    events = check(ENDLESS, ENDLESS, act=stop, patience_s=1e6)
 
     assert events
     assert all(isinstance(event, Step) and event.place == 0 for event in events)
 
 
+def test_a_recording_that_was_stopped_is_not_kept(check, tmp_path):
+    def stop(preflight, event):
+        if event.work is Work.RECORD:
+            preflight.stop()
+
+    events = check(BEHAVES, act=stop)
+
+    assert works(events) == {Work.TRY, Work.RECORD}
+    assert not (tmp_path / "x.recordings").exists()
+
+
 def test_a_stop_comes_from_another_thread_too(check):
-    slow = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 3000})
     threads = []
 
     def stop(preflight, event):
@@ -305,7 +314,7 @@ def test_a_stop_comes_from_another_thread_too(check):
             threads.append(threading.Timer(0.5, preflight.stop))
             threads[0].start()
 
-    events = check(slow, act=stop)
+    events = check(ENDLESS, act=stop, patience_s=1e6)
     threads[0].join()
 
     assert all(isinstance(event, Step) for event in events)

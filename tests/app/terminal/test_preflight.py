@@ -110,7 +110,7 @@ def test_what_strangers_wrote_is_not_obeyed_by_the_terminal(inside, lecture):
 
 @pytest.mark.parametrize(
     ("text", "key"),
-    [(None, "lecture_unreadable"), ("x = 1", "no_lecture"), ("x = ", "lecture_refused"),
+    [(None, "recording_unreadable"), ("x = 1", "no_lecture"), ("x = ", "lecture_refused"),
      ('format = "coreopsis.lecture"', "lecture_empty")],
 )  # fmt: skip
 def test_what_is_no_lecture_is_one_sentence(inside, coreopsis, text, key):
