@@ -13,13 +13,14 @@ from experiments.core.words import Words
 from widgets.catalogue.card import WALKS, Card
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
-from widgets.catalogue.shelf_grid import ShelfGrid
+from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MARGIN = MARGINS[0]
+SCROLL_BAR_PX = 16
 SURPRISE_S = 30.0  # a surprise takes at most that long
 
 
@@ -31,7 +32,7 @@ class Catalogue(QWidget):
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words = words
+        self._words, self._look = words, look
         self._bar = FilterBar(words, look)
         self._grid = ShelfGrid(words, look)
         self._bar.changed.connect(self._filter)
@@ -74,6 +75,11 @@ class Catalogue(QWidget):
     def cards(self) -> Sequence[CardData]:
         """All cards, shown or not, as data."""
         return self._grid.cards
+
+    @property
+    def least_px(self) -> int:
+        """The least width in which every card has room for its question."""
+        return round(NARROWEST * self._look.theme.zoom) + 2 * MARGIN + SCROLL_BAR_PX
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; call it again after any change."""

@@ -12,13 +12,14 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QWidget,
 )
 
 from experiments.core.words import Words
 from widgets.catalogue.card import EXPERIMENT_MIME
 from widgets.controls.basics import IconButton, button, column, label, row
-from widgets.controls.layouts import FlowLayout
+from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.lecture.edit_list import EditList
 from widgets.lecture.presenter_data import ItemLine
 from widgets.style.look import Look
@@ -104,8 +105,10 @@ class Playlist(QFrame):
         self.begin = self._button("begin", "main")
         self._pause = QTimer(self, interval=PAUSE_MS, singleShot=True)
         self._pause.timeout.connect(self._tell_notes)
-        self._of_item = QWidget()
-        self._arrange(closer)
+        fields = QWidget()
+        self._of_item = scrolling(fields, words.say("playlist.of_item"))
+        self._of_item.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._arrange(closer, fields)
         look.changed.connect(self._fit)
         self._fit()
 
@@ -142,6 +145,14 @@ class Playlist(QFrame):
         key = "playlist.stop_check" if data.checking else "playlist.check"
         self.check.setText(self._words.say(key))
 
+    def use_room(self, room_px: int) -> bool:
+        """Be as wide as the room allows; False where that is too little."""
+        width = min(round(WIDTH_PX * self._look.theme.zoom), room_px)
+        has_room = width >= self.minimumSizeHint().width()
+        if has_room:
+            self.setFixedWidth(width)
+        return has_room
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take the notes when their field is left."""
         if watched is self.notes and event.type() == QEvent.Type.FocusOut:
@@ -159,11 +170,11 @@ class Playlist(QFrame):
         event.acceptProposedAction()
         self.added.emit(name, self.items.model().rowCount())
 
-    def _arrange(self, closer: QWidget) -> None:
+    def _arrange(self, closer: QWidget, fields: QWidget) -> None:
         head = row(label(self._words.say("playlist.name"), "head"), None, closer)
         times = row(label(self._words.say("playlist.minutes"), "soft"), self.minutes, None)
         links = FlowLayout(self.of_page, self.remove, space=3 * STEP)
-        self._of_item.setLayout(column(self.notes, times, self._settings, links))
+        fields.setLayout(column(self.notes, times, self._settings, links))
         buttons = FlowLayout(self.open, self.save, self.undo, self.check)
         whole = column(
             head, self.title, self._empty, self.items, self._of_item, self._total,
@@ -216,6 +227,4 @@ class Playlist(QFrame):
         self.minutes.setText("" if self._minutes is None else f"{self._minutes:g}")
 
     def _fit(self) -> None:
-        zoom = self._look.theme.zoom
-        self.setFixedWidth(round(WIDTH_PX * zoom))
         self.notes.setFixedHeight(round((NOTE_LINES + 1) * self._look.theme.px("text") * 1.4))

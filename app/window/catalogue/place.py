@@ -54,6 +54,7 @@ class ExperimentsPlace(Place):
         self._back = QAction(session.words.say("catalogue.back"), self)
         self._back.triggered.connect(self.go_back)
         session.settings_changed.connect(self._use_letters)
+        session.look.changed.connect(self._fit)
         session.machine_changed.connect(self._refresh)
         session.entries_changed.connect(self._refresh)
         session.runs_changed.connect(self._refresh)
@@ -154,13 +155,20 @@ class ExperimentsPlace(Place):
         return True
 
     def _fit(self) -> None:
-        """Show the panel of the lecture where the page leaves room for it."""
+        """Show the panel of the lecture beside the page; without room, in place of the cards."""
         if self._playlist is None:
             return
         panel, page = self._playlist.panel, self._page
-        room = self.width() - panel.width()
-        has_room = page is None or self.is_in_catalogue or page.minimumSizeHint().width() <= room
-        panel.setVisible(self._playlist.is_open and has_room)
+        least = self._catalogue.least_px
+        if page is not None and not self.is_in_catalogue:
+            least = page.minimumSizeHint().width()
+        playlist = self._playlist
+        playlist.has_room = panel.use_room(self.width() - least)
+        covers = playlist.is_open and not playlist.has_room and self.is_in_catalogue
+        if covers:
+            panel.setFixedWidth(self.width())
+        self._stack.setHidden(covers)
+        panel.setVisible(playlist.is_open and (playlist.has_room or covers))
         self._playlist.refresh()
 
     def _begin_lecture(self) -> None:

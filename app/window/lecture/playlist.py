@@ -42,6 +42,7 @@ class PlaylistPart(QObject):
         self.panel = panel = Playlist(session.words, session.look)
         panel.hide()
         self.is_open = False  # the place shows it where it has room
+        self.has_room = True  # beside the cards, as the place says
         panel.asked.connect(self._do)
         panel.added.connect(lambda id_, place: self.add(Item(experiment=id_), place))
         panel.moved.connect(self._move)
@@ -83,7 +84,8 @@ class PlaylistPart(QObject):
 
     def take(self, item: Item) -> None:
         """Add an experiment that was chosen by key, and show the panel beside it."""
-        self.set_open(True)
+        if self.has_room:
+            self.set_open(True)
         self.add(item)
         say, title = self._session.words.say, prepare(self._session, item).title
         told = say("playlist.added", {"title": title, "place": self.place + 1})
@@ -101,7 +103,8 @@ class PlaylistPart(QObject):
         self._changed()
 
     def begin(self) -> None:
-        """Begin the lecture."""
+        """Begin the lecture; what is being tried would disturb it."""
+        self.checking.stop()
         self._session.asked_for_lecture.emit(self.draft.lecture, self.draft.path)
 
     def refresh(self) -> None:

@@ -113,8 +113,10 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     yield act("show_recording", "R", allowed=not conductor.is_by_recording)
     is_not_live = conductor.is_by_recording or bool(conductor.trouble)
     yield act("show_live", "G", allowed=is_not_live)
-    yield act("blacken", "B", key="unblacken" if conductor.is_black else "blacken")
+    key = "." if conductor.is_voting else "B"  # which counts a hand then
+    yield act("blacken", key, key="unblacken" if conductor.is_black else "blacken")
     yield act("use_halo", "H")
+    yield act("turn_light", "L", allowed=not conductor.is_frozen)
     yield act("swap", "S")
     yield act("leave", "Esc")
 

@@ -101,7 +101,9 @@ class Show(QObject):
         self._tell()
 
     def turn_light(self) -> None:
-        """Change the slide from light to dark or back."""
+        """Change the slide from light to dark or back; a frozen one stays as it is."""
+        if self._conductor.is_frozen:
+            return
         self._mode = "dark" if self._mode == "light" else "light"
         old = self.audience
         old.closed.disconnect()
@@ -142,7 +144,8 @@ class Show(QObject):
         self._preview.resize(PICTURE)
 
     def _do(self, name: str) -> None:
-        act = self.swap if name == "swap" else getattr(self._conductor, name)
+        own = {"swap": self.swap, "turn_light": self.turn_light}
+        act = own.get(name) or getattr(self._conductor, name)
         act()
         if name != "leave":
             self.presenter.setFocus()  # a button that had it may be off now

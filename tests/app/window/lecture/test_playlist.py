@@ -310,3 +310,21 @@ def test_settings_of_a_strangers_file_are_told_as_they_are(part, tmp_path):
     part.open(path)
     told = [each.text() for each in part.panel.findChildren(QLabel)]
     assert any("many" in text and "nonsuch" in text for text in told)
+
+
+def test_without_room_the_panel_takes_the_place_of_the_cards_and_gives_it_back(part, hall):
+    window, place = hall.whole.window, hall.whole.window.place
+    window.resize(820, 560)
+    assert not part.panel.isVisible() or place.width() - part.panel.width() > 0
+    part.panel.setMinimumWidth(0)
+    place.resize(500, 500)
+    (card, *_) = window.findChildren(Card)
+    assert part.panel.isVisible()
+    assert not card.isVisible()
+    part.panel.asked.emit("close")
+    assert not part.panel.isVisible()
+    card = next(card for card in window.findChildren(Card) if card.isVisible())
+    card.setFocus()
+    QTest.keyClick(card, Key.Key_L)  # the cards stay, and a notice tells it
+    assert card.isVisible()
+    assert ids(part) == [card.data.id]

@@ -6,6 +6,8 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from app.window.shell.status import SAMPLES
+from experiments.engine import messages
 from tests.app.window.lecture.lectures import Key
 
 
@@ -79,6 +81,58 @@ def test_a_click_in_the_list_goes_there(two):
     where = items.visualRect(items.model().index(2, 0)).center()
     QTest.mouseClick(items.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert two.at == (3, "question")
+
+
+def test_a_screen_that_is_unplugged_leaves_the_slide(hall, monkeypatch):
+    from app.window.lecture.show import Show
+
+    (screen,) = QGuiApplication.screens()
+    known = [screen, screen]
+    monkeypatch.setattr(Show.__init__, "__defaults__", (lambda: known,))
+    hall.begin()
+    assert hall.show.presenter.isVisible()
+    known.pop()
+    QGuiApplication.instance().screenRemoved.emit(screen)
+    assert not hall.show.presenter.isVisible()
+    assert hall.show.audience.isVisible()
+    known.append(screen)
+    QGuiApplication.instance().screenAdded.emit(screen)
+    assert hall.show.presenter.isVisible()
+    hall.press(Key.Key_PageDown, on=hall.show.presenter)
+    assert hall.at == (1, "vote")
+
+
+def test_the_presenter_is_told_how_the_machine_stands(two):
+    def sample(busy: float) -> messages.Sample:
+        threads = [{"id": number, "busy": busy} for number in range(4)]
+        return messages.Sample(
+            t_s=0.0, threads=threads, memory={}, disks=[], network=[], gpus=[], missing=[]
+        )
+
+    def told() -> str:
+        labels = two.show.presenter.findChildren(QLabel)
+        return " ".join(each.text() for each in labels if each.isVisible())
+
+    for busy, key in ((0.01, "quiet"), (0.9, "busy")):
+        for _ in range(SAMPLES):
+            two.whole.session.sampled.emit(sample(busy))
+        free = max(0, round(4 - 4 * busy))
+        assert two.say("free", free=free, count=4) in told()
+        assert (two.whole.words.say("frame.quiet") in told()) == (key == "quiet")
+    assert two.say("warm") in told()
+    two.to_run()
+    two.whole.session.sampled.emit(sample(0.9))
+    assert two.say("free", free=0, count=4) not in told()  # its own load tells nothing
+
+
+def test_while_frozen_the_class_sees_no_change(two):
+    two.press(Key.Key_F)
+    before = two.show.audience.slide.grab().toImage()
+    two.press(Key.Key_L, Key.Key_PageDown, Key.Key_A)
+    assert two.show.audience.slide.grab().toImage() == before
+    labels = [each.text() for each in two.show.presenter.findChildren(QLabel)]
+    assert two.say("frozen") in labels
+    assert two.say("hidden", step=two.say("next.vote")) in labels
 
 
 def test_trouble_is_the_presenters_alone(two):
