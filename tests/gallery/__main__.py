@@ -27,6 +27,7 @@ from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
 from tests.gallery.experiment_page import experiment_page
+from tests.gallery.lectures import playlist, presenter
 from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
@@ -404,6 +405,8 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "lesson-predict": (lesson_page.predict, (1500, 820)),
     "lesson-explain": (lesson_page.explain, (760, 860)),
     **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain")},
+    "presenter": (presenter, SHEET),
+    "playlist": (playlist, (328, 720)),
     "code_view": (code_view, (900, 600)),
     "puzzle": (puzzle, (900, 600)),
     "comparison": (comparison, (345, 420)),

@@ -208,6 +208,7 @@ def _style_sheet(theme: Theme) -> str:
     values: dict[str, Any] = {
         **asdict(theme),
         **{f"size_{name}": f"{theme.px(name)}px" for name in SIZES},
+        "size_clock": f"{2 * theme.px('title')}px",
         "mono": MONO,
         "second": theme.series[1],
         "faint": mixed(QColor(theme.soft), QColor(theme.ground), FAINT).name(),

@@ -48,6 +48,8 @@ class Session(QObject):
     settings_changed = Signal()
     catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
+    asked_for_playlist = Signal(object)  # the Path of a lecture to open, or None
+    asked_for_lecture = Signal(object, object)  # Lecture, the Path of its file or None
     _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
     closing = Signal()  # end every process and thread now

@@ -67,12 +67,11 @@ def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> LoadedRun:
     )
 
 
-def lesson_run_of(loaded: LoadedRun, here: Machine | None = None) -> LessonRun | None:
+def lesson_run_of(run_state: RunState, here: Machine | None = None) -> LessonRun | None:
     """Return a run as its lesson sees it; None unless it was completed.
 
     `here` is its machine, where that is this one; else the one in its file counts.
     """
-    run_state = loaded.run_state
     started, finished = run_state.started, run_state.finished
     if started is None or finished is None or finished.finding is None:
         return None

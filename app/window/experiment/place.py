@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.lecture.file import Item, Lecture
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
@@ -22,6 +24,7 @@ from app.window.experiment.status_text import State
 from app.window.experiment.view_switch import ViewSwitch
 from app.window.lesson.part import LessonPart
 from experiments.core.declare import Experiment
+from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError
 from widgets.controls.basics import announce, column, row
 from widgets.controls.place_head import BELOW, MARGINS
@@ -42,6 +45,7 @@ class ExperimentPage(QWidget):
     """Shows one experiment at a time. Its parts share `model`; each has a widget of its own."""
 
     back = Signal()
+    lecture_wanted = Signal(object)  # Item: the shown experiment shall be one of a lecture
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -67,7 +71,7 @@ class ExperimentPage(QWidget):
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
         self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
-        self._warming.timeout.connect(self.model.warm)
+        self._warming.timeout.connect(self._warm)
         self._connect()
         self._connect_actions()
         self._use_letters()
@@ -105,6 +109,7 @@ class ExperimentPage(QWidget):
         """Begin to be seen."""
         self._views.set_seen(True)
         self._each_second.start()
+        self._warming.start()
         self._refresh()
 
     def leave(self) -> None:
@@ -219,6 +224,8 @@ class ExperimentPage(QWidget):
             do.save_picture: output.save_picture,
             do.save_csv: output.save_csv,
             do.notebook: output.save_notebook,
+            do.lecture: self._begin_lecture,
+            do.add_to_lecture: self._add_to_lecture,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -314,6 +321,11 @@ class ExperimentPage(QWidget):
                 self.announce(self, self.session.words.say("page.done_part", values))
             self._quarter = quarter
 
+    def _warm(self) -> None:
+        """Have a process ready, unless the page was left: another may need it."""
+        if self._each_second.isActive():
+            self.model.warm()
+
     def _look_again(self) -> None:
         """Refresh once a second."""
         self.model.look_again()
@@ -368,6 +380,27 @@ class ExperimentPage(QWidget):
             self.model.show_own()
         else:
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
+
+    def _begin_lecture(self) -> None:
+        """Show this experiment in front of a class, with the settings of the form."""
+        if (item := self.as_item()) is not None:
+            self.session.asked_for_lecture.emit(Lecture(item=(item,)), None)
+
+    def _add_to_lecture(self) -> None:
+        if (item := self.as_item()) is not None:
+            self.lecture_wanted.emit(item)
+
+    def as_item(self) -> Item | None:
+        """Return the shown experiment as an item of a lecture, with its changed settings."""
+        if self._experiment is None:
+            return None
+        entry = self.session.entries.get(self._experiment.id)
+        changed: dict[str, Any] = {}
+        with contextlib.suppress(UserError):  # what is typed there is no setting yet
+            if entry is not None:
+                usual, now = to_json(entry.params), to_json(self._side.params())
+                changed = {name: value for name, value in now.items() if value != usual.get(name)}
+        return Item(experiment=self._experiment.id, set=changed)
 
     def _choose_beside(self) -> None:
         """Open the menu of runs to compare with."""

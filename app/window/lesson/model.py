@@ -111,7 +111,7 @@ class LessonModel(QObject):
             return None
         if self._read[0] is not finished:
             here = self._session.machine if self._page.is_of_here else None
-            self._read = (finished, lesson_run_of(loaded, here))
+            self._read = (finished, lesson_run_of(loaded.run_state, here))
         return self._read[1]
 
     @property

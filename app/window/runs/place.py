@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 
 from app import garbage
 from app.runs.library import Kept
+from app.window.core.drops import take
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
@@ -143,7 +144,7 @@ class RunsPlace(Place):
         details.said.connect(self._describe)
         page.import_asked.connect(self._choose_files)
         page.experiments_asked.connect(lambda: session.go(EXPERIMENTS))
-        page.files_dropped.connect(self.sheets.look_into)
+        page.files_dropped.connect(lambda files: take(files, self.session))
         for asked, action in (
             (details.buttons.open_asked, actions.open),
             (details.buttons.replay_asked, actions.replay),

@@ -58,7 +58,7 @@ class Predictions:
         told = lesson.told(guess)
         said = say("runs.said", {"guess": told})
         with contextlib.suppress(*UNTRUE):
-            measured = lesson_run_of(load(run.path, self._catalogue, is_opened=True))
+            measured = lesson_run_of(load(run.path, self._catalogue, is_opened=True).run_state)
             mark = lesson.judge(guess, measured) if measured is not None else None
             if measured is not None and mark is not None:
                 is_surprise = not mark.is_right and (guess.sure or 0) >= FAIRLY_SURE

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
+from app.lecture.file import SUFFIX
 from app.runs.library import Kept
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
@@ -40,7 +41,13 @@ class RunSheets:
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def look_into(self, paths: Sequence[Path]) -> None:
-        """Show the contents of files before an import."""
+        """Show the contents of files before an import; a lecture is opened where it belongs."""
+        lectures = [path for path in paths if path.name.endswith(SUFFIX)]
+        if lectures:
+            self._session.asked_for_playlist.emit(lectures[0])
+            paths = [path for path in paths if path not in lectures]
+        if not paths:
+            return
         words, listing, runs = self._session.words, self._listing(), self._session.runs
         self._session.background.do(
             lambda: look_inside(paths, runs, words, listing), self._show_inside

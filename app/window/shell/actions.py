@@ -42,6 +42,7 @@ class Actions(QObject):
         yield "places.checkup", "Ctrl+4", lambda: window.go(Target(CHECKUP))
         yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
         yield "runs.collage_page", "", lambda: window.go(Target(RUNS, then="collage"))
+        yield "playlist.lecture", "", lambda: window.show_playlist(None)
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
         yield "frame.stop_run", "Escape", self._session.stop

@@ -7,7 +7,8 @@ The first paint shows only the background in the theme's colours, so that it nee
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QMargins, QRect, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
+    from app.window.catalogue.place import ExperimentsPlace
     from app.window.core.place import Place
+    from app.window.lecture.mode import LectureMode
     from app.window.shell.actions import Actions
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
@@ -53,6 +56,7 @@ class Window(QWidget):
         super().__init__()
         self.session = session
         self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
         self._places: dict[str, Place] = {}
         self._back: list[str] = []
         self._painted = self._furnished = False
@@ -63,10 +67,12 @@ class Window(QWidget):
         self._closing: Closing
         self.preferences: Preferences
         self.actions_here: Actions
+        self.lecture_mode: LectureMode
         self._restore()
 
     def furnish(self) -> None:
         """Build the frame, the first place, and the actions."""
+        from app.window.lecture.mode import LectureMode
         from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing
@@ -81,11 +87,14 @@ class Window(QWidget):
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
         self.actions_here = Actions(self, self._rail)
+        self.lecture_mode = LectureMode(self)
         self._furnished = True
         self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
+        session.asked_for_playlist.connect(self.show_playlist)
+        session.asked_for_lecture.connect(self.lecture_mode.begin)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
         last = session.settings.place
@@ -109,6 +118,15 @@ class Window(QWidget):
             place.go_back()
         place.open(target)
         self._status.show_place(place)
+
+    def show_playlist(self, path: Path | None) -> None:
+        """Show the panel in which a lecture is put together; `path` is one to open in it."""
+        if self.place.name != EXPERIMENTS:
+            self.go(Target(EXPERIMENTS))
+        place = cast("ExperimentsPlace", self.place)
+        if path is not None:
+            place.playlist.open(path)
+        place.playlist.show()
 
     def go_back(self) -> None:
         """Go one step back within the place, or else to the place before this one."""
@@ -186,11 +204,11 @@ class Window(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Show what is inside dropped files, in the place that they belong to."""
-        from app.window.shell.drops import target_of
+        from app.window.core.drops import take
         from widgets.runs.takes_files import files_of
 
         event.acceptProposedAction()
-        self.go(target_of(tuple(files_of(event.mimeData()))))
+        take(files_of(event.mimeData()), self.session)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the background; after the first time, emit `painted`."""

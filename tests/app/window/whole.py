@@ -14,8 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.context import Context
+from app.lecture.file import SUFFIX
+from app.lecture.lectures import SHIPPED
 from app.runs.library import Kept
 from app.runs.told import Told, retold
+from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
@@ -197,6 +200,17 @@ def show_catalogue_measured(whole: Whole) -> None:
 def show_catalogue_nothing_found(whole: Whole) -> None:
     show_catalogue(whole)
     whole.find(QLineEdit).setText("nothing such")
+
+
+def show_playlist(whole: Whole) -> None:
+    show_catalogue(whole)
+    whole.do("playlist.lecture")
+    whole.find(ExperimentsPlace).playlist.open(next(SHIPPED.glob(f"*{SUFFIX}")))
+
+
+def show_playlist_empty(whole: Whole) -> None:
+    show_catalogue(whole)
+    whole.do("playlist.lecture")
 
 
 def show_page_empty(whole: Whole) -> None:
