@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from app.anonymous import nameless
 from app.checkup.compare import Compared, compare
 from app.checkup.in_words import (
     MARKS,
@@ -28,7 +29,6 @@ from app.checkup.in_words import (
     row_text,
     summary,
 )
-from app.anonymous import nameless
 from app.checkup.store import Checkups, has_measured, write
 from app.context import Context, ExitCode, WriteFailed
 from app.reports.checkup_report import checkup_report

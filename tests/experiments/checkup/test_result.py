@@ -154,6 +154,8 @@ def test_what_a_later_program_added_is_left_out():
         (json.dumps({**OLDEST, "version": "1"}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "version": True}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "rows": None}).encode(), "checkup_refused"),
+        (json.dumps({**OLDEST, "trace": [{"t_s": 10**400}]}).encode(), "checkup_refused"),
+        (json.dumps({**OLDEST, "trace": [{"t_s": [1]}]}).encode(), "checkup_refused"),
     ],
 )
 def test_what_is_no_checkup_is_refused(data, key):
