@@ -19,7 +19,7 @@ from experiments.checkup.result import Result, Row, Word
 from experiments.core.comparing import ENOUGH, LEVEL, unpaired
 
 FORMAT, VERSION = "coreopsis.gathered", 1
-OK, FLOOR = 0.95, 0.85  # of the others, as for cores and GPUs of one kind
+OK, FLOOR = 0.95, 0.85  # of the others, as for cores of one kind
 EQUALS = 2  # that a machine must have: of two nobody knows which is the odd one
 GIB = 2**30
 

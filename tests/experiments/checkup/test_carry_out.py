@@ -67,7 +67,7 @@ def no_looking(monkeypatch):
         raise Stopped
 
     monkeypatch.setattr(carry_out, "gather", stopped)
-    monkeypatch.setattr(carry_out, "look_around", lambda here: carry_out.Surroundings())
+    monkeypatch.setattr(carry_out, "look_around", lambda _here, **_: carry_out.Surroundings())
 
 
 def roof(share):
