@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.checkup.result import Result, Row
+from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.comparing import ENOUGH, Outcome, Ratio, unpaired
 
-NEARLY_BYTES = 2.0  # sizes depend on free memory: within this factor they count as the same
+NEARLY_BYTES = 2  # sizes depend on free memory: within this factor they count as the same
 Refusal = Literal["rule_version", "settings", "unit", "only_before", "only_now"]
 
 
@@ -44,7 +44,8 @@ class RowPair:
         if self.ratio is not None:
             return self.ratio.outcome is Outcome.DIFFERS or self.before.word is not self.now.word
         same = self.before.word is self.now.word and self.before.reason == self.now.reason
-        return not same or (not self.now.samples and self.before.values != self.now.values)
+        is_told = not self.now.samples and self.now.word is not Word.FINE  # that counts anew
+        return not same or (is_told and self.before.values != self.now.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ that is clearly below `OK` of the others is odd; nothing is claimed of a machine
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from experiments.checkup.result import Result, Row, Word
 from experiments.core.comparing import ENOUGH, LEVEL, unpaired
 
 FORMAT, VERSION = "coreopsis.gathered", 1
-OK, FLOOR = 0.95, 0.85  # of the others, as for cores and GPUs of one kind
+OK, FLOOR = 0.95, 0.85  # of the others, as for cores of one kind
 EQUALS = 2  # that a machine must have: of two nobody knows which is the odd one
 GIB = 2**30
 
@@ -86,18 +87,19 @@ def _kind(result: Result) -> tuple[str, ...]:
     """Return what equal machines have in common: processor, memory in GiB, GPUs."""
     facts = known(result)
     memory = facts.get("memory", "")
-    size = str(round(float(memory) / GIB)) if memory.isdigit() else ""
-    return facts.get("processor", ""), size, facts.get("gpus", "")
+    with contextlib.suppress(ValueError, OverflowError):  # a stranger's
+        memory = str(round(int(memory) / GIB))
+    return facts.get("processor", ""), memory, facts.get("gpus", "")
 
 
 def _odd(alike: Sequence[Node]) -> Iterator[Odd]:
     if len(alike) <= EQUALS:
         return
-    rows: dict[tuple[str, str, str], dict[str, Row]] = defaultdict(dict)
+    rows: dict[tuple[str, int, str, str], dict[str, Row]] = defaultdict(dict)
     for node in alike:
         for row in node.result.rows:
             if len(row.samples) >= ENOUGH:
-                rows[row.rule, row.part, row.unit][node.name] = row
+                rows[row.rule, row.version, row.part, row.unit][node.name] = row
     for of in rows.values():
         for name, row in of.items():
             others = [s for other, each in of.items() if other != name for s in each.samples]

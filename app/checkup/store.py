@@ -12,6 +12,8 @@ from experiments.checkup.result import SUFFIX, Result, encode, read
 from experiments.core.problems import UserError
 
 FOLDER, BASELINE, REFERENCES = "checkups", "baseline", "references"
+STAMP_LETTERS = 15  # to the second, so that names sort as checkups began
+COMPLETED = "completed"
 _STAMP = re.compile(r"[^0-9T]")
 
 
@@ -23,7 +25,7 @@ class Checkups:
 
     def keep(self, result: Result) -> Path:
         """Write a checkup; return its file. Raises UserError."""
-        stamp = _STAMP.sub("", result.at)[:13]
+        stamp = _STAMP.sub("", result.at)[:STAMP_LETTERS]
         path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -35,17 +37,10 @@ class Checkups:
     def all(self) -> Sequence[Result]:
         """Return every checkup, the newest first."""
         found = []
-        for path in sorted(self._files(), reverse=True):
+        for path in sorted(_checkups_in(self._folder), reverse=True):
             with contextlib.suppress(UserError):
                 found.append(read(path))
         return found
-
-    def newest(self) -> Result | None:
-        """Return the last checkup that can be read, None if there is none."""
-        for path in sorted(self._files(), reverse=True):
-            with contextlib.suppress(UserError):
-                return read(path)
-        return None
 
     def of(self, fingerprint: str | None) -> Sequence[Result]:
         """Return the checkups of the machine with this fingerprint, the newest first."""
@@ -61,7 +56,9 @@ class Checkups:
         return None
 
     def save_baseline(self, result: Result) -> None:
-        """Make a checkup the baseline of its machine. Raises UserError."""
+        """Make a whole checkup the baseline of its machine. Raises UserError."""
+        if result.outcome != COMPLETED:
+            raise UserError("checkup_cut_short")
         path = self._baseline(fingerprint_of(result))
         if path is None:
             raise UserError("checkup_without_fingerprint")
@@ -79,9 +76,6 @@ class Checkups:
                 found.append(read(path))
         return found
 
-    def _files(self) -> list[Path]:
-        return _checkups_in(self._folder)
-
     def _baseline(self, fingerprint: str | None) -> Path | None:
         name = re.sub(r"[^0-9a-zA-Z]", "", fingerprint or "")
         return self._folder / BASELINE / f"{name}{SUFFIX}" if name else None
@@ -92,6 +86,11 @@ def _checkups_in(folder: Path) -> list[Path]:
         return [path for path in folder.iterdir() if path.name.endswith(SUFFIX)]
     except OSError:
         return []
+
+
+def has_measured(result: Result) -> bool:
+    """Did it end by itself, or at least measure something before it was stopped?"""
+    return COMPLETED in (result.outcome, *(each.outcome for each in result.measurements))
 
 
 def fingerprint_of(result: Result) -> str | None:

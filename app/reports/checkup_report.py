@@ -53,7 +53,7 @@ def checkup_report(
     words: Words, result: Result, include: Include, compared: Compared | None = None
 ) -> Document:
     """Return the report of a checkup, with what changed since another one where it is given."""
-    shown = result if include.name else replace_name(result)
+    shown = result if include.name else replace(result, name="")
     document = Document(
         title=words.say("checkup.title"),
         subtitle=" · ".join(filter(None, (shown.name, known(shown).get("processor", "")))),
@@ -63,11 +63,6 @@ def checkup_report(
         name=f"checkup-{result.at[:10]}",
     )
     return clean(document, names=include.names)
-
-
-def replace_name(result: Result) -> Result:
-    """Return a checkup without the name that its owner gave it."""
-    return replace(result, name="")
 
 
 def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[Part]:
@@ -104,7 +99,7 @@ def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[
         yield Heading(words.say("checkup.trace"))
         yield _trace(words, result.trace)
     yield Heading(words.say("checkup.conditions"))
-    yield Facts(tuple(_conditions(words, result)))
+    yield Facts(tuple(_conditions(words, result, compared)))
 
 
 def _open(words: Words, row: Row, text: RowText) -> Iterator[tuple[str, str]]:
@@ -207,11 +202,13 @@ def _shown(name: str, value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _conditions(words: Words, result: Result) -> Iterator[tuple[str, str]]:
+def _conditions(
+    words: Words, result: Result, compared: Compared | None
+) -> Iterator[tuple[str, str]]:
     yield words.say("checkup.title"), " · ".join(facts(words, result))
     for key, value in known(result).items():
         yield words.say(f"checkup.facts.{key}"), value
     if said := absent(words, result.rows):
         yield words.say("checkup.words.absent"), said
-    if result.baseline:
-        yield words.say("checkup.sources.baseline"), day(result.at)
+    if compared is not None and compared.before.id == result.baseline:
+        yield words.say("checkup.sources.baseline"), day(compared.before.at)

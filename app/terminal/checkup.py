@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from app.anonymous import nameless
 from app.checkup.compare import Compared, compare
 from app.checkup.in_words import (
     MARKS,
@@ -27,18 +29,18 @@ from app.checkup.in_words import (
     row_text,
     summary,
 )
-from app.checkup.store import Checkups, write
+from app.checkup.store import Checkups, has_measured, write
 from app.context import Context, ExitCode, WriteFailed
 from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
 from app.reports.pictures import qt_or_problem
-from app.reports.privacy import Include
+from app.reports.privacy import Include, without_names
 from app.reports.writing import written
 from app.terminal.stopping import asked_to_stop
 from experiments.checkup import carry_out
 from experiments.checkup.carry_out import Checkup
 from experiments.checkup.order import read_order
-from experiments.checkup.result import Kind, Result, Word, encode, read
+from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
 from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -81,12 +83,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         result = _followed(context, checkup)
     code = exit_code(result)
     if options.json:
-        context.console.out(encode(result).decode().rstrip("\n"), highlight=False)
+        context.console.out(_for_others(result).decode().rstrip("\n"), highlight=False)
     else:
         tell(context.console, context.words, result, baseline)
     _keep(context, kept, result, save_baseline=options.save_baseline)
     if options.out is not None:
-        write_file(options.out, encode(result))
+        write_file(options.out, _for_others(result))
     compared = compare(baseline, result) if baseline is not None else None
     document = checkup_report(context.words, result, Include(), compared)
     for format_, path in (("html", options.html), ("pdf", options.pdf)):
@@ -192,7 +194,15 @@ def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
         yield bar, bar.add_task("", total=1.0, left="", doing="")
 
 
+def _for_others(result: Result) -> bytes:
+    """Return the JSON of a checkup without names: a row may hold a folder of its user."""
+    plain = without_names(msgspec.to_builtins(result), nameless())
+    return encode(from_plain(plain, ""))
+
+
 def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> None:
+    if not has_measured(result):
+        return
     try:
         path = kept.keep(result)
         if save_baseline:

@@ -73,7 +73,7 @@ def tell(console: Console, words: Words, gathered: Gathered) -> None:
     if not gathered.odd:
         nobody = "none_odd" if len(gathered.alone) < len(gathered.nodes) else "none_compared"
         console.print(say(f"checkup.gathered.{nobody}"))
-    elif gathered.alone:
+    if 0 < len(gathered.alone) < len(gathered.nodes):
         console.print(say("checkup.gathered.alone", {"names": ", ".join(gathered.alone)}))
     console.print()
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
-from app.checkup.compare import known
+from app.checkup.compare import compare, known
 from app.checkup.in_words import day
 from app.window.checkup import sheets
 from app.window.checkup.allowed import allow
@@ -275,7 +275,10 @@ class CheckupPlace(Place):
             from app.window.core.reporting import Reporting  # brings templates: not with the place
 
             self._reporting = Reporting(self.session, self)
-        self._reporting.open_checkup(self._result)
+        baseline = self.archive.baseline
+        is_held = baseline is not None and baseline.id == self._result.baseline
+        compared = compare(baseline, self._result) if baseline is not None and is_held else None
+        self._reporting.open_checkup(self._result, compared)
 
     def _choose_other(self) -> None:
         result, archive = self._result, self.archive

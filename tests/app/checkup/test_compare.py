@@ -78,3 +78,25 @@ def test_a_row_that_only_one_has_is_told(said):
 def test_another_machine_is_named(said):
     other = checkup(machine={"fingerprint": "zzz", "cpu": {"model": "Another"}}, name="lab 3")
     assert "lab 3" in next(iter(compared_lines(said, compare(other, checkup()))))
+
+
+def test_what_is_fine_counts_anew_each_time_and_has_not_changed():
+    """Products that were all right, the reach of a log: other numbers, no news."""
+    before, now = (
+        checkup(fact("identical", reason="none_differ", part="cpu", products=n)) for n in (50, 60)
+    )
+    assert compare(before, now).changed == ()
+
+
+def test_another_count_of_what_is_not_fine_has_changed():
+    before, now = (
+        checkup(fact("memory-errors", Word.LOOK, "corrected", "memory", corrected=n))
+        for n in (1, 9)
+    )
+    assert len(compare(before, now).changed) == 1
+
+
+def test_sizes_beyond_all_numbers_are_compared():
+    size = {"array_bytes": 10**400}  # a stranger's
+    one = checkup(measurements=[measured(params=size)])
+    assert compare(one, one).refused == ()

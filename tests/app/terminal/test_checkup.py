@@ -1,13 +1,16 @@
 """`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from app.terminal import checkup as command
 from experiments.checkup import carry_out
 from experiments.checkup.result import SUFFIX, Word, decode, encode
-from tests.app.checkup.made import bandwidth, checkup, fact
+from experiments.core.words import load
+from tests.app.checkup.made import bandwidth, checkup, fact, measured
 
 
 @pytest.fixture
@@ -69,6 +72,31 @@ def test_json_is_the_result_and_nothing_else(program):
     code, out, _ = program("checkup", "--json", result=result)
     assert code == 0
     assert decode(out.encode(), "x") == result
+
+
+def test_json_and_file_name_no_folder_of_the_user_and_what_is_kept_does(program, tmp_path):
+    home = str(Path.home() / "project/python")
+    row = fact("torch-works", Word.LOOK, "found", key="torch_missing", step="torch", python=home)
+    path = tmp_path / "mine.json"
+    _, out, _ = program("checkup", "--json", "--out", str(path), result=checkup(row))
+    assert home not in out
+    assert home not in path.read_text()
+    (kept,) = (tmp_path / "checkups").iterdir()
+    assert home in kept.read_text()
+
+
+def test_one_that_was_stopped_before_it_measured_is_not_kept(program, tmp_path):
+    failed = replace(measured(), outcome="stopped")
+    program("checkup", result=checkup(outcome="stopped", measurements=[failed]))
+    assert not (tmp_path / "checkups").exists()
+
+
+def test_one_that_was_stopped_later_is_kept_but_no_baseline(program, tmp_path):
+    done = replace(measured(), outcome="completed")
+    stopped = checkup(outcome="stopped", measurements=[done])
+    _, _, err = program("checkup", "--save-baseline", result=stopped)
+    assert load().say("problems.checkup_cut_short") in " ".join(err.split())
+    assert [path.name.endswith(SUFFIX) for path in (tmp_path / "checkups").iterdir()] == [True]
 
 
 def test_it_is_kept_and_written_where_asked(program, tmp_path):
@@ -149,6 +177,13 @@ def test_gather_names_the_odd_one(program, tmp_path):
     code, out, _ = gathered(program, tmp_path, *all_, checkup(bandwidth(20e9)))
     assert code == 1
     assert "node4" in out.splitlines()[1]
+
+
+def test_gather_names_who_has_no_equals_also_where_none_is_odd(program, tmp_path):
+    other = checkup(machine={"cpu": {"model": "Another"}})
+    _, out, _ = gathered(program, tmp_path, checkup(), checkup(), checkup(), other)
+    said = load().say("checkup.gathered.alone", {"names": "node3"})
+    assert said in " ".join(out.split())
 
 
 def test_gather_writes_json(program, tmp_path):
