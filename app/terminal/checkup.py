@@ -54,6 +54,7 @@ STYLES = {
     Word.ABSENT: "dim",
 }
 SOAK_MINUTES = (1.0, 120.0)
+STOP_CELSIUS = (30.0, 130.0)  # what the probe `sustained` takes
 OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a file
 
 
@@ -65,6 +66,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if options.soak is not None and not SOAK_MINUTES[0] <= options.soak <= SOAK_MINUTES[1]:
         least, most = SOAK_MINUTES
         raise UserError("soak_too_long", least=least, most=most)
+    if options.stop_at is not None and not STOP_CELSIUS[0] <= options.stop_at <= STOP_CELSIUS[1]:
+        least, most = STOP_CELSIUS
+        raise UserError("stop_at_out_of_range", least_celsius=least, most_celsius=most)
     if options.soak is not None and options.quick:
         raise UserError("soak_and_quick")
     kept = Checkups(context.folder)

@@ -24,7 +24,8 @@ from experiments.checkup.result import SUFFIX, Word, read
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
 
-WHAT_WIDTH = 20  # at least, of what is to be looked at
+COUNTED = [word for word in Word if word is not Word.ABSENT]
+WHAT_WIDTH = 18  # at least, of what is to be looked at
 CODES = {Word.PROBLEM: ExitCode.FAILED, Word.LOOK: ExitCode.LOOK}
 
 
@@ -82,7 +83,7 @@ def tell(console: Console, words: Words, gathered: Gathered) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for head in ("", say("checkup.gathered.machine")):
         table.add_column(head, no_wrap=True)
-    for word in Word:
+    for word in COUNTED:
         table.add_column(say(f"checkup.words.{word}"), justify="right")
     table.add_column(say("checkup.gathered.what"), min_width=WHAT_WIDTH)
     for node in gathered.nodes:
@@ -93,7 +94,7 @@ def tell(console: Console, words: Words, gathered: Gathered) -> None:
         table.add_row(
             Text(MARKS[worst], style=STYLES[worst]),
             node.name,
-            *(str(node.result.count(word)) for word in Word),
+            *(str(node.result.count(word)) for word in COUNTED),
             ", ".join(dict.fromkeys(what)),
         )
     console.print(table)

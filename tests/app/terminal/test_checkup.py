@@ -1,5 +1,6 @@
 """`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
 
+import contextlib
 import json
 import os
 
@@ -9,6 +10,8 @@ from app.checkup.in_words import MARKS
 from app.terminal import checkup as command
 from experiments.checkup import carry_out
 from experiments.checkup.result import SUFFIX, Word, decode, encode
+from experiments.core.parameters import from_text
+from experiments.core.problems import UserError
 from experiments.core.words import load
 from tests.app.checkup.made import bandwidth, checkup, fact
 
@@ -140,6 +143,8 @@ def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
     [
         (["--soak", "500"], "minutes"),
         (["--soak", "20", "--quick"], "--soak"),
+        (["--soak", "20", "--stop-at", "20"], "--stop-at"),
+        (["--stop-at", "nan"], "--stop-at"),
         (["--baseline", "/nowhere.json"], "nowhere.json"),
         (["--fake-machine", "x"], "fake machine"),
     ],
@@ -156,6 +161,16 @@ def test_soak_asks_for_its_length_and_its_heat(program):
     program("checkup", "--soak", "20", "--stop-at", "90")
     asked = program.asked
     assert (asked["kind"], asked["soak_s"], asked["stop_celsius"]) == ("soak", 1200.0, 90.0)
+
+
+def test_the_heat_it_may_stop_at_is_what_the_load_takes():
+    from experiments.checkup.probes.sustained.experiment import Params
+
+    for celsius, is_fine in ((29, False), (30, True), (130, True), (131, False)):
+        least, most = command.STOP_CELSIUS
+        assert (least <= celsius <= most) == is_fine
+        with contextlib.nullcontext() if is_fine else pytest.raises(UserError):
+            from_text(Params(), {"stop_celsius": str(celsius)}, None)
 
 
 def test_what_strangers_wrote_never_reaches_the_terminal_raw(program, tmp_path):
