@@ -102,7 +102,7 @@ def measure(
     `is_named`: its question stands above the result.
     """
     if keep:
-        context.library.checkwritable()
+        context.library.check_writable()
     swept = sweep()
     if swept:
         context.errors.print(context.words.say("notes.swept", {"count": swept}))
