@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.comparing import ENOUGH, Outcome, Ratio, unpaired
@@ -36,7 +37,14 @@ class RowPair:
 
     @property
     def is_changed(self) -> bool:
-        """Is anything clearly different: the word, what was found, or the number?"""
+        """Is anything clearly different: the word, what was found, or the number?
+
+        Where neither of them says anything of the part, other words for that are no change.
+        """
+        both = [row for row in (self.before, self.now) if row is not None]
+        if self.ratio is None and not any(row.word in BY_SEVERITY for row in both):
+            reasons = {row.reason for row in both}
+            return len(both) > len(reasons) and both[0].values != both[1].values
         if self.before is None or self.now is None:
             return True
         if self.refusal is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,7 @@ class Node:
     @property
     def word(self) -> Word:
         """The worst word of its rows; unchecked where none says anything of a part."""
-        said = [row.word for row in self.result.rows if row.word in BY_SEVERITY]
-        return max(said, key=BY_SEVERITY.index, default=Word.UNCHECKED)
+        return _worst(row.word for row in self.result.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +65,21 @@ class Gathered:
     @property
     def word(self) -> Word:
         """The worst word of all machines and of the odd ones."""
-        said = [*(node.word for node in self.nodes), *(each.word for each in self.odd)]
-        known_ = [word for word in said if word in BY_SEVERITY]
-        return max(known_, key=BY_SEVERITY.index, default=Word.UNCHECKED)
+        return _worst(map(self.word_of, self.nodes))
+
+    def word_of(self, node: Node) -> Word:
+        """Return the worst word of a machine, of itself and beside its equals."""
+        return _worst([node.word, *(each.word for each in self.odd_in(node))])
+
+    def odd_in(self, node: Node) -> Sequence[Odd]:
+        """Return in what this machine is an odd one."""
+        return [each for each in self.odd if each.name == node.name]
+
+
+def _worst(said: Iterable[Word]) -> Word:
+    """Return the worst word that says something of a part, unchecked if there is none."""
+    known_ = [word for word in said if word in BY_SEVERITY]
+    return max(known_, key=BY_SEVERITY.index, default=Word.UNCHECKED)
 
 
 def gather(nodes: Sequence[Node]) -> Gathered:
@@ -123,7 +134,7 @@ def to_json(gathered: Gathered) -> Mapping[str, Any]:
                 "name": node.name,
                 "id": node.result.id,
                 "at": node.result.at,
-                "word": str(node.word),
+                "word": str(gathered.word_of(node)),
                 "counts": {str(word): node.result.count(word) for word in Word},
                 "rows": [
                     {"rule": row.rule, "part": row.part, "word": str(row.word)}

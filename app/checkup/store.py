@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.runs.copies import write_whole
 from experiments.checkup.result import SUFFIX, Result, encode, read
 from experiments.core.problems import UserError
 
@@ -29,7 +29,7 @@ class Checkups:
         path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write(path, encode(result))
+            write_whole(path, encode(result))
         except OSError as error:
             raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
         return path
@@ -64,7 +64,7 @@ class Checkups:
             raise UserError("checkup_without_fingerprint")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, encode(result))
+            write_whole(path, encode(result))
         except OSError as error:
             raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
 
@@ -97,15 +97,3 @@ def fingerprint_of(result: Result) -> str | None:
     """Return the fingerprint of the machine that was checked."""
     found = result.machine.get("fingerprint")
     return found if isinstance(found, str) else None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    beside = path.with_name(f"{path.name}.new")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise

@@ -17,9 +17,11 @@ from app.checkup.in_words import (
     compared_lines,
     day,
     facts,
+    gathered_title,
     odd_text,
     pair_text,
     row_text,
+    slower_text,
     summary,
     trace_name,
 )
@@ -130,11 +132,9 @@ def comparison_parts(words: Words, compared: Compared) -> Iterator[Part]:
 
 def gathered_report(words: Words, gathered: Gathered) -> Document:
     """Return the report of many machines: the odd ones first, then a row for each."""
-    key = "one_kind" if gathered.kinds == 1 else "kinds"
-    counts = {"machines": len(gathered.nodes), "kinds": gathered.kinds}
     document = Document(
         title=words.say("checkup.gathered.title"),
-        subtitle=words.say(f"checkup.gathered.{key}", counts),
+        subtitle=gathered_title(words, gathered),
         date=max(node.result.at for node in gathered.nodes),
         parts=tuple(_gathered_parts(words, gathered)),
         data={"gathered": to_json(gathered)},
@@ -163,15 +163,21 @@ def _gathered_parts(words: Words, gathered: Gathered) -> Iterator[Part]:
                 node.name,
                 *(str(node.result.count(word)) for word in Word),
                 ", ".join(
-                    f"{row_text(words, row).title}: {row_text(words, row).found}"
-                    for row in node.result.rows
-                    if row.word in (Word.LOOK, Word.PROBLEM)
+                    [
+                        *(slower_text(words, odd) for odd in gathered.odd_in(node)),
+                        *(
+                            f"{row_text(words, row).title}: {row_text(words, row).found}"
+                            for row in node.result.rows
+                            if row.word in (Word.LOOK, Word.PROBLEM)
+                        ),
+                    ]
                 ),
             )
             for node in gathered.nodes
         ),
         states=tuple(
-            _state(node.word, say(f"checkup.words.{node.word}")) for node in gathered.nodes
+            _state(word, say(f"checkup.words.{word}"))
+            for word in map(gathered.word_of, gathered.nodes)
         ),
         numbers=frozenset(range(1, len(Word) + 1)),
     )

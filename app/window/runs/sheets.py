@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.runs.library import Kept
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS
+from app.window.core.target import CHECKUP, EXPERIMENTS
 from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.importing import Brought, look_inside
 from app.window.runs.listing import Listing
 from app.window.runs.side_by_side import side_by_side
+from experiments.checkup.result import holds_checkup
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
@@ -40,7 +41,10 @@ class RunSheets:
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def look_into(self, paths: Sequence[Path]) -> None:
-        """Show the contents of files before an import."""
+        """Show the contents of files before an import; checkups are shown in their own place."""
+        if paths and all(map(holds_checkup, paths)):
+            self._session.go(CHECKUP, files=tuple(paths))
+            return
         words, listing, runs = self._session.words, self._listing(), self._session.runs
         self._session.background.do(
             lambda: look_inside(paths, runs, words, listing), self._show_inside

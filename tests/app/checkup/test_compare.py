@@ -35,6 +35,23 @@ def test_a_new_word_is_a_change_without_a_number():
     assert [pair.row.rule for pair in compare(before, now).changed] == ["kernel-log"]
 
 
+def test_two_ways_of_knowing_nothing_are_no_change():
+    hidden = fact(word=Word.UNCHECKED, reason="unreadable", why="x", how="y")
+    late = fact(word=Word.UNCHECKED, reason="not_run")
+    none = fact(rule="gpu-errors", word=Word.ABSENT, reason="no_gpu")
+    assert compare(checkup(hidden), checkup(late)).changed == ()
+    assert compare(checkup(fact()), checkup(fact(), none)).changed == ()
+    assert len(compare(checkup(fact()), checkup(late)).changed) == 1
+
+
+def test_parts_that_nobody_expected_are_a_change_all_the_same():
+    before, now = (
+        checkup(fact(rule="devices", word=Word.UNCHECKED, reason="recorded", cores=cores))
+        for cores in (8, 6)
+    )
+    assert len(compare(before, now).changed) == 1
+
+
 def test_versions_that_differ_stand_beside_it(said):
     machine = {"os": {"release": "6.12.0"}}
     compared = compare(checkup(), checkup(machine=machine))

@@ -31,6 +31,8 @@ def test_the_slow_one_of_eight_is_named():
     assert odd.word is Word.PROBLEM
     assert gathered.word is Word.PROBLEM
     assert "n5" in odd_text(words.load(), odd)
+    said = [machine["word"] for machine in to_json(gathered)["machines"]]
+    assert said == ["fine"] * 5 + ["problem"] + ["fine"] * 2
 
 
 def test_the_fast_one_is_not_odd_nor_makes_the_others_so():

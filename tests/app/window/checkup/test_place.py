@@ -173,6 +173,7 @@ def test_stop_is_a_button_and_has_the_focus(whole):
     settle(lambda: not whole.session.checking.is_running)
 
     assert not place.page.under_way.isVisible()
+    assert place.page.buttons[place.page.check].hasFocus()
 
 
 def test_the_sustained_load_is_drawn_as_it_comes_and_what_slows_it(whole):
