@@ -261,8 +261,9 @@ def test_gather_tells_two_folders_apart(program, tmp_path, monkeypatch):
 
 
 def test_gather_names_who_has_no_equals_also_where_none_is_odd(program, tmp_path):
-    other = checkup(machine={"cpu": {"model": "Another"}})
-    _, out, _ = gathered(program, tmp_path, checkup(), checkup(), checkup(), other)
+    other = checkup(id="other", machine={"cpu": {"model": "Another"}})
+    equals = (checkup(id=name) for name in "abc")
+    _, out, _ = gathered(program, tmp_path, *equals, other)
     said = load().say("checkup.gathered.alone", {"names": "node3"})
     assert said in " ".join(out.split())
 
