@@ -110,13 +110,13 @@ def parser() -> argparse.ArgumentParser:
     checkup = add("checkup", "check whether this machine is sound (about three minutes)")
     checkup.add_argument("--quick", action="store_true", help="end within a minute")
     checkup.add_argument(
-        "--soak", type=_number, metavar="MINUTES", help="load everything so long; it gets hot"
+        "--soak", type=_number, metavar="MINUTES", help="load everything for so long; it gets hot"
     )
     checkup.add_argument(
         "--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature"
     )
     checkup.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="compare with this checkup (the saved one)"
+        "--baseline", type=Path, metavar="FILE", help="compare with this checkup, not the saved one"
     )
     checkup.add_argument(
         "--save-baseline", action="store_true", help="compare later checkups with this one"
@@ -127,7 +127,9 @@ def parser() -> argparse.ArgumentParser:
     checkup.add_argument("--pdf", type=Path, metavar="FILE", help="write a report as PDF")
 
     gather = add("gather", "put the checkups of many machines together, with the odd one out")
-    gather.add_argument("files", nargs="+", type=Path, metavar="FILE", help="checkups, as JSON")
+    gather.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="checkups, or reports of them"
+    )
     gather.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
     gather.add_argument("--json", action="store_true", help="write JSON to standard output")
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.checkup.result import Result, Row
+from experiments.checkup.judge import BY_SEVERITY
+from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.comparing import ENOUGH, Outcome, Ratio, unpaired
 
-NEARLY_BYTES = 2.0  # sizes depend on free memory: within this factor they count as the same
+NEARLY_BYTES = 2  # sizes depend on free memory: within this factor they count as the same
 Refusal = Literal["rule_version", "settings", "unit", "only_before", "only_now"]
 
 
@@ -36,7 +37,14 @@ class RowPair:
 
     @property
     def is_changed(self) -> bool:
-        """Is anything clearly different: the word, what was found, or the number?"""
+        """Is anything clearly different: the word, what was found, or the number?
+
+        Where neither of them says anything of the part, other words for that are no change.
+        """
+        both = [row for row in (self.before, self.now) if row is not None]
+        if self.ratio is None and not any(row.word in BY_SEVERITY for row in both):
+            reasons = {row.reason for row in both}
+            return len(both) > len(reasons) and both[0].values != both[1].values
         if self.before is None or self.now is None:
             return True
         if self.refusal is not None:
@@ -44,7 +52,8 @@ class RowPair:
         if self.ratio is not None:
             return self.ratio.outcome is Outcome.DIFFERS or self.before.word is not self.now.word
         same = self.before.word is self.now.word and self.before.reason == self.now.reason
-        return not same or (not self.now.samples and self.before.values != self.now.values)
+        is_told = not self.now.samples and self.now.word is not Word.FINE  # that counts anew
+        return not same or (is_told and self.before.values != self.now.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ that is clearly below `OK` of the others is odd; nothing is claimed of a machine
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from experiments.checkup.result import Result, Row, Word
 from experiments.core.comparing import ENOUGH, LEVEL, unpaired
 
 FORMAT, VERSION = "coreopsis.gathered", 1
-OK, FLOOR = 0.95, 0.85  # of the others, as for cores and GPUs of one kind
+OK, FLOOR = 0.95, 0.85  # of the others, as for cores of one kind
 EQUALS = 2  # that a machine must have: of two nobody knows which is the odd one
 GIB = 2**30
 
@@ -33,8 +34,7 @@ class Node:
     @property
     def word(self) -> Word:
         """The worst word of its rows; unchecked where none says anything of a part."""
-        said = [row.word for row in self.result.rows if row.word in BY_SEVERITY]
-        return max(said, key=BY_SEVERITY.index, default=Word.UNCHECKED)
+        return _worst(row.word for row in self.result.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,21 @@ class Gathered:
     @property
     def word(self) -> Word:
         """The worst word of all machines and of the odd ones."""
-        said = [*(node.word for node in self.nodes), *(each.word for each in self.odd)]
-        known_ = [word for word in said if word in BY_SEVERITY]
-        return max(known_, key=BY_SEVERITY.index, default=Word.UNCHECKED)
+        return _worst(map(self.word_of, self.nodes))
+
+    def word_of(self, node: Node) -> Word:
+        """Return the worst word of a machine, of itself and beside its equals."""
+        return _worst([node.word, *(each.word for each in self.odd_in(node))])
+
+    def odd_in(self, node: Node) -> Sequence[Odd]:
+        """Return in what this machine is an odd one."""
+        return [each for each in self.odd if each.name == node.name]
+
+
+def _worst(said: Iterable[Word]) -> Word:
+    """Return the worst word that says something of a part, unchecked if there is none."""
+    known_ = [word for word in said if word in BY_SEVERITY]
+    return max(known_, key=BY_SEVERITY.index, default=Word.UNCHECKED)
 
 
 def gather(nodes: Sequence[Node]) -> Gathered:
@@ -86,18 +98,19 @@ def _kind(result: Result) -> tuple[str, ...]:
     """Return what equal machines have in common: processor, memory in GiB, GPUs."""
     facts = known(result)
     memory = facts.get("memory", "")
-    size = str(round(float(memory) / GIB)) if memory.isdigit() else ""
-    return facts.get("processor", ""), size, facts.get("gpus", "")
+    with contextlib.suppress(ValueError, OverflowError):  # a stranger's
+        memory = str(round(int(memory) / GIB))
+    return facts.get("processor", ""), memory, facts.get("gpus", "")
 
 
 def _odd(alike: Sequence[Node]) -> Iterator[Odd]:
     if len(alike) <= EQUALS:
         return
-    rows: dict[tuple[str, str, str], dict[str, Row]] = defaultdict(dict)
+    rows: dict[tuple[str, int, str, str], dict[str, Row]] = defaultdict(dict)
     for node in alike:
         for row in node.result.rows:
             if len(row.samples) >= ENOUGH:
-                rows[row.rule, row.part, row.unit][node.name] = row
+                rows[row.rule, row.version, row.part, row.unit][node.name] = row
     for of in rows.values():
         for name, row in of.items():
             others = [s for other, each in of.items() if other != name for s in each.samples]
@@ -121,7 +134,7 @@ def to_json(gathered: Gathered) -> Mapping[str, Any]:
                 "name": node.name,
                 "id": node.result.id,
                 "at": node.result.at,
-                "word": str(node.word),
+                "word": str(gathered.word_of(node)),
                 "counts": {str(word): node.result.count(word) for word in Word},
                 "rows": [
                     {"rule": row.rule, "part": row.part, "word": str(row.word)}

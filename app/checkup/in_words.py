@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.checkup.compare import Compared, RowPair, known
-from app.checkup.gather import Odd
+from app.checkup.gather import Gathered, Odd
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.statistics import spread
@@ -262,6 +262,18 @@ def odd_text(words: Words, odd: Odd) -> str:
         "high_fraction": odd.high,
     }
     return words.say("checkup.gathered.odd", values)
+
+
+def slower_text(words: Words, odd: Odd) -> str:
+    """Return the same beside the machine itself, in few words."""
+    return words.say("checkup.gathered.slower", {"title": row_text(words, odd.row).title})
+
+
+def gathered_title(words: Words, gathered: Gathered) -> str:
+    """Return how many machines of how many kinds were gathered."""
+    machines, kinds = len(gathered.nodes), gathered.kinds
+    key = "one" if machines == 1 else "one_kind" if kinds == 1 else "kinds"
+    return words.say(f"checkup.gathered.{key}", {"machines": machines, "kinds": kinds})
 
 
 def trace_name(words: Words, name: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.runs.copies import write_whole
 from experiments.checkup.result import SUFFIX, Result, encode, read
 from experiments.core.problems import UserError
 
 FOLDER, BASELINE, REFERENCES = "checkups", "baseline", "references"
+STAMP_LETTERS = 15  # to the second, so that names sort as checkups began
+COMPLETED = "completed"
 _STAMP = re.compile(r"[^0-9T]")
 
 
@@ -23,11 +25,11 @@ class Checkups:
 
     def keep(self, result: Result) -> Path:
         """Write a checkup; return its file. Raises UserError."""
-        stamp = _STAMP.sub("", result.at)[:13]
+        stamp = _STAMP.sub("", result.at)[:STAMP_LETTERS]
         path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write(path, encode(result))
+            write_whole(path, encode(result))
         except OSError as error:
             raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
         return path
@@ -35,17 +37,10 @@ class Checkups:
     def all(self) -> Sequence[Result]:
         """Return every checkup, the newest first."""
         found = []
-        for path in sorted(self._files(), reverse=True):
+        for path in sorted(_checkups_in(self._folder), reverse=True):
             with contextlib.suppress(UserError):
                 found.append(read(path))
         return found
-
-    def newest(self) -> Result | None:
-        """Return the last checkup that can be read, None if there is none."""
-        for path in sorted(self._files(), reverse=True):
-            with contextlib.suppress(UserError):
-                return read(path)
-        return None
 
     def of(self, fingerprint: str | None) -> Sequence[Result]:
         """Return the checkups of the machine with this fingerprint, the newest first."""
@@ -61,13 +56,15 @@ class Checkups:
         return None
 
     def save_baseline(self, result: Result) -> None:
-        """Make a checkup the baseline of its machine. Raises UserError."""
+        """Make a whole checkup the baseline of its machine. Raises UserError."""
+        if result.outcome != COMPLETED:
+            raise UserError("checkup_cut_short")
         path = self._baseline(fingerprint_of(result))
         if path is None:
             raise UserError("checkup_without_fingerprint")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, encode(result))
+            write_whole(path, encode(result))
         except OSError as error:
             raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
 
@@ -78,9 +75,6 @@ class Checkups:
             with contextlib.suppress(UserError):
                 found.append(read(path))
         return found
-
-    def _files(self) -> list[Path]:
-        return _checkups_in(self._folder)
 
     def _baseline(self, fingerprint: str | None) -> Path | None:
         name = re.sub(r"[^0-9a-zA-Z]", "", fingerprint or "")
@@ -94,19 +88,12 @@ def _checkups_in(folder: Path) -> list[Path]:
         return []
 
 
+def has_measured(result: Result) -> bool:
+    """Did it end by itself, or at least measure something before it was stopped?"""
+    return COMPLETED in (result.outcome, *(each.outcome for each in result.measurements))
+
+
 def fingerprint_of(result: Result) -> str | None:
     """Return the fingerprint of the machine that was checked."""
     found = result.machine.get("fingerprint")
     return found if isinstance(found, str) else None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    beside = path.with_name(f"{path.name}.new")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise

@@ -17,9 +17,11 @@ from app.checkup.in_words import (
     compared_lines,
     day,
     facts,
+    gathered_title,
     odd_text,
     pair_text,
     row_text,
+    slower_text,
     summary,
     trace_name,
 )
@@ -53,7 +55,7 @@ def checkup_report(
     words: Words, result: Result, include: Include, compared: Compared | None = None
 ) -> Document:
     """Return the report of a checkup, with what changed since another one where it is given."""
-    shown = result if include.name else replace_name(result)
+    shown = result if include.name else replace(result, name="")
     document = Document(
         title=words.say("checkup.title"),
         subtitle=" · ".join(filter(None, (shown.name, known(shown).get("processor", "")))),
@@ -63,11 +65,6 @@ def checkup_report(
         name=f"checkup-{result.at[:10]}",
     )
     return clean(document, names=include.names)
-
-
-def replace_name(result: Result) -> Result:
-    """Return a checkup without the name that its owner gave it."""
-    return replace(result, name="")
 
 
 def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[Part]:
@@ -104,7 +101,7 @@ def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[
         yield Heading(words.say("checkup.trace"))
         yield _trace(words, result.trace)
     yield Heading(words.say("checkup.conditions"))
-    yield Facts(tuple(_conditions(words, result)))
+    yield Facts(tuple(_conditions(words, result, compared)))
 
 
 def _open(words: Words, row: Row, text: RowText) -> Iterator[tuple[str, str]]:
@@ -135,11 +132,9 @@ def comparison_parts(words: Words, compared: Compared) -> Iterator[Part]:
 
 def gathered_report(words: Words, gathered: Gathered) -> Document:
     """Return the report of many machines: the odd ones first, then a row for each."""
-    key = "one_kind" if gathered.kinds == 1 else "kinds"
-    counts = {"machines": len(gathered.nodes), "kinds": gathered.kinds}
     document = Document(
         title=words.say("checkup.gathered.title"),
-        subtitle=words.say(f"checkup.gathered.{key}", counts),
+        subtitle=gathered_title(words, gathered),
         date=max(node.result.at for node in gathered.nodes),
         parts=tuple(_gathered_parts(words, gathered)),
         data={"gathered": to_json(gathered)},
@@ -168,15 +163,21 @@ def _gathered_parts(words: Words, gathered: Gathered) -> Iterator[Part]:
                 node.name,
                 *(str(node.result.count(word)) for word in Word),
                 ", ".join(
-                    f"{row_text(words, row).title}: {row_text(words, row).found}"
-                    for row in node.result.rows
-                    if row.word in (Word.LOOK, Word.PROBLEM)
+                    [
+                        *(slower_text(words, odd) for odd in gathered.odd_in(node)),
+                        *(
+                            f"{row_text(words, row).title}: {row_text(words, row).found}"
+                            for row in node.result.rows
+                            if row.word in (Word.LOOK, Word.PROBLEM)
+                        ),
+                    ]
                 ),
             )
             for node in gathered.nodes
         ),
         states=tuple(
-            _state(node.word, say(f"checkup.words.{node.word}")) for node in gathered.nodes
+            _state(word, say(f"checkup.words.{word}"))
+            for word in map(gathered.word_of, gathered.nodes)
         ),
         numbers=frozenset(range(1, len(Word) + 1)),
     )
@@ -207,11 +208,13 @@ def _shown(name: str, value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _conditions(words: Words, result: Result) -> Iterator[tuple[str, str]]:
+def _conditions(
+    words: Words, result: Result, compared: Compared | None
+) -> Iterator[tuple[str, str]]:
     yield words.say("checkup.title"), " · ".join(facts(words, result))
     for key, value in known(result).items():
         yield words.say(f"checkup.facts.{key}"), value
     if said := absent(words, result.rows):
         yield words.say("checkup.words.absent"), said
-    if result.baseline:
-        yield words.say("checkup.sources.baseline"), day(result.at)
+    if compared is not None and compared.before.id == result.baseline:
+        yield words.say("checkup.sources.baseline"), day(compared.before.at)

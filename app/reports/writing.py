@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from app.reports.document import Document
+from app.reports.document import Document, Plot
 from app.reports.plain import data_json, to_json, to_markdown, to_text
 from experiments.core.words import Words
 from experiments.engine.report_file import HTML_SUFFIX, JSON_SUFFIX
@@ -48,7 +48,9 @@ def preview(document: Document, kind: str, words: Words) -> str:
     """Return what will be written, of HTML and PDF the words and the data; cut where it is long."""
     if kind not in ("html", "pdf"):
         return _cut(as_text(document, kind, words), words)
-    parts = [words.say("report.and_plots"), "", to_text(document, words)]
+    parts = [to_text(document, words)]
+    if any(isinstance(part, Plot) for part in document.parts):
+        parts = [words.say("report.and_plots"), "", *parts]
     if kind == "html" and document.data:
         parts += [words.say("report.data_follows"), data_json(document)]
     return _cut("\n".join(parts), words)

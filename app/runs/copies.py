@@ -25,7 +25,11 @@ def copy(path: Path, target: Path, change: Callable[[bytes], bytes] | None = Non
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file wholly or not at all. Raises OSError."""
+    """Write a file wholly or not at all; a device or pipe is written to. Raises OSError."""
+    path = Path(os.path.realpath(path))  # what a link leads to, not the link
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)

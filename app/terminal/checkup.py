@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from app.anonymous import nameless
 from app.checkup.compare import Compared, compare
 from app.checkup.in_words import (
     MARKS,
@@ -27,18 +29,20 @@ from app.checkup.in_words import (
     row_text,
     summary,
 )
-from app.checkup.store import Checkups, write
+from app.checkup.store import Checkups, has_measured
 from app.context import Context, ExitCode, WriteFailed
 from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
 from app.reports.pictures import qt_or_problem
-from app.reports.privacy import Include
+from app.reports.privacy import Include, without_names
 from app.reports.writing import written
+from app.runs.copies import write_whole
+from app.terminal.run import writable
 from app.terminal.stopping import asked_to_stop
 from experiments.checkup import carry_out
 from experiments.checkup.carry_out import Checkup
 from experiments.checkup.order import read_order
-from experiments.checkup.result import Kind, Result, Word, encode, read
+from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
 from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -52,6 +56,8 @@ STYLES = {
     Word.ABSENT: "dim",
 }
 SOAK_MINUTES = (1.0, 120.0)
+STOP_CELSIUS = (30.0, 130.0)  # what the probe `sustained` takes
+OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a file
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -62,6 +68,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if options.soak is not None and not SOAK_MINUTES[0] <= options.soak <= SOAK_MINUTES[1]:
         least, most = SOAK_MINUTES
         raise UserError("soak_too_long", least=least, most=most)
+    if options.stop_at is not None and not STOP_CELSIUS[0] <= options.stop_at <= STOP_CELSIUS[1]:
+        least, most = STOP_CELSIUS
+        raise UserError("stop_at_out_of_range", least_celsius=least, most_celsius=most)
     if options.soak is not None and options.quick:
         raise UserError("soak_and_quick")
     kept = Checkups(context.folder)
@@ -77,22 +86,37 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         stop_celsius=options.stop_at,
         machine=lambda: context.machine,
     )
-    with asked_to_stop(checkup.stop):
-        result = _followed(context, checkup)
-    code = exit_code(result)
+    with (
+        writable(options.out, OUT),
+        writable(options.html, REPORT),
+        writable(options.pdf, REPORT),
+    ):
+        with asked_to_stop(checkup.stop):
+            result = _followed(context, checkup)
+        _hand_out(options, context, kept, result, baseline)
+    return exit_code(result)
+
+
+def _hand_out(
+    options: SimpleNamespace,
+    context: Context,
+    kept: Checkups,
+    result: Result,
+    baseline: Result | None,
+) -> None:
+    """Tell what was found, keep it, and write what was asked for. Raises WriteFailed."""
     if options.json:
-        context.console.out(encode(result).decode().rstrip("\n"), highlight=False)
+        context.console.out(_for_others(result).decode().rstrip("\n"), highlight=False)
     else:
         tell(context.console, context.words, result, baseline)
     _keep(context, kept, result, save_baseline=options.save_baseline)
     if options.out is not None:
-        write_file(options.out, encode(result))
+        write_file(options.out, _for_others(result), OUT)
     compared = compare(baseline, result) if baseline is not None else None
     document = checkup_report(context.words, result, Include(), compared)
     for format_, path in (("html", options.html), ("pdf", options.pdf)):
         if path is not None:
             write_report(context, document, format_, path)
-    return code
 
 
 def exit_code(result: Result) -> ExitCode:
@@ -192,7 +216,15 @@ def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
         yield bar, bar.add_task("", total=1.0, left="", doing="")
 
 
+def _for_others(result: Result) -> bytes:
+    """Return the JSON of a checkup without names: a row may hold a folder of its user."""
+    plain = without_names(msgspec.to_builtins(result), nameless())
+    return encode(from_plain(plain, ""))
+
+
 def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> None:
+    if not has_measured(result):
+        return
     try:
         path = kept.keep(result)
         if save_baseline:
@@ -212,14 +244,14 @@ def write_report(context: Context, document: Document, kind: str, path: Path) ->
         if problem is not None:
             context.complain(problem)
             return
-    write_file(path, written(document, kind, context.words))
+    write_file(path, written(document, kind, context.words), REPORT)
     del application  # held until here: the fonts belong to it
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. Raises WriteFailed."""
+def write_file(path: Path, data: bytes, key: str) -> None:
+    """Write a file whole or not at all. Raises WriteFailed with this key."""
     try:
-        write(path, data)
+        write_whole(path, data)
     except OSError as error:
         reason = error.strerror or "?"
-        raise WriteFailed("out_not_writable", path=str(path), reason=reason) from None
+        raise WriteFailed(key, path=str(path), reason=reason) from None

@@ -8,7 +8,6 @@ The JSON is `{"format": "coreopsis.gathered", "version": 1, "word": WORD, "kinds
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.checkup.gather import Gathered, Node, gather, to_json
-from app.checkup.in_words import MARKS, odd_text, row_text
+from app.checkup.in_words import MARKS, gathered_title, odd_text, row_text, slower_text
 from app.context import Context, ExitCode
 from app.reports.checkup_report import gathered_report
 from app.terminal.checkup import STYLES, write_report
@@ -25,6 +24,8 @@ from experiments.checkup.result import SUFFIX, Word, read
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
 
+COUNTED = [word for word in Word if word is not Word.ABSENT]
+WHAT_WIDTH = 18  # at least, of what is to be looked at
 CODES = {Word.PROBLEM: ExitCode.FAILED, Word.LOOK: ExitCode.LOOK}
 
 
@@ -33,9 +34,14 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     nodes: list[Node] = []
     for path in options.files:
         try:
-            nodes.append(Node(_name(path, {node.name for node in nodes}), read(path)))
+            node = Node(_name(path, {node.name for node in nodes}), read(path))
+            for same in nodes:
+                if same.result.id == node.result.id:
+                    raise UserError("gathered_twice", name=node.name, other=same.name)
         except UserError as trouble:
             context.complain(trouble.problem)
+        else:
+            nodes.append(node)
     if not nodes:
         raise UserError("nothing_to_gather")
     gathered = gather(nodes)
@@ -55,7 +61,7 @@ def _name(path: Path, taken: set[str]) -> str:
     """Return the name of a machine: its file's, with the folder's before where two are alike."""
     name = path.name.removesuffix(SUFFIX).removesuffix(".json")
     if name in taken:
-        name = f"{path.parent.name}/{name}"
+        name = f"{path.absolute().parent.name}/{name}"
     while name in taken:
         name += "'"
     return name
@@ -64,31 +70,31 @@ def _name(path: Path, taken: set[str]) -> str:
 def tell(console: Console, words: Words, gathered: Gathered) -> None:
     """Print the odd ones first, then a row for each machine."""
     say = words.say
-    counts = {"machines": len(gathered.nodes), "kinds": gathered.kinds}
-    key = "one_kind" if gathered.kinds == 1 else "kinds"
-    console.print(Text(say(f"checkup.gathered.{key}", counts), style="bold"))
+    console.print(Text(gathered_title(words, gathered), style="bold"))
     for each in gathered.odd:
         mark = Text(f"{MARKS[each.word]} ", style=STYLES[each.word])
         console.print(mark + Text(odd_text(words, each)))
     if not gathered.odd:
         nobody = "none_odd" if len(gathered.alone) < len(gathered.nodes) else "none_compared"
         console.print(say(f"checkup.gathered.{nobody}"))
-    elif gathered.alone:
+    if 0 < len(gathered.alone) < len(gathered.nodes):
         console.print(say("checkup.gathered.alone", {"names": ", ".join(gathered.alone)}))
     console.print()
     table = Table(box=None, pad_edge=False, header_style="dim")
     for head in ("", say("checkup.gathered.machine")):
         table.add_column(head, no_wrap=True)
-    for word in Word:
-        table.add_column(say(f"checkup.words.{word}"), justify="right", no_wrap=True)
-    table.add_column(say("checkup.gathered.what"))
+    for word in COUNTED:
+        table.add_column(say(f"checkup.words.{word}"), justify="right")
+    table.add_column(say("checkup.gathered.what"), min_width=WHAT_WIDTH)
     for node in gathered.nodes:
         bad = [row for row in node.result.rows if row.word in (Word.LOOK, Word.PROBLEM)]
-        what = Counter(f"{row_text(words, row).title}: {row_text(words, row).word}" for row in bad)
+        what = [slower_text(words, odd) for odd in gathered.odd_in(node)]
+        what += [f"{row_text(words, row).title}: {row_text(words, row).word}" for row in bad]
+        worst = gathered.word_of(node)
         table.add_row(
-            Text(MARKS[node.word], style=STYLES[node.word]),
+            Text(MARKS[worst], style=STYLES[worst]),
             node.name,
-            *(str(node.result.count(word)) for word in Word),
-            ", ".join(what),
+            *(str(node.result.count(word)) for word in COUNTED),
+            ", ".join(dict.fromkeys(what)),
         )
     console.print(table)

@@ -314,7 +314,7 @@ class Checkup:
                 watched.append(sample)
                 yield Watched(sample, step.experiment.id)
             if isinstance(event, messages.Progress):
-                at_s = done_s + event.fraction * step.seconds
+                at_s = min(whole_s, done_s + event.fraction * step.seconds)  # repeats take longer
                 yield Moved(at_s / whole_s, whole_s - at_s)
             elif isinstance(event, messages.Note):
                 yield Noted(event, step.experiment.id)

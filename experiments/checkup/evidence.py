@@ -15,6 +15,7 @@ from machine.live.sampler import Sample
 from machine.model import Machine, to_json
 
 if TYPE_CHECKING:
+    from experiments.checkup.rules import Rule
     from machine.doctor.diagnosis import Diagnosis
     from machine.memory.errors import MemoryErrors
     from machine.system.kernel_log import KernelLog
@@ -82,19 +83,19 @@ class Evidence:
         asked = (*self.runs, *self.refused)
         return tuple(dict.fromkeys(device for name, device in asked if name == experiment))
 
-    def earlier(self, row_of: tuple[str, str]) -> Row | None:
-        """Return the baseline's row of a rule and a part."""
+    def earlier(self, rule: Rule, part: str) -> Row | None:
+        """Return the baseline's row of a part; None if the rule has changed since."""
         rows: Iterator[Row] = iter(self.baseline.rows if self.baseline else ())
-        return next((row for row in rows if (row.rule, row.part) == row_of), None)
+        return next((row for row in rows if _is_of(row, rule, part)), None)
 
-    def elsewhere(self, rule: str, part: str) -> list[float]:
+    def elsewhere(self, rule: Rule, part: str) -> list[float]:
         """Return the samples of the same rule on the same part of machines known to be good."""
         mine = _model(to_json(self.machine), part)
         return [
             sample
             for result in self.references
             for row in result.rows
-            if mine and (row.rule, row.part) == (rule, part) and row.word is Word.FINE
+            if mine and _is_of(row, rule, part) and row.word is Word.FINE
             if _model(result.machine, part) == mine
             for sample in row.samples
         ]
@@ -107,6 +108,10 @@ class Evidence:
             start_s = run.watched[0].t_s if run.watched else 0.0
             for sample in run.watched:
                 yield traced(sample, sample.t_s - start_s)
+
+
+def _is_of(row: Row, rule: Rule, part: str) -> bool:
+    return (row.rule, row.version, row.part) == (rule.id, rule.version, part)
 
 
 def _model(machine: Mapping[str, Any], part: str) -> str:

@@ -19,7 +19,6 @@ from experiments.checkup.result import Expected, Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.comparing import ENOUGH, paired, unpaired
 from experiments.core.statistics import spread
-from experiments.engine import messages
 from machine.model import is_guest
 
 LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and a distance
@@ -105,10 +104,10 @@ def timed(
         reason, told = _excuse(evidence, runs, part) or ("no_samples", {})
         return fact(rule, Word.UNCHECKED, reason, part, **told)
     held = list(expected)
-    earlier = evidence.earlier((rule.id, part))
+    earlier = evidence.earlier(rule, part)
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)
-    held += against(rule, Source.REFERENCE, pooled, evidence.elsewhere(rule.id, part))
+    held += against(rule, Source.REFERENCE, pooled, evidence.elsewhere(rule, part))
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
     word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
     reason = "measured" if held else "no_expectation"
@@ -157,7 +156,7 @@ def unrun(rule: Rule, evidence: Evidence, part: str, device: str = "") -> Row | 
 
 def whole(runs: Iterable[Ran]) -> list[Ran]:
     """Return the runs that came to their end."""
-    return [run for run in runs if run.finished.outcome is messages.Outcome.COMPLETED]
+    return [run for run in runs if run.is_whole]
 
 
 def _excuse(

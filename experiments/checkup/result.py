@@ -1,7 +1,8 @@
 """What a checkup found, and its file: JSON, `coreopsis.checkup` version 1.
 
 The file holds samples, expectations and limits, so that it can be judged anew. It names neither
-host nor user nor serial numbers; `name` is what its owner called the machine.
+host nor serial numbers; `name` is what its owner called the machine. A row may hold a folder of the
+user, which is taken out of what is written for others.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Result:
     baseline: str = ""  # the id of the checkup that it was held against
     rows: tuple[Row, ...] = ()
     measurements: tuple[Measurement, ...] = ()
-    trace: tuple[Mapping[str, Any], ...] = ()
+    trace: tuple[Mapping[str, float | str | None], ...] = ()
 
     def count(self, word: Word) -> int:
         """Return how many rows say this word."""

@@ -37,8 +37,8 @@ class RowList(QFrame):
 
     def show_rows(self, rows: Sequence[RowData]) -> None:
         """Show these rows in this order."""
-        before = {row.data.key: row for row in self.rows}
-        self.rows = []
+        old, self.rows = self.rows, []
+        before = {row.data.key: row for row in old}
         stage = ""
         for place, data in enumerate(rows):
             row = before.pop(data.key, None) or self._row(data)
@@ -47,7 +47,7 @@ class RowList(QFrame):
             if self._column.indexOf(row) != place:
                 self._column.insertWidget(place, row)
             self.rows.append(row)
-        for row in before.values():
+        for row in set(old) - set(self.rows):  # two of a stranger's file may have one key
             self._column.removeWidget(row)
             row.hide()
             row.deleteLater()

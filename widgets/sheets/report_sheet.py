@@ -49,6 +49,9 @@ class ReportSheet(Overlay):
             check = self.checks[name] = Check(say(f"report.include_{name}"), look)
             check.setChecked(is_on)
             check.toggled.connect(lambda _on: self._ask())
+            policy = check.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)  # what is below stays where it is
+            check.setSizePolicy(policy)
         self.text = QPlainTextEdit()
         self.text.setProperty("role", "report")
         self.text.setReadOnly(True)
@@ -109,7 +112,7 @@ class ReportSheet(Overlay):
     def _wait(self) -> None:
         """Let nothing be written that is not shown."""
         if (data := self.checks.get("data")) is not None:
-            data.setEnabled(self.kind in WITH_DATA)
+            data.setVisible(self.kind in WITH_DATA)
         self.help.setText(self._words.say(f"report.{self.kind}_help"))
         self.text.setPlainText(self._words.say("report.making"))
         self.copy.setText(self._words.say("report.copy"))

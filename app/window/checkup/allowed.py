@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.checkup.store import COMPLETED
 from app.window.checkup.archive import Archive
 from experiments.checkup.result import Result
 from experiments.core.words import Words
@@ -34,8 +35,9 @@ def allow(
     page.compare.setVisible(result is not None)
     page.report.setVisible(result is not None)
     page.report.setEnabled(has_result)
+    is_whole = result is not None and result.outcome == COMPLETED
     is_other = result is not None and (baseline is None or result.id != baseline.id)
-    page.baseline.setVisible(is_still and is_other)
+    page.baseline.setVisible(is_still and is_whole and is_other)
     page.order.setVisible(is_still and may_start)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from app.checkup.store import Checkups
+from app.checkup.store import Checkups, has_measured
 from app.window.core.session import Session
 from experiments.checkup.order import Order, read_order, write_order
 from experiments.checkup.result import Kind, Result
@@ -14,7 +14,6 @@ from experiments.core.problems import UserError
 from machine.model import Machine
 
 KINDS: tuple[Kind, ...] = ("quick", "check")  # whose length is told
-COMPLETED = "completed"
 
 
 class Archive(QObject):
@@ -90,7 +89,7 @@ class Archive(QObject):
 
 def keep(store: Checkups, result: Result) -> None:
     """Write a checkup, unless it was stopped before it had measured anything. Raises UserError."""
-    if COMPLETED in (result.outcome, *(each.outcome for each in result.measurements)):
+    if has_measured(result):
         store.keep(result)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
-from app.checkup.compare import known
+from app.checkup.compare import compare, known
 from app.checkup.in_words import day
 from app.window.checkup import sheets
 from app.window.checkup.allowed import allow
@@ -54,7 +54,7 @@ class CheckupPlace(Place):
         self.archive = Archive(session, self)
         self._result: Result | None = None  # that is shown
         self._course: Course | None = None  # while one is on its way
-        self._is_here = self._is_dirty = False
+        self._is_here = self._is_dirty = self._stop_had_focus = False
         self._reporting: Reporting | None = None
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
@@ -150,9 +150,13 @@ class CheckupPlace(Place):
             self._is_dirty = True
         self._show_course()
 
+    def _show_stopping(self) -> None:
+        self._stop_had_focus = self.page.under_way.stop.hasFocus()  # disabled it loses it
+        self._show_course()
+
     def _end(self, result: Result | None, problem: Problem | None) -> None:
-        had_focus = self.page.under_way.stop.hasFocus()
-        self._course = None
+        had_focus = self._stop_had_focus or self.page.under_way.stop.hasFocus()
+        self._course, self._stop_had_focus = None, False
         self._result = result or self._result
         self._refresh()
         if had_focus:
@@ -275,7 +279,10 @@ class CheckupPlace(Place):
             from app.window.core.reporting import Reporting  # brings templates: not with the place
 
             self._reporting = Reporting(self.session, self)
-        self._reporting.open_checkup(self._result)
+        baseline = self.archive.baseline
+        is_held = baseline is not None and baseline.id == self._result.baseline
+        compared = compare(baseline, self._result) if baseline is not None and is_held else None
+        self._reporting.open_checkup(self._result, compared)
 
     def _choose_other(self) -> None:
         result, archive = self._result, self.archive
@@ -338,7 +345,7 @@ class CheckupPlace(Place):
         checking = session.checking
         checking.began.connect(self._begin)
         checking.heard.connect(self._hear)
-        checking.stopping.connect(self._show_course)
+        checking.stopping.connect(self._show_stopping)
         checking.ended.connect(self._end)
         session.machine_changed.connect(self._wake_archive)
         session.woke.connect(self._wake)

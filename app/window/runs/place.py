@@ -12,7 +12,6 @@ from PySide6.QtGui import QAction
 
 from app import garbage
 from app.runs.library import Kept
-from app.window.core.drops import take
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
@@ -144,7 +143,7 @@ class RunsPlace(Place):
         details.said.connect(self._describe)
         page.import_asked.connect(self._choose_files)
         page.experiments_asked.connect(lambda: session.go(EXPERIMENTS))
-        page.files_dropped.connect(lambda files: take(files, self.session))
+        page.files_dropped.connect(self.sheets.look_into)
         for asked, action in (
             (details.buttons.open_asked, actions.open),
             (details.buttons.replay_asked, actions.replay),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.lecture.file import SUFFIX
 from app.runs.library import Kept
+from app.window.core.drops import shown_elsewhere
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.runs.again import Again
@@ -41,12 +41,8 @@ class RunSheets:
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def look_into(self, paths: Sequence[Path]) -> None:
-        """Show the contents of files before an import; a lecture is opened where it belongs."""
-        lectures = [path for path in paths if path.name.endswith(SUFFIX)]
-        if lectures:
-            self._session.asked_for_playlist.emit(lectures[0])
-            paths = [path for path in paths if path not in lectures]
-        if not paths:
+        """Show the contents of files before an import; others are shown in their own place."""
+        if shown_elsewhere(paths, self._session):
             return
         words, listing, runs = self._session.words, self._listing(), self._session.runs
         self._session.background.do(

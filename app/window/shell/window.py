@@ -204,11 +204,13 @@ class Window(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Show what is inside dropped files, in the place that they belong to."""
-        from app.window.core.drops import take
+        from app.window.core.drops import shown_elsewhere
         from widgets.runs.takes_files import files_of
 
         event.acceptProposedAction()
-        take(files_of(event.mimeData()), self.session)
+        files = tuple(files_of(event.mimeData()))
+        if not shown_elsewhere(files, self.session):
+            self.go(Target(RUNS, files=files))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the background; after the first time, emit `painted`."""

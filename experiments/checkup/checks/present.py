@@ -56,21 +56,27 @@ def _wanted(evidence: Evidence) -> tuple[Order | None, str, str]:
         return evidence.order, "as_ordered", Source.ORDER
     if evidence.baseline is not None:
         with contextlib.suppress(BadMachine):  # of a stranger's file
-            before = parts(from_json(evidence.baseline.machine))
-            return Order(**before), "as_before", Source.BASELINE
+            before = from_json(evidence.baseline.machine)
+            counted = parts(before)
+            if not _in_modules(evidence.machine):  # firmware keeps a part of what modules hold
+                counted["memory_bytes"] = before.memory.total_bytes or 0
+            return Order(**counted), "as_before", Source.BASELINE
     return None, "", ""
 
 
 def parts(machine: Machine) -> dict[str, Any]:
-    """Return what is counted of a machine: cores, bytes of memory, GPUs, disks."""
+    """Return what is counted of a machine: cores, bytes of memory, GPUs, disks but those of USB."""
     return {
         "cores": machine.cpu.cores or machine.cpu.threads or 0,
-        "memory_bytes": sum(m.size_bytes or 0 for m in machine.memory.modules)
-        or machine.memory.total_bytes
-        or 0,
+        "memory_bytes": _in_modules(machine) or machine.memory.total_bytes or 0,
         "gpus": len(machine.gpus),
-        "disks": len(machine.storage),
+        "disks": sum(disk.transport != "usb" for disk in machine.storage),
     }
+
+
+def _in_modules(machine: Machine) -> int:
+    """Return the bytes of all modules, which mostly only root may read; 0 if unknown."""
+    return sum(module.size_bytes or 0 for module in machine.memory.modules)
 
 
 def kernel_log(rule: Rule, evidence: Evidence) -> Iterator[Row]:
@@ -88,7 +94,8 @@ def kernel_log(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     mild = [entry for entry in log.found if not entry.serious]
     corrected = [entry for entry in mild if entry.kind in _CORRECTED]
     if recent:
-        yield fact(rule, Word.PROBLEM, "recent", **_told(recent))
+        lines = sum(entry.recent_lines for entry in recent)
+        yield fact(rule, Word.PROBLEM, "recent", **{**_told(recent), "count": lines})
     elif serious:
         yield fact(rule, Word.LOOK, "old", **_told(serious))
     elif corrected:
@@ -108,7 +115,7 @@ def _told(entries: list[LogEntry]) -> Mapping[str, Any]:
     return {
         "count": sum(entry.lines for entry in entries),
         "kind": newest.kind,
-        "example": newest.examples[0] if newest.examples else newest.kind,
+        "example": newest.examples[-1] if newest.examples else newest.kind,
     }
 
 

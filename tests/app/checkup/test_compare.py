@@ -35,6 +35,23 @@ def test_a_new_word_is_a_change_without_a_number():
     assert [pair.row.rule for pair in compare(before, now).changed] == ["kernel-log"]
 
 
+def test_two_ways_of_knowing_nothing_are_no_change():
+    hidden = fact(word=Word.UNCHECKED, reason="unreadable", why="x", how="y")
+    late = fact(word=Word.UNCHECKED, reason="not_run")
+    none = fact(rule="gpu-errors", word=Word.ABSENT, reason="no_gpu")
+    assert compare(checkup(hidden), checkup(late)).changed == ()
+    assert compare(checkup(fact()), checkup(fact(), none)).changed == ()
+    assert len(compare(checkup(fact()), checkup(late)).changed) == 1
+
+
+def test_parts_that_nobody_expected_are_a_change_all_the_same():
+    before, now = (
+        checkup(fact(rule="devices", word=Word.UNCHECKED, reason="recorded", cores=cores))
+        for cores in (8, 6)
+    )
+    assert len(compare(before, now).changed) == 1
+
+
 def test_versions_that_differ_stand_beside_it(said):
     machine = {"os": {"release": "6.12.0"}}
     compared = compare(checkup(), checkup(machine=machine))
@@ -78,3 +95,25 @@ def test_a_row_that_only_one_has_is_told(said):
 def test_another_machine_is_named(said):
     other = checkup(machine={"fingerprint": "zzz", "cpu": {"model": "Another"}}, name="lab 3")
     assert "lab 3" in next(iter(compared_lines(said, compare(other, checkup()))))
+
+
+def test_what_is_fine_counts_anew_each_time_and_has_not_changed():
+    """Products that were all right, the reach of a log: other numbers, no news."""
+    before, now = (
+        checkup(fact("identical", reason="none_differ", part="cpu", products=n)) for n in (50, 60)
+    )
+    assert compare(before, now).changed == ()
+
+
+def test_another_count_of_what_is_not_fine_has_changed():
+    before, now = (
+        checkup(fact("memory-errors", Word.LOOK, "corrected", "memory", corrected=n))
+        for n in (1, 9)
+    )
+    assert len(compare(before, now).changed) == 1
+
+
+def test_sizes_beyond_all_numbers_are_compared():
+    size = {"array_bytes": 10**400}  # a stranger's
+    one = checkup(measurements=[measured(params=size)])
+    assert compare(one, one).refused == ()

@@ -31,6 +31,8 @@ def test_the_slow_one_of_eight_is_named():
     assert odd.word is Word.PROBLEM
     assert gathered.word is Word.PROBLEM
     assert "n5" in odd_text(words.load(), odd)
+    said = [machine["word"] for machine in to_json(gathered)["machines"]]
+    assert said == ["fine"] * 5 + ["problem"] + ["fine"] * 2
 
 
 def test_the_fast_one_is_not_odd_nor_makes_the_others_so():
@@ -69,3 +71,14 @@ def test_the_json_holds_every_machine():
     assert plain["format"] == "coreopsis.gathered"
     assert [machine["name"] for machine in plain["machines"]] == ["n0", "n1", "n2", "n3"]
     assert [odd["name"] for odd in plain["odd"]] == ["n3"]
+
+
+def test_rows_of_other_versions_of_a_rule_are_not_compared():
+    older = Node("older", checkup(bandwidth(20e9, version=0)))
+    assert gather([*nodes(40e9, 40e9, 40e9), older]).odd == ()
+
+
+@pytest.mark.parametrize("size", [10**400, "9" * 400, "²", "9" * 5000, 1.5])
+def test_a_strangers_size_of_the_memory_ends_nothing(size):
+    odd = Node("odd", checkup(machine={"memory": {"total_bytes": size}}))
+    assert gather([*nodes(40e9, 40e9, 40e9), odd]).alone == ("odd",)

@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -13,13 +14,19 @@ def test_what_is_kept_comes_back_newest_first(tmp_path):
     kept.keep(old)
     kept.keep(new)
     assert [each.id for each in kept.all()] == [new.id, old.id]
-    assert kept.newest() == new
+
+
+def test_two_of_one_minute_come_in_their_order(tmp_path):
+    kept = Checkups(tmp_path)
+    old, new = checkup(id="z" * 8), replace(checkup(id="a" * 8), at="2026-11-20T10:00:30+00:00")
+    for each in (new, old):
+        kept.keep(each)
+    assert [each.id for each in kept.all()] == [new.id, old.id]
 
 
 def test_a_folder_that_is_not_there_holds_none(tmp_path):
     kept = Checkups(tmp_path / "none")
     assert list(kept.all()) == []
-    assert kept.newest() is None
     assert kept.baseline("abc123") is None
 
 
@@ -28,7 +35,7 @@ def test_a_damaged_file_is_left_alone(tmp_path):
     path = kept.keep(checkup())
     damaged = path.with_name(f"99999999T9999-x{''.join(path.suffixes)}")
     damaged.write_bytes(b"{")
-    assert kept.newest() == checkup()
+    assert list(kept.all()) == [checkup()]
     assert damaged.read_bytes() == b"{"
 
 
@@ -43,6 +50,13 @@ def test_a_baseline_belongs_to_its_machine(tmp_path):
 def test_without_a_fingerprint_there_is_no_baseline(tmp_path):
     with pytest.raises(UserError, match="checkup_without_fingerprint"):
         Checkups(tmp_path).save_baseline(checkup(machine={"fingerprint": None}))
+
+
+def test_a_checkup_that_was_stopped_is_no_baseline(tmp_path):
+    kept = Checkups(tmp_path)
+    with pytest.raises(UserError, match="checkup_cut_short"):
+        kept.save_baseline(checkup(outcome="stopped"))
+    assert kept.baseline("abc123") is None
 
 
 def test_a_fingerprint_is_no_way_out_of_the_folder(tmp_path):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -278,6 +279,13 @@ def test_without_qt_the_plots_are_left_out_with_a_sentence(tmp_path, monkeypatch
     assert "<svg" not in html
     assert why in Page(html).text()
     assert "<table>" in html
+
+
+def test_the_preview_speaks_of_plots_only_where_there_are_any(document):
+    said = WORDS.say("report.and_plots")
+    bare = replace(document, parts=[p for p in document.parts if not isinstance(p, Plot)])
+    assert said in preview(document, "pdf", WORDS)
+    assert said not in preview(bare, "pdf", WORDS)
 
 
 @pytest.mark.parametrize("kind", SUFFIXES)

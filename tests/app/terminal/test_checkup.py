@@ -1,13 +1,23 @@
 """`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
 
+import contextlib
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from app.checkup.in_words import MARKS
 from app.terminal import checkup as command
 from experiments.checkup import carry_out
 from experiments.checkup.result import SUFFIX, Word, decode, encode
-from tests.app.checkup.made import bandwidth, checkup, fact
+from experiments.core.parameters import from_text
+from experiments.core.problems import UserError
+from experiments.core.words import load
+from tests.app.checkup.made import bandwidth, checkup, fact, measured
+
+say = load().say
 
 
 @pytest.fixture
@@ -71,11 +81,70 @@ def test_json_is_the_result_and_nothing_else(program):
     assert decode(out.encode(), "x") == result
 
 
+def test_json_and_file_name_no_folder_of_the_user_and_what_is_kept_does(program, tmp_path):
+    home = str(Path.home() / "project/python")
+    row = fact("torch-works", Word.LOOK, "found", key="torch_missing", step="torch", python=home)
+    path = tmp_path / "mine.json"
+    _, out, _ = program("checkup", "--json", "--out", str(path), result=checkup(row))
+    assert home not in out
+    assert home not in path.read_text()
+    (kept,) = (tmp_path / "checkups").iterdir()
+    assert home in kept.read_text()
+
+
+def test_one_that_was_stopped_before_it_measured_is_not_kept(program, tmp_path):
+    failed = replace(measured(), outcome="stopped")
+    program("checkup", result=checkup(outcome="stopped", measurements=[failed]))
+    assert not (tmp_path / "checkups").exists()
+
+
+def test_one_that_was_stopped_later_is_kept_but_no_baseline(program, tmp_path):
+    done = replace(measured(), outcome="completed")
+    stopped = checkup(outcome="stopped", measurements=[done])
+    _, _, err = program("checkup", "--save-baseline", result=stopped)
+    assert load().say("problems.checkup_cut_short") in " ".join(err.split())
+    assert [path.name.endswith(SUFFIX) for path in (tmp_path / "checkups").iterdir()] == [True]
+
+
 def test_it_is_kept_and_written_where_asked(program, tmp_path):
     result = checkup(id="12345678")
     program("checkup", "--out", str(tmp_path / "mine.json"), result=result)
     assert decode((tmp_path / "mine.json").read_bytes(), "x") == result
     assert next(p.name for p in (tmp_path / "checkups").iterdir()).endswith(SUFFIX)
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(program, tmp_path):
+    for option in ("--out", "--html", "--pdf"):
+        code, out, err = program("checkup", option, str(tmp_path / "nowhere" / "file"))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "nowhere" in err
+    assert not (tmp_path / "checkups").exists()
+
+
+def test_what_is_there_stays_whole_where_nothing_was_measured(program, tmp_path):
+    (tmp_path / "mine.json").write_text("before")
+    program("checkup", "--out", str(tmp_path / "mine.json"), "--pdf", str(tmp_path / "no" / "x"))
+    assert (tmp_path / "mine.json").read_text() == "before"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(program, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        program("checkup", "--out", str(pipe), result=checkup(id="piped"))
+        got = os.read(reader, 1 << 20)
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert decode(got, "x").id == "piped"
+
+
+def test_a_link_is_followed(program, tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    program("checkup", "--out", str(tmp_path / "link.json"), result=checkup(id="linked"))
+    assert (tmp_path / "link.json").is_symlink()
+    assert decode((tmp_path / "real.json").read_bytes(), "x").id == "linked"
 
 
 def test_the_saved_baseline_is_compared_with(program, tmp_path):
@@ -101,6 +170,8 @@ def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
     [
         (["--soak", "500"], "minutes"),
         (["--soak", "20", "--quick"], "--soak"),
+        (["--soak", "20", "--stop-at", "20"], "--stop-at"),
+        (["--stop-at", "nan"], "--stop-at"),
         (["--baseline", "/nowhere.json"], "nowhere.json"),
         (["--fake-machine", "x"], "fake machine"),
     ],
@@ -117,6 +188,16 @@ def test_soak_asks_for_its_length_and_its_heat(program):
     program("checkup", "--soak", "20", "--stop-at", "90")
     asked = program.asked
     assert (asked["kind"], asked["soak_s"], asked["stop_celsius"]) == ("soak", 1200.0, 90.0)
+
+
+def test_the_heat_it_may_stop_at_is_what_the_load_takes():
+    from experiments.checkup.probes.sustained.experiment import Params
+
+    for celsius, is_fine in ((29, False), (30, True), (130, True), (131, False)):
+        least, most = command.STOP_CELSIUS
+        assert (least <= celsius <= most) == is_fine
+        with contextlib.nullcontext() if is_fine else pytest.raises(UserError):
+            from_text(Params(), {"stop_celsius": str(celsius)}, None)
 
 
 def test_what_strangers_wrote_never_reaches_the_terminal_raw(program, tmp_path):
@@ -144,15 +225,52 @@ def gathered(program, tmp_path, *results, more=()):
     return program("gather", *paths, *more)
 
 
-def test_gather_names_the_odd_one(program, tmp_path):
-    all_ = [checkup(bandwidth(seed=n)) for n in range(4)]
-    code, out, _ = gathered(program, tmp_path, *all_, checkup(bandwidth(20e9)))
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_gather_names_the_odd_one(program, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    all_ = [checkup(bandwidth(seed=n), id=f"n{n}") for n in range(4)]
+    page = tmp_path / "all.html"
+    code, out, _ = gathered(
+        program, tmp_path, *all_, checkup(bandwidth(20e9)), more=["--html", str(page)]
+    )
     assert code == 1
     assert "node4" in out.splitlines()[1]
+    (row,) = (line for line in out.splitlines() if " node4 " in line)
+    problem, fine = MARKS[Word.PROBLEM], MARKS[Word.FINE]
+    assert row.startswith(problem)
+    last = say("checkup.rules.memory-bandwidth.title").split()[0]
+    assert row.split(" 0 ")[-1].strip().startswith(last)
+    assert all(f"{fine}  node{n} " in out for n in range(4))
+    assert say("checkup.gathered.slower", {"title": ""}).strip(": ") in page.read_text()
+
+
+def test_gather_takes_the_same_checkup_once(program, tmp_path):
+    code, out, err = gathered(program, tmp_path, checkup(id="a"), checkup(id="b"), checkup(id="a"))
+    assert code == 2
+    assert "node2" not in out
+    assert say("problems.gathered_twice", {"name": "node2", "other": "node0"}) in err
+
+
+def test_gather_tells_two_folders_apart(program, tmp_path, monkeypatch):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "x.json").write_bytes(encode(checkup(id="a")))
+    (tmp_path / "x.json").write_bytes(encode(checkup(id="b")))
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = program("gather", "lab/x.json", "x.json")
+    assert f" {tmp_path.name}/x " in out
+
+
+def test_gather_names_who_has_no_equals_also_where_none_is_odd(program, tmp_path):
+    other = checkup(id="other", machine={"cpu": {"model": "Another"}})
+    equals = (checkup(id=name) for name in "abc")
+    _, out, _ = gathered(program, tmp_path, *equals, other)
+    said = load().say("checkup.gathered.alone", {"names": "node3"})
+    assert said in " ".join(out.split())
 
 
 def test_gather_writes_json(program, tmp_path):
-    code, out, _ = gathered(program, tmp_path, checkup(), checkup(), more=["--json"])
+    two = checkup(id="a"), checkup(id="b")
+    code, out, _ = gathered(program, tmp_path, *two, more=["--json"])
     assert code == 0
     assert [m["name"] for m in json.loads(out)["machines"]] == ["node0", "node1"]
 

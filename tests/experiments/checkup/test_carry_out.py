@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 from experiments.checkup import carry_out
-from experiments.checkup.carry_out import Began, Checkup, Ended, Found, Planned
+from experiments.checkup.carry_out import Began, Checkup, Ended, Found, Moved, Planned
 from experiments.checkup.result import Word
 from experiments.checkup.rules import Stage
 from experiments.core.problems import UserError
@@ -47,6 +48,7 @@ class FakeRun:
         self._is_stopped = True
 
     def events(self):
+        yield messages.Progress(fraction=0.5)
         names = {kind: name for name, kind in self._experiment.tables.items()}
         for n, row in enumerate(self._rows or ()):
             plain = msgspec.to_builtins(row)
@@ -65,7 +67,7 @@ def no_looking(monkeypatch):
         raise Stopped
 
     monkeypatch.setattr(carry_out, "gather", stopped)
-    monkeypatch.setattr(carry_out, "look_around", lambda here: carry_out.Surroundings())
+    monkeypatch.setattr(carry_out, "look_around", lambda _here, **_: carry_out.Surroundings())
 
 
 def roof(share):
@@ -101,6 +103,8 @@ def test_a_slow_gpu_found_at_the_end_is_measured_again_before_it_goes_red():
     assert counted["cuda:0"] == 2
     assert set(counted.values()) == {1, 2}
     assert Began("confirming", ROOFLINE, "cuda:0") in events
+    moved = [event for event in events if isinstance(event, Moved)]
+    assert all(0.0 <= each.fraction <= 1.0 and each.left_s >= 0.0 for each in moved)
     slow = {row.part: row for row in result.rows if row.rule == "gpu-memory"}
     assert slow["gpu0"].word is Word.PROBLEM
     assert {row.word for part, row in slow.items() if part != "gpu0"} == {Word.FINE}
@@ -165,6 +169,18 @@ def test_a_machine_known_to_be_good_is_what_is_expected():
     row = next(r for r in result.rows if (r.rule, r.part) == ("gpu-memory", "gpu3"))
     assert row.word is Word.PROBLEM
     assert {each.source for each in row.expected} == {"consistency", "reference"}
+
+
+@pytest.mark.parametrize("kind", ["baseline", "references"])
+def test_what_another_version_of_a_rule_found_is_no_expectation(kind):
+    found = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
+    older = replace(found, rows=tuple(replace(r, version=r.version + 1) for r in found.rows))
+    for earlier, sources in ((found, {"consistency", kind.removesuffix("s")}),
+                             (older, {"consistency"})):  # fmt: skip
+        given = {"baseline": earlier} if kind == "baseline" else {"references": [earlier]}
+        _, result = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0), **given))
+        row = next(r for r in result.rows if (r.rule, r.part) == ("gpu-memory", "gpu0"))
+        assert {each.source for each in row.expected} == sources
 
 
 def test_a_reference_of_other_parts_says_nothing():

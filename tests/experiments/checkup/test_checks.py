@@ -5,6 +5,7 @@ import pytest
 from experiments.checkup.checks import CHECKS, rows_of
 from experiments.checkup.result import Word, decode, encode
 from experiments.checkup.rules import rules
+from machine.system.kernel_log import KernelLog, LogEntry
 from tests.experiments.checkup.cases import CASES
 from tests.experiments.checkup.made import evidence, rule, whole, workstation
 
@@ -78,3 +79,21 @@ def test_every_row_survives_its_file():
 
     assert encode(again) == encode(result)
     assert [row.word for row in again.rows] == [case.word for case in CASES]
+
+
+def test_of_the_last_day_only_its_lines_are_counted_and_the_newest_is_told():
+    entry = LogEntry(
+        kind="xid",
+        number=79,
+        lines=9,
+        recent_lines=2,
+        newest_s=60.0,
+        serious=True,
+        examples=("an old one", "one of today", "the newest"),
+    )
+    (row,) = rows_of(
+        rule("kernel-log"), evidence(workstation(), kernel_log=KernelLog(found=(entry,)))
+    )
+    assert row.reason == "recent"
+    assert row.values["count"] == 2
+    assert row.values["example"] == "the newest"

@@ -47,8 +47,9 @@ def kept() -> Result:
         values={"triad_bytes_per_s": 8e10},
         notes=("machine_was_quiet",),
     )
-    trace = ({"t_s": 0.5, "gpu0_celsius": 65.0, "gpu0_held_back": ""},)
-    return replace(whole(*CASES), name="mine", seconds=20.5, measurements=(run,), trace=trace)
+    sample: dict[str, float | str | None] = {"t_s": 0.5, "gpu0_celsius": 65.0}
+    sample["gpu0_held_back"] = ""
+    return replace(whole(*CASES), name="mine", seconds=20.5, measurements=(run,), trace=(sample,))
 
 
 def faults(data: Any, schema: Any, where: str = "") -> list[str]:
@@ -154,6 +155,8 @@ def test_what_a_later_program_added_is_left_out():
         (json.dumps({**OLDEST, "version": "1"}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "version": True}).encode(), "checkup_refused"),
         (json.dumps({**OLDEST, "rows": None}).encode(), "checkup_refused"),
+        (json.dumps({**OLDEST, "trace": [{"t_s": 10**400}]}).encode(), "checkup_refused"),
+        (json.dumps({**OLDEST, "trace": [{"t_s": [1]}]}).encode(), "checkup_refused"),
     ],
 )
 def test_what_is_no_checkup_is_refused(data, key):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from experiments.checkup.result import Word
 from tests.widgets.sheets.below import WORDS, Below
 from widgets.checkup.row_data import RowData, RowLink
-from widgets.checkup.row_list import RowList
+from widgets.checkup.row_list import CheckRow, RowList
 
 DEVICES = RowData(
     key="devices", word=Word.FINE, word_text="Fine", stage="Present", title="Devices",
@@ -50,6 +50,13 @@ def texts(rows):
 
 def opened(rows):
     return [row.data.key for row in rows.rows if row.line.isChecked()]
+
+
+def test_two_rows_of_one_key_leave_none_behind(rows):
+    rows.show_rows([DEVICES, LINK, LINK])
+    rows.show_rows([DEVICES, LINK])
+    settle()
+    assert len([each for each in rows.findChildren(CheckRow) if each.isVisible()]) == 2
 
 
 def test_a_click_opens_a_row_and_another_closes_it(rows):

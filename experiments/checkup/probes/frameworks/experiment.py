@@ -175,7 +175,10 @@ EXPERIMENT = x.Experiment(
     measure=measure,
     loop="experiment.py:_product",
     analyse=analyse,
-    views=(x.Bars(key="took", table="features", label="name", value="took_s"),),
+    views=(
+        x.Bars(key="took", table="features", label="name", value="took_s"),
+        x.Bars(key="devices", table="features", label="device", value="took_s"),
+    ),
     values=tuple(x.Value(f"{state}_features", "") for state in (WORKS, MISSING, BROKEN)),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),

@@ -129,7 +129,7 @@ class GpuMemory:
         self._torch, self._device = device.torch, device
         free_bytes = device.free_bytes()
         self.is_cut, size_bytes = free_bytes < size_bytes, min(size_bytes, free_bytes)
-        region_bytes = min(size_bytes, LARGEST_BYTES) // WORD_BYTES * WORD_BYTES
+        region_bytes = max(1, min(size_bytes, LARGEST_BYTES) // WORD_BYTES) * WORD_BYTES
         self.groups = max(1, size_bytes // region_bytes)
         self.size_bytes = self.groups * region_bytes
         self.regions = [

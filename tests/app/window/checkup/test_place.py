@@ -8,6 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
 
+from app.checkup.in_words import day
 from app.checkup.store import Checkups
 from app.context import Context
 from app.reports.checkup_report import checkup_report
@@ -146,6 +147,7 @@ def test_while_it_runs_rows_come_and_escape_stops_it(whole):
     whole.rest()
 
     assert say("checkup_page.stopped") in texts(place)
+    assert not place.page.baseline.isVisible()
     assert 0 < len(place.page.rows.rows) < len(result().rows)
     store = Checkups(whole.folder / "data")
     assert [kept.outcome for kept in store.of("f00d")] == ["stopped"]
@@ -171,6 +173,7 @@ def test_stop_is_a_button_and_has_the_focus(whole):
     settle(lambda: not whole.session.checking.is_running)
 
     assert not place.page.under_way.isVisible()
+    assert place.page.buttons[place.page.check].hasFocus()
 
 
 def test_the_sustained_load_is_drawn_as_it_comes_and_what_slows_it(whole):
@@ -376,6 +379,19 @@ def test_a_report_says_what_the_page_says(whole):
 
     title = whole.words.say("checkup.rules.gpu-link.title", {"part": "GPU 1"})
     assert title in sheet.text.toPlainText()
+
+
+def test_a_report_tells_what_changed_since_its_baseline(whole):
+    before = result(id="before", at="2026-01-02T03:04:05+00:00")
+    Checkups(whole.folder / "data").save_baseline(before)
+    place = states.begin(whole, Scripted(result(baseline="before")))
+    settle(lambda: place.page.report.isEnabled() and place.archive.baseline is not None)
+
+    place.page.report.trigger()
+    sheet = found(whole.window, ReportSheet)
+    settle(sheet.save.isEnabled)
+    said = whole.words.say("checkup.compared.nothing", {"date": day(before.at)})
+    assert said in sheet.text.toPlainText()
 
 
 @pytest.mark.parametrize("typed", ["benchmark", "health", "temperature", "stress", "burn", "soak"])

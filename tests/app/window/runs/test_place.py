@@ -12,16 +12,20 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
+from app.reports.checkup_report import checkup_report
+from app.reports.privacy import Include
 from app.reports.writing import written
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
-from app.window.core.target import EXPERIMENTS, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, RUNS, Target
 from app.window.runs import importing
 from app.window.runs.listing import Listing
 from app.window.runs.place import RunsPlace
+from experiments.checkup.result import encode
 from experiments.memory.burst_random.experiment import Params
 from machine.live import recorded_watch
+from tests.app.checkup.made import checkup
 from tests.app.recordings import burst, ladder, threads
 from tests.app.reports.made import NOTES, report
 from tests.gallery.live_samples import samples as watched
@@ -846,6 +850,20 @@ def bring(runs, *paths):
     runs.place.page.files_dropped.emit(list(paths))
     runs.settle()
     return runs.place.findChild(ImportLook)
+
+
+def test_checkups_are_shown_in_their_own_place(runs, tmp_path):
+    runs, _ = four(runs)
+    document = checkup_report(runs.session.words, checkup(), Include())
+    report, plain = tmp_path / "report.coreopsis.html", tmp_path / "plain.json"
+    report.write_bytes(written(document, "html", runs.session.words))
+    plain.write_bytes(encode(checkup()))
+    run = threads().write(tmp_path / "x.coreopsis.jsonl")
+
+    assert bring(runs, report, plain) is None
+    assert runs.went == [Target(CHECKUP, files=(report, plain))]
+    assert bring(runs, report, run) is not None
+    assert len(runs.went) == 1
 
 
 def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, monkeypatch):

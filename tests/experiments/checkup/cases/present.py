@@ -33,9 +33,27 @@ def one_gpu_less():
     return evidence(replace(here, gpus=here.gpus[:1]), baseline=baseline(here=workstation()))
 
 
+def with_a_stick_before():
+    here = workstation()
+    stick = replace(here.storage[0], name="sda", transport="usb")
+    return evidence(here, baseline=baseline(here=replace(here, storage=(*here.storage, stick))))
+
+
+def modules_seen_by_root_before():
+    """Graphics keep 15 % of the memory; only root reads of the modules."""
+    root = workstation()
+    whole_bytes = sum(module.size_bytes or 0 for module in root.memory.modules)
+    assert whole_bytes
+    before = replace(root, memory=replace(root.memory, total_bytes=round(0.85 * whole_bytes)))
+    here = replace(before, memory=replace(before.memory, modules=()))
+    return evidence(here, baseline=baseline(here=before))
+
+
 DEVICES = [
     Case("devices", Word.FINE, "as_ordered", bought(cores=16, memory_bytes=64 * GIB, gpus=2)),
     Case("devices", Word.FINE, "as_before", as_before),
+    Case("devices", Word.FINE, "as_before", with_a_stick_before),
+    Case("devices", Word.FINE, "as_before", modules_seen_by_root_before),
     Case("devices", Word.LOOK, "memory_less", bought(memory_bytes=68 * GIB)),
     Case("devices", Word.LOOK, "limited", limited, "memory"),
     Case("devices", Word.PROBLEM, "memory_missing", bought(memory_bytes=128 * GIB)),

@@ -286,3 +286,14 @@ def test_no_more_than_a_gpu_has_free_is_taken_and_that_is_said(gpu):
     items = list(measure(replace(ON_GPU, size_bytes=64 * MIB), bench_of(gpu)))
 
     assert Note("memory_cut", {"size_bytes": 3 * MIB}) in items
+
+
+def test_of_a_full_gpu_one_word_is_asked_for(gpu):
+    """Then PyTorch says that its memory is out, and no sum stumbles."""
+    from experiments.checkup.probes.patterns.memory import WORD_BYTES, GpuMemory
+    from experiments.devices.device import Device
+
+    gpu.free_bytes = 0
+    memory = GpuMemory(Device("cuda:0", bench_of(gpu)), MIB)
+    assert memory.is_cut
+    assert memory.size_bytes == WORD_BYTES
