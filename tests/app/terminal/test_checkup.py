@@ -309,3 +309,21 @@ def test_gather_writes_a_page(program, tmp_path):
     page = tmp_path / "all.html"
     gathered(program, tmp_path, checkup(), more=["--html", str(page)])
     assert "node0" in page.read_text()
+
+
+def test_without_a_sensor_it_is_said_that_no_heat_ends_the_load(program, monkeypatch):
+    from dataclasses import replace as changed
+
+    from app.context import Context
+    from machine.condition import Temperature
+    from machine.inspect import inspect
+
+    here = inspect()
+    bare = changed(here, gpus=(), cpu=changed(here.cpu, temperatures=()))
+    warm = changed(
+        bare, cpu=changed(here.cpu, temperatures=(Temperature(name="x", now_celsius=40.0),))
+    )
+    for machine, is_said in ((bare, True), (warm, False)):
+        monkeypatch.setattr(Context, "machine", machine)
+        _, _, err = program("checkup", "--soak", "1", "--stop-at", "80")
+        assert (say("checkup.no_sensor") in err) is is_said
