@@ -86,8 +86,8 @@ class Window(QWidget):
         self._status = Status(session, line)
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
-        self.actions_here = Actions(self, self._rail)
         self.lecture_mode = LectureMode(self)
+        self.actions_here = Actions(self, self._rail)
         self._furnished = True
         self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
