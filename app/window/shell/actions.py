@@ -145,9 +145,7 @@ class Actions(QObject):
 
     def _allow_handout(self) -> None:
         """Offer a handout once a lecture was held."""
-        action = self._actions["handout.open"]
-        action.setEnabled(self._window.lecture_mode.has_handout)
-        action.setVisible(action.isEnabled())
+        self._actions["handout.open"].setVisible(self._window.lecture_mode.has_handout)
 
     def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._session.words.say(key), self._window)
