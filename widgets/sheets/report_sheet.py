@@ -71,6 +71,7 @@ class ReportSheet(Overlay):
         ticks = QWidget()
         ticks.setLayout(column(*self.checks.values(), space=STEP))
         ticks.setAccessibleName(say("report.include"))
+        ticks.setVisible(bool(self.checks))
         self.content.addWidget(label(say(f"{of}.explained"), wrap=True))
         self.content.addLayout(FlowLayout(self.kinds))
         self.content.addWidget(self.help)

@@ -73,7 +73,8 @@ class Keeping:
         if problem is None or self._is_told:
             return
         self._is_told = True
+        told = Problem("lecture_not_kept", problem.values)
         if isValid(conductor):
-            conductor.remark(problem)
+            conductor.remark(told)
         else:
-            self._session.troubled.emit(problem)
+            self._session.troubled.emit(told)

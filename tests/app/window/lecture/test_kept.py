@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
@@ -10,6 +13,7 @@ from app.lecture.file import SUFFIX, encode
 from app.lecture.lectures import NAME
 from app.lecture.record import SUFFIX as RECORD
 from app.lecture.record import LectureRecord, read
+from experiments.core.problems import Problem
 from tests.app.window.lecture.lectures import THREE, Hall, Key, recorded
 from tests.app.window.stage import settle
 from widgets.sheets.report_sheet import ReportSheet
@@ -97,7 +101,10 @@ def test_that_it_cannot_be_kept_is_told_once_and_the_lecture_goes_on(hall, tmp_p
     hall.begin()
     hall.press(Key.Key_PageDown, Key.Key_A)
     settle(lambda: bool(hall.conductor.aside))
-    assert NAME in hall.conductor.aside
+    say, aside = hall.whole.session.say, hall.conductor.aside
+    (path,) = (word for word in aside.split() if word.startswith(str(tmp_path)))
+    reason = os.strerror(errno.EEXIST)
+    assert aside == say(Problem("lecture_not_kept", {"path": path, "reason": reason}))
     assert hall.conductor.aside in hall.show.audience.strip.text
     assert not hall.conductor.trouble  # the run is all right
     hall.to_run()
