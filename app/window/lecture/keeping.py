@@ -13,9 +13,10 @@ from app.lecture.course import Turn
 from app.lecture.found import find
 from app.lecture.handout import handout
 from app.lecture.options import Options
-from app.lecture.record import RecordKeeper
+from app.lecture.record import LectureRecord, RecordKeeper
 from app.reports.document import Document
 from app.reports.pictures import drawer
+from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from experiments.core.problems import Problem
 
@@ -56,10 +57,7 @@ class Keeping:
     def handout(self) -> Document:
         """Return the handout; takes a while, as the runs are read and drawn. For any thread."""
         self.write()
-        session, keeper = self._session, self._keeper
-        data, words = session.context.folder, session.words
-        found = find(keeper.record, keeper.origin, data, session.runs, session.catalogue)
-        return handout(words, keeper.record, found, drawer(words))
+        return handout_of(self._session, self._keeper.record, self._keeper.origin)
 
     def _take(self, conductor: Conductor) -> None:
         place, turn = conductor.course.place, conductor.course.turn
@@ -78,3 +76,13 @@ class Keeping:
             conductor.remark(told)
         else:
             self._session.troubled.emit(told)
+
+
+def handout_of(session: Session, record: LectureRecord, path: Path) -> Document:
+    """Return the handout of a record, whose lecture's file is `path` or stands beside it.
+
+    It takes a while. For any thread.
+    """
+    words, data = session.words, session.context.folder
+    found = find(record, path, data, session.runs, session.catalogue)
+    return handout(words, record, found, drawer(words))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.lecture.file import Lecture
-from experiments.core.problems import Problem
+from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
+    from app.reports.document import Document
     from app.window.core.reporting import Reporting
     from app.window.lecture.conductor import Conductor
     from app.window.lecture.keeping import Keeping
@@ -63,12 +66,27 @@ class LectureMode(QObject):
 
     def show_handout(self) -> None:
         """Show the handout of the lecture that was held last, before it is saved."""
+        if self._held is not None:
+            self._show_handout(self._held.handout)
+
+    def show_record(self, path: Path) -> None:
+        """Show the handout of a record that somebody has kept."""
+        from app.lecture.record import read
+        from app.window.lecture.keeping import handout_of
+
+        try:
+            record = read(path)
+        except UserError as trouble:
+            self._session.troubled.emit(trouble.problem)
+        else:
+            self._show_handout(partial(handout_of, self._session, record, path))
+
+    def _show_handout(self, make: Callable[[], Document]) -> None:
         from app.window.core.reporting import Reporting
 
-        if self._held is not None:
-            if self._reporting is None:
-                self._reporting = Reporting(self._session, self._window)
-            self._reporting.open_handout(self._held.handout)
+        if self._reporting is None:
+            self._reporting = Reporting(self._session, self._window)
+        self._reporting.open_handout(make)
 
     def _close(self) -> None:
         self._is_closing = True

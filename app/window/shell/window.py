@@ -95,6 +95,7 @@ class Window(QWidget):
         session.went.connect(self.go)
         session.asked_for_playlist.connect(self.show_playlist)
         session.asked_for_lecture.connect(self.lecture_mode.begin)
+        session.asked_for_handout.connect(self.lecture_mode.show_record)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
         last = session.settings.place

@@ -13,6 +13,7 @@ from app.lecture.file import SUFFIX, encode
 from app.lecture.lectures import NAME
 from app.lecture.record import SUFFIX as RECORD
 from app.lecture.record import LectureRecord, read
+from app.window.core.drops import take
 from experiments.core.problems import Problem
 from tests.app.window.lecture.lectures import THREE, Hall, Key, recorded
 from tests.app.window.stage import settle
@@ -171,6 +172,26 @@ def test_it_is_saved_in_each_format(hall, tmp_path, monkeypatch, kind, ending, s
     written = target.with_suffix(ending)
     settle(written.exists)
     assert written.read_bytes().startswith(starts)
+
+
+def test_a_record_that_is_dropped_onto_the_window_shows_its_handout(hall, tmp_path):
+    begin(hall, tmp_path)
+    vote_and_run(hall)
+    hall.whole.rest()
+    (path,) = tmp_path.glob(f"*{RECORD}")
+    other = tmp_path / f"other{RECORD}"
+    path.rename(other)
+    hall.press(Key.Key_Escape)
+    problems = []
+    hall.whole.session.troubled.connect(lambda problem: problems.append(problem.key))
+
+    take([other], hall.whole.session)
+    assert hall.whole.words.say("handout.first") in sheet_of(hall).text.toPlainText()
+    assert not problems
+
+    other.write_text('{"format": "else"}')
+    take([other], hall.whole.session)
+    assert problems == ["no_lecture"]
 
 
 def test_a_lecture_in_which_nothing_happened_has_no_handout(hall, told):
