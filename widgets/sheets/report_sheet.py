@@ -71,11 +71,11 @@ class ReportSheet(Overlay):
         ticks = QWidget()
         ticks.setLayout(column(*self.checks.values(), space=STEP))
         ticks.setAccessibleName(say("report.include"))
-        ticks.setVisible(bool(self.checks))
         self.content.addWidget(label(say(f"{of}.explained"), wrap=True))
         self.content.addLayout(FlowLayout(self.kinds))
         self.content.addWidget(self.help)
-        self.content.addWidget(ticks)
+        if self.checks:
+            self.content.addWidget(ticks)
         self.content.addWidget(self.text, 1)
         self.content.addLayout(row(self.save, self.copy, None))
         self.setFocusProxy(self.kinds.buttons[self.kind])
