@@ -13,9 +13,9 @@ from app.lecture.file import SUFFIX, encode
 from app.lecture.lectures import NAME
 from app.lecture.record import SUFFIX as RECORD
 from app.lecture.record import LectureRecord, read
-from app.window.core.drops import take
 from experiments.core.problems import Problem
 from tests.app.window.lecture.lectures import THREE, Hall, Key, recorded
+from tests.app.window.lecture.test_playlist import drop_file
 from tests.app.window.stage import settle
 from widgets.sheets.report_sheet import ReportSheet
 
@@ -185,12 +185,15 @@ def test_a_record_that_is_dropped_onto_the_window_shows_its_handout(hall, tmp_pa
     problems = []
     hall.whole.session.troubled.connect(lambda problem: problems.append(problem.key))
 
-    take([other], hall.whole.session)
-    assert hall.whole.words.say("handout.first") in sheet_of(hall).text.toPlainText()
+    drop_file(hall.whole.window, other)
+    sheet = sheet_of(hall)
+    assert hall.whole.words.say("handout.first") in sheet.text.toPlainText()
     assert not problems
+    sheet.dismiss()
+    settle(lambda: not sheet.isVisible())
 
     other.write_text('{"format": "else"}')
-    take([other], hall.whole.session)
+    drop_file(hall.whole.window, other)
     assert problems == ["no_lecture"]
 
 
