@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -24,7 +24,8 @@ WITH_DATA = ("html", "json")
 class ReportSheet(Overlay):
     """Shows the text of one report; `changed` asks for another text, which `show_text` brings.
 
-    `choices` are the names of what may be included, and whether it is at first.
+    `choices` are the names of what may be included, and whether it is at first. Title and helps
+    of the `formats` stand in the words under `of`.
     """
 
     changed = Signal()
@@ -32,16 +33,23 @@ class ReportSheet(Overlay):
     copy_asked = Signal()
 
     def __init__(
-        self, parent: QWidget, choices: Mapping[str, bool], look: Look, words: Words
+        self,
+        parent: QWidget,
+        choices: Mapping[str, bool],
+        look: Look,
+        words: Words,
+        *,
+        of: str = "report",
+        formats: Sequence[str] = KINDS,
     ) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
-        self._words = words
+        self._words, self._of = words, of
         say = words.say
-        self.add_head(say("report.title"), say("overlay.close"), look)
-        formats = [(kind, say(f"report.{kind}")) for kind in KINDS]
-        self.kinds = Segments(formats, name=say("report.format"))
-        self.kinds.choose(KINDS[0])
-        self.kind = KINDS[0]
+        self.add_head(say(f"{of}.title"), say("overlay.close"), look)
+        named = [(kind, say(f"report.{kind}")) for kind in formats]
+        self.kinds = Segments(named, name=say("report.format"))
+        self.kind = formats[0]
+        self.kinds.choose(self.kind)
         self.kinds.chosen.connect(self._choose)
         self.help = label("", "soft", wrap=True)
         self.checks: dict[str, Check] = {}
@@ -66,10 +74,11 @@ class ReportSheet(Overlay):
         ticks = QWidget()
         ticks.setLayout(column(*self.checks.values(), space=STEP))
         ticks.setAccessibleName(say("report.include"))
-        self.content.addWidget(label(say("report.explained"), wrap=True))
+        self.content.addWidget(label(say(f"{of}.explained"), wrap=True))
         self.content.addLayout(FlowLayout(self.kinds))
         self.content.addWidget(self.help)
-        self.content.addWidget(ticks)
+        if self.checks:
+            self.content.addWidget(ticks)
         self.content.addWidget(self.text, 1)
         self.content.addLayout(row(self.save, self.copy, None))
         self.setFocusProxy(self.kinds.buttons[self.kind])
@@ -113,7 +122,7 @@ class ReportSheet(Overlay):
         """Let nothing be written that is not shown."""
         if (data := self.checks.get("data")) is not None:
             data.setVisible(self.kind in WITH_DATA)
-        self.help.setText(self._words.say(f"report.{self.kind}_help"))
+        self.help.setText(self._words.say(f"{self._of}.{self.kind}_help"))
         self.text.setPlainText(self._words.say("report.making"))
         self.copy.setText(self._words.say("report.copy"))
         self.allow(ready=False)

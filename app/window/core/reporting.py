@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from experiments.checkup.result import Result
 from widgets.sheets.report_sheet import ReportSheet
 
 Report = Callable[[Include], Document]  # called in a thread
+HANDOUT = {"html": ".html", "pdf": ".pdf", "markdown": ".md"}  # the window does not open it again
 INCLUDED = tuple(each.name for each in fields(Include))
 
 
@@ -49,17 +51,31 @@ class Reporting(QObject):
         choices = {name: usual[name] for name, is_there in there.items() if is_there}
         self._show(lambda include: checkup_report(self._words, result, include, compared), choices)
 
+    def open_handout(self, make: Callable[[], Document]) -> None:
+        """Show the handout of a lecture; `make` is called once, in a thread."""
+        made = functools.cache(make)
+        self._show(lambda _include: made(), {}, of="handout.sheet", suffixes=HANDOUT)
+
     def _show_run(self, source: Source) -> None:
         words = self._words
         self._show(
             lambda include: run_report(source, words, include, drawer(words)), choices_of(source)
         )
 
-    def _show(self, report: Report, choices: dict[str, bool]) -> None:
-        session = self._session
-        sheet = ReportSheet(self._parent.window(), choices, session.look, session.words)
+    def _show(
+        self,
+        report: Report,
+        choices: dict[str, bool],
+        *,
+        of: str = "report",
+        suffixes: Mapping[str, str] = SUFFIXES,
+    ) -> None:
+        look, formats = self._session.look, tuple(suffixes)
+        sheet = ReportSheet(
+            self._parent.window(), choices, look, self._words, of=of, formats=formats
+        )
         sheet.changed.connect(lambda: self._preview(sheet, report))
-        sheet.save_asked.connect(lambda: self._save(sheet))
+        sheet.save_asked.connect(lambda: self._save(sheet, suffixes[sheet.kind]))
         sheet.copy_asked.connect(lambda: self._copy(sheet))
         sheet.open()
         self._preview(sheet, report)
@@ -81,11 +97,10 @@ class Reporting(QObject):
 
         self._session.background.do_soon(make, take)
 
-    def _save(self, sheet: ReportSheet) -> None:
+    def _save(self, sheet: ReportSheet, ending: str) -> None:
         """Write the file, which takes a moment, then ask where it shall be."""
         document, asked = self._document, sheet.asked
         kind, _ = asked
-        ending = SUFFIXES[kind]
 
         def take(data: bytes) -> None:
             if not isValid(sheet) or asked != sheet.asked:

@@ -50,6 +50,7 @@ class Session(QObject):
     asked_for_doctor = Signal()  # why does the GPU not work?
     asked_for_playlist = Signal(object)  # the Path of a lecture to open, or None
     asked_for_lecture = Signal(object, object)  # Lecture, the Path of its file or None
+    asked_for_handout = Signal(object)  # the Path of a lecture's record
     _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
     closing = Signal()  # end every process and thread now

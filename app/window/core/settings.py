@@ -65,6 +65,10 @@ class Settings:
             if not _holds(each.metadata, getattr(self, each.name)):
                 raise ValueError(f"{each.name} cannot be {getattr(self, each.name)!r}")
 
+    def key_of(self, letter: str) -> str:
+        """Return the key that does what a single letter does where there is no other key."""
+        return letter if self.letters else f"Ctrl+{letter}"
+
     def replace(self, **changes: Any) -> Settings:
         """Return these settings with other values for some. Raises ValueError, TypeError."""
         return replace(self, **changes)

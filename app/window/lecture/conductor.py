@@ -70,6 +70,7 @@ class Conductor(QObject):
         self.recordings = Recordings(session, self.items, path)
         self.live = LiveRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
+        self.aside = ""  # what is wrong but concerns no run
         self.is_halo = self.is_black = self.is_frozen = False
         self.runs = Shown(session, self.items, self.course, self.recordings)
         self._by_recording: set[int] = set()  # items that R was pressed for
@@ -210,14 +211,20 @@ class Conductor(QObject):
         self.reason = self.session.say(Problem("unexpected", values))
 
     @guarded
+    def remark(self, problem: Problem) -> None:
+        """Tell the presenter what is wrong though the run is not; the next item clears it."""
+        self.aside = self.session.say(problem)
+
+    @guarded
     def look_again(self) -> None:
         """Notice what does not come, and a machine that was asleep; meant for once a second."""
         self.live.look_again()
         now_s = self._wall()
         slept_s, self._looked_s = now_s - self._looked_s, now_s
         if slept_s > SLEPT_S and self.live.is_under_way:
-            say = self.session.words.say
-            self.live.fail(say("lecture.slept", {"duration": slept_s}))
+            say, key_of = self.session.words.say, self.session.settings.key_of
+            keys = {"recording": key_of("R"), "live": key_of("G")}
+            self.live.fail(say("lecture.slept", {"duration": slept_s, **keys}))
 
     # --- inside -------------------------------------------------------------------------------
 
@@ -225,7 +232,7 @@ class Conductor(QObject):
         """Do what another step or item asks for."""
         if self.course.place != before:
             self.live.drop()
-            self.reason = ""
+            self.reason = self.aside = ""
             self._arrive()
         turn = self.course.turn
         if turn.step is Step.RUN and not turn.is_measured and not self.live.is_under_way:

@@ -15,11 +15,15 @@ FORWARD = (Key.Key_PageDown, Key.Key_Right, Key.Key_Down, Key.Key_Space)
 BACK = (Key.Key_PageUp, Key.Key_Left, Key.Key_Up)
 ENTER = (Key.Key_Return, Key.Key_Enter)
 LEAVE = (Key.Key_Escape, Key.Key_F11)
+SIGNS = range(Key.Key_Exclam, Key.Key_AsciiTilde + 1)  # letters, digits, punctuation
 MOST_DIGITS = 3
 
 
 class Keys(QObject):
-    """Does what a key asks for. `acts` are further letters of the windows."""
+    """Does what a key asks for. `acts` are further letters of the windows.
+
+    Where single letters are switched off (WCAG 2.1.4), letters, digits and signs need Ctrl.
+    """
 
     typed_changed = Signal()
 
@@ -44,10 +48,14 @@ class Keys(QObject):
     def press(self, event: QKeyEvent) -> bool:
         """Do what a key asks for; False if it asks for nothing."""
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        shift = Qt.KeyboardModifier.ShiftModifier
+        shift, control = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+        key, letter = event.key(), event.text().upper()
+        if key in SIGNS and not self._conductor.session.settings.letters:
+            if not held & control:
+                return False
+            held, letter = held & ~control, chr(key)
         if held not in (Qt.KeyboardModifier.NoModifier, shift):
             return False
-        key, letter = event.key(), event.text().upper()
         if event.isAutoRepeat():
             return True  # a clicker that is held must not run through the lecture
         if key in ENTER and self.typed:

@@ -86,7 +86,8 @@ class LiveRun(QObject):
             return
         silent_s = self._clock() - self._heard_s
         if silent_s > self._limit_s(run_state) and not self._is_waiting(run_state):
-            self._tell(self._session.words.say("lecture.silent", {"duration": silent_s}))
+            values = {"duration": silent_s, "recording": self._session.settings.key_of("R")}
+            self._tell(self._session.words.say("lecture.silent", values))
 
     def _begin(self) -> None:
         prepared, runner = self._wanted, self._session.runner

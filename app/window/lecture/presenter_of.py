@@ -37,7 +37,7 @@ def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterDat
         items=tuple(_line(conductor, place) for place in range(len(conductor.items))),
         place=course.place,
         acts=tuple(_acts(conductor, step)),
-        problem=conductor.trouble,
+        problem=" ".join(filter(None, (conductor.trouble, conductor.aside))),
         machine=machine,
         worker=_worker(conductor),
     )
@@ -50,8 +50,7 @@ def strip_of(conductor: Conductor, typed: str) -> tuple[str, str]:
     where = [say("lecture.place", values), clock(conductor.elapsed_s)]
     if typed:
         where.append(say("lecture.typed", {"number": typed}))
-    if conductor.trouble:
-        where.append(conductor.trouble)
+    where += filter(None, (conductor.trouble, conductor.aside))
     coming = conductor.live.told() or next_key(conductor)
     return " · ".join(where), coming
 
@@ -98,6 +97,7 @@ def _line(conductor: Conductor, place: int) -> ItemLine:
 
 def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     say, turn = conductor.session.words.say, conductor.course.turn
+    key_of = conductor.session.settings.key_of
 
     def act(
         name: str, keys: str, *, key: str = "", main: bool = False, allowed: bool = True
@@ -107,17 +107,17 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     is_waiting = turn.step is Step.RUN and not turn.is_measured and not conductor.trouble
     words = say(f"lecture.acts.next_{step}") if step else say("lecture.acts.measuring")
     yield Act("forward", words, say("lecture.page_down"), True, bool(step) and not is_waiting)
-    yield act("vote_again", "V", allowed=turn.step is Step.VOTE)
+    yield act("vote_again", key_of("V"), allowed=turn.step is Step.VOTE)
     frozen = conductor.is_frozen
-    yield act("freeze", "F", key="thaw" if frozen else "freeze")
-    yield act("show_recording", "R", allowed=not conductor.is_by_recording)
+    yield act("freeze", key_of("F"), key="thaw" if frozen else "freeze")
+    yield act("show_recording", key_of("R"), allowed=not conductor.is_by_recording)
     is_not_live = conductor.is_by_recording or bool(conductor.trouble)
-    yield act("show_live", "G", allowed=is_not_live)
+    yield act("show_live", key_of("G"), allowed=is_not_live)
     key = "." if conductor.is_voting else "B"  # which counts a hand then
-    yield act("blacken", key, key="unblacken" if conductor.is_black else "blacken")
-    yield act("use_halo", "H")
-    yield act("turn_light", "L", allowed=not conductor.is_frozen)
-    yield act("swap", "S")
+    yield act("blacken", key_of(key), key="unblacken" if conductor.is_black else "blacken")
+    yield act("use_halo", key_of("H"))
+    yield act("turn_light", key_of("L"), allowed=not conductor.is_frozen)
+    yield act("swap", key_of("S"))
     yield act("leave", "Esc")
 
 

@@ -34,6 +34,12 @@ class Shown:
         """The run that is shown, or what of it has come."""
         return self.of(self._course)
 
+    @property
+    def run_id(self) -> str:
+        """The id of the run that is shown as a whole, "" for none."""
+        run_state = self.run_state if self._course.turn.is_measured else None
+        return run_state.started.run if run_state is not None and run_state.started else ""
+
     def of(self, course: Course) -> RunState | None:
         """Return the run that is shown at the place of a course."""
         if not course.turn.is_recording:

@@ -30,8 +30,10 @@ class Actions(QObject):
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
         self._session.asked_for_doctor.connect(self.show_doctor)
+        window.lecture_mode.kept.connect(self._allow_handout)
         self._use_letters()
         self._allow_stop()
+        self._allow_handout()
 
     def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         """Yield the key of the words, the shortcuts, and the act."""
@@ -43,6 +45,7 @@ class Actions(QObject):
         yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
         yield "runs.collage_page", "", lambda: window.go(Target(RUNS, then="collage"))
         yield "playlist.lecture", "", lambda: window.show_playlist(None)
+        yield "handout.open", "", window.lecture_mode.show_handout
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
         yield "frame.stop_run", "Escape", self._session.stop
@@ -139,6 +142,10 @@ class Actions(QObject):
     def _allow_stop(self) -> None:
         """Leave Esc to the focused widget unless there is a run to stop."""
         self._actions["frame.stop_run"].setEnabled(self._session.is_measuring)
+
+    def _allow_handout(self) -> None:
+        """Offer a handout once a lecture was held."""
+        self._actions["handout.open"].setVisible(self._window.lecture_mode.has_handout)
 
     def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._session.words.say(key), self._window)

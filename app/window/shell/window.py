@@ -86,8 +86,8 @@ class Window(QWidget):
         self._status = Status(session, line)
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
-        self.actions_here = Actions(self, self._rail)
         self.lecture_mode = LectureMode(self)
+        self.actions_here = Actions(self, self._rail)
         self._furnished = True
         self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
@@ -95,6 +95,7 @@ class Window(QWidget):
         session.went.connect(self.go)
         session.asked_for_playlist.connect(self.show_playlist)
         session.asked_for_lecture.connect(self.lecture_mode.begin)
+        session.asked_for_handout.connect(self.lecture_mode.show_record)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
         last = session.settings.place

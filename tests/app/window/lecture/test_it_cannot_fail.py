@@ -114,7 +114,9 @@ def test_silence_is_told_and_taken_back_when_rows_come(hall, clocks):
     assert not hall.conductor.trouble
     clocks[0].now_s += 1.0
     hall.conductor.look_again()
-    assert hall.say("silent", duration=usual_s + LATE_S + 0.5) == hall.conductor.trouble
+    assert (
+        hall.say("silent", duration=usual_s + LATE_S + 0.5, recording="R") == hall.conductor.trouble
+    )
     assert hall.data.step == "run"
     hall.runner.hear(messages.Progress(fraction=0.9))
     assert not hall.conductor.trouble
@@ -129,7 +131,7 @@ def test_a_machine_that_slept_ends_the_run(hall, clocks):
     clocks[1].now_s += SLEPT_S + 30
     hall.conductor.look_again()
     assert hall.runner.stops == 1
-    told = hall.say("slept", duration=SLEPT_S + 30)
+    told = hall.say("slept", duration=SLEPT_S + 30, recording="R", live="G")
     assert hall.conductor.trouble == told
     hall.end(messages.Outcome.STOPPED)
     assert hall.conductor.trouble == told
