@@ -35,13 +35,13 @@ PLAIN = json.loads(encode(WHOLE))
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
 QUICKLY = [Phase.explicit, Phase.reuse, Phase.generate]
 FEW = settings(
-    max_examples=300,
+    max_examples=80,
     deadline=None,
     derandomize=True,
     phases=QUICKLY,
     suppress_health_check=[HealthCheck.too_slow],
 )
-FEWER = settings(FEW, max_examples=100)
+FEWER = settings(FEW, max_examples=40)
 THOUSAND = settings(FEW, max_examples=1000, derandomize=False)
 
 CHANGES = st.lists(hostile.CHANGES, min_size=1, max_size=6)

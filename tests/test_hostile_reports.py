@@ -26,7 +26,7 @@ from tests.app.reports.made import WORDS, report
 from tests.test_hostile import FEW
 
 LONGEST_S = 5.0  # of the processor's time: others may use the machine
-MANY = settings(FEW, max_examples=300)
+MANY = settings(FEW, max_examples=120)
 THOUSAND = settings(FEW, max_examples=1000, derandomize=False)
 
 PIECES = [

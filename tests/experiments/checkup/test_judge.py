@@ -71,7 +71,7 @@ def earlier(make, rounds: int = 4 * ROUNDS):
     return lambda: [sample() for _ in range(rounds)]
 
 
-@pytest.mark.parametrize(("make", "trials"), [(noisy, 2000), (spiky, 500)])
+@pytest.mark.parametrize(("make", "trials"), [(noisy, 600), (spiky, 200)])
 def test_a_machine_that_does_what_is_expected_is_never_a_problem_and_seldom_one_to_look_at(
     make, trials
 ):
