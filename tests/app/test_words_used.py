@@ -13,6 +13,8 @@ import pytest
 
 from app.checkup.compare import Refusal
 from app.comparison import Verdict
+from app.lecture.course import Hint
+from app.lecture.course import Step as LectureStep
 from experiments.checkup.result import Kind, Word
 from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words
@@ -102,9 +104,14 @@ def is_said(key: str) -> bool:
             return key in constants() or is_told
         case "places":
             return key.removesuffix("_found_by") in constants()
+        case "lecture" | "playlist" | "handout" if "." in name or key not in constants():
+            last = name.rpartition(".")[2]
+            parts = {last, f".{last}", last.removeprefix("next_"), last.removesuffix("_help")}
+            return bool(parts & {*constants(), *Hint, *LectureStep}) or is_put_together(last)
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
-            return key in constants() or part in constants() or f'"{key}"' in TEMPLATE
+            is_told = bool({key, part, f".{name}"} & constants()) or f'"{key}"' in TEMPLATE
+            return is_told or is_put_together(name)
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
             return bool({tile, tile.removeprefix("gpu_")} & constants())
