@@ -94,7 +94,8 @@ class Ear(QObject):
         """Return a checksum of what the class sees."""
         show = self._window.lecture_mode.show
         assert show is not None
-        return zlib.crc32(show.audience.slide.grab().toImage().constBits())
+        image = show.audience.slide.grab().toImage()  # whose bits go with it
+        return zlib.crc32(image.constBits())
 
     def shot(self, path: str) -> bool:
         """Write a picture of the window, or of the lecture over it, to a file."""
