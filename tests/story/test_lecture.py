@@ -16,7 +16,7 @@ import pytest
 from app.lecture.file import SUFFIX, Item, Lecture, encode
 from app.lecture.lectures import NAME
 from experiments.engine.lock import FOLDER_VARIABLE
-from experiments.engine.scratch import SHARED_MEMORY
+from experiments.engine.scratch import PREFIX, SHARED_MEMORY
 from tests.app.own import good
 from tests.app.program import Program as Terminal
 from tests.experiments.engine.runs import kill
@@ -44,14 +44,17 @@ ITEMS = (
 class Lecturer:
     """Who leads the lecture: forward with a clicker, and some letters."""
 
-    def __init__(self, window: Program) -> None:
-        self._window = window
+    def __init__(self, window: Program, temporary: Path) -> None:
+        self._window, self._temporary = window, temporary
+        self.run_folders: set[str] = set()  # of all runs; their shared memory is called like them
 
     def wait(self, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         """Wait for something to hold of the slide; return what it shows."""
         end_s = time.monotonic() + PATIENCE_S
         while not holds(seen := self._window.ask("lecture")):
             assert time.monotonic() < end_s, seen
+            found = os.listdir(self._temporary)
+            self.run_folders.update(name for name in found if name.startswith(PREFIX))
             time.sleep(0.05)
         return seen
 
@@ -128,7 +131,7 @@ def break_halfway(path: Path, sabotage: str) -> None:
     path.write_text(text.replace(after, broken))
 
 
-def begin(window: Program) -> Lecturer:
+def begin(window: Program, temporary: Path) -> Lecturer:
     """Open the lecture by its name, and begin it."""
     window.take_keys("Coreopsis")
     window.press("ctrl+k")
@@ -140,7 +143,7 @@ def begin(window: Program) -> Lecturer:
     window.press("F11")
     window.wait_until(lambda _: window.ask("lecture"))  # xdotool misses one that opens meanwhile
     window.take_keys("Lecture")
-    return Lecturer(window)
+    return Lecturer(window, temporary)
 
 
 def measuring(terminal: Terminal) -> list[int]:
@@ -149,7 +152,7 @@ def measuring(terminal: Terminal) -> list[int]:
 
 
 def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Program):
-    lecturer = begin(window)
+    lecturer = begin(window, terminal.temporary)
     seen = lecturer.go_to(1, "explain")
     assert seen["verdict"]
     assert not seen["band"]
@@ -193,3 +196,7 @@ def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Progra
     window.press("ctrl+q")
     assert window.end() == 0
     assert until(lambda: not terminal.living()), terminal.living()
+    assert os.listdir(terminal.temporary) == []
+    assert len(lecturer.run_folders) >= len(ITEMS) - 1  # one may be too quick to be seen
+    shared = os.listdir(SHARED_MEMORY)
+    assert not [name for name in shared if any(each in name for each in lecturer.run_folders)]

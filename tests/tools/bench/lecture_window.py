@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
@@ -27,7 +26,8 @@ from widgets.lecture.slide_plot import SlidePlot
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
-READING_S = 3.0  # a class reads the question; the process is warm by then
+READING_S = 5.0  # a class reads the question; the process is warm by then
+LAST_ROWS_S = 1.0  # until they are drawn, where the first that may be seen are the last
 
 
 class FirstPoint(QObject):
@@ -102,6 +102,7 @@ def _run(conductor: Conductor, shown: Show) -> dict[str, object]:
     begun_s = time.perf_counter()
     QTest.keyClick(audience, Qt.Key.Key_PageDown)
     until(lambda: first.at_s is not None or not runner.is_running)
+    until(lambda: first.at_s is not None, LAST_ROWS_S)
     runner.moved.disconnect(note)
     point_s = first.at_s - begun_s if first.at_s is not None else None
     return {"is_warm": is_warm, **times, "point_s": point_s}
