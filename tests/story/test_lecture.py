@@ -6,6 +6,7 @@ COREOPSIS_PICTURES names a folder for pictures of some moments, to be looked at.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.app.program import Program as Terminal
 from tests.experiments.engine.runs import kill
 from tests.processes import TOKEN, until
 from tests.story.screen import PATIENCE_S, Program, opened
+
+pytestmark = pytest.mark.slow  # a minute
 
 TITLE, MIB = "Ten that must not fail", 2**20
 PICTURES = os.environ.get("COREOPSIS_PICTURES")
@@ -44,7 +47,7 @@ ITEMS = (
 class Lecturer:
     """Who leads the lecture: forward with a clicker, and some letters."""
 
-    def __init__(self, window: Program, temporary: Path) -> None:
+    def __init__(self, window: Program, temporary: str) -> None:
         self._window, self._temporary = window, temporary
         self.run_folders: set[str] = set()  # of all runs; their shared memory is called like them
 
@@ -93,8 +96,10 @@ def at(seen: dict[str, Any]) -> tuple[int, str]:
 def terminal(tmp_path) -> Iterator[Terminal]:
     """Return what the lecture and its recordings are made with; nothing of it may be left."""
     terminal = Terminal(tmp_path)
-    yield terminal
-    terminal.close()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # short enough for that of a run
+        terminal.environment["TMPDIR"] = folder
+        yield terminal
+        terminal.close()
 
 
 @pytest.fixture
@@ -116,7 +121,7 @@ def window(terminal: Terminal, tmp_path) -> Iterator[Program]:
         **{
             FOLDER_VARIABLE: terminal.environment[FOLDER_VARIABLE],
             TOKEN: terminal.token,
-            "TMPDIR": str(terminal.temporary),
+            "TMPDIR": terminal.environment["TMPDIR"],
         },
     ) as window:
         window.wait_until(lambda told: told["entries"] > 0)
@@ -131,7 +136,7 @@ def break_halfway(path: Path, sabotage: str) -> None:
     path.write_text(text.replace(after, broken))
 
 
-def begin(window: Program, temporary: Path) -> Lecturer:
+def begin(window: Program, temporary: str) -> Lecturer:
     """Open the lecture by its name, and begin it."""
     window.take_keys("Coreopsis")
     window.press("ctrl+k")
@@ -152,7 +157,7 @@ def measuring(terminal: Terminal) -> list[int]:
 
 
 def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Program):
-    lecturer = begin(window, terminal.temporary)
+    lecturer = begin(window, terminal.environment["TMPDIR"])
     seen = lecturer.go_to(1, "explain")
     assert seen["verdict"]
     assert not seen["band"]
@@ -196,7 +201,7 @@ def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Progra
     window.press("ctrl+q")
     assert window.end() == 0
     assert until(lambda: not terminal.living()), terminal.living()
-    assert os.listdir(terminal.temporary) == []
+    assert os.listdir(terminal.environment["TMPDIR"]) == []
     assert len(lecturer.run_folders) >= len(ITEMS) - 1  # one may be too quick to be seen
     shared = os.listdir(SHARED_MEMORY)
     assert not [name for name in shared if any(each in name for each in lecturer.run_folders)]
