@@ -25,6 +25,7 @@ MOST_WORDS = 40  # of an explanation, so that the last row reads it
 HEIGHT, NARROW = 720, 4 / 3
 SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 702
 APART, ABOVE_VOTES, HEAD_ROOM, FOOT_SHARE = 24, 16, 165, 0.7
+PLACE_SHARE = 0.2  # of the width; the rest of the line is for the source or the band
 EXPLAINED_SHARE, EXPLAINED_BELOW = 0.4, 110  # of the width, for words beside the plot; below it
 BAND_SIDE, BAND_UP, CORNER = 12, 5, 6
 KEY_DOWN = 4  # so that its letters stand on one line with those at its left
@@ -222,12 +223,12 @@ class Slide(QWidget):
                 self._write(self.data)
         left, right = SIDE * scale, self.width() - SIDE * scale
         bottom = self.height() - (HEIGHT - FOOT) * scale
-        half = (left + right) / 2
+        apart = left + PLACE_SHARE * (right - left)
         top = TOP * scale
-        self._place.fit(QRectF(left, top, half - left, HEAD * scale - top), scale)
+        self._place.fit(QRectF(left, top, apart - left, HEAD * scale - top), scale)
         for each in (self._source, self._band):
             side = BAND_SIDE * scale if each is self._band else 0.0
-            each.fit(QRectF(half, top, right - side - half, HEAD * scale - top), scale)
+            each.fit(QRectF(apart, top, right - side - apart, HEAD * scale - top), scale)
         foot = QRectF(left, bottom, right - left, self.height() - bottom)
         self._fit_foot(foot, scale)
         room = QRectF(left, HEAD * scale, right - left, bottom - HEAD * scale)

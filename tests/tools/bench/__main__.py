@@ -36,6 +36,7 @@ PARTS = (
     "inspecting",
     "terminal",
     "checkup",
+    "lecture",
 )
 
 

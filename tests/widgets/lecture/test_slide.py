@@ -303,6 +303,15 @@ def test_a_recording_has_its_band_in_every_picture(make):
     assert (pixels(own) != pixels(slide.plot.picture())).any()
 
 
+def test_a_band_names_a_long_machine_and_the_date(make):
+    slide = make("reveal")
+    assert slide.data is not None
+    band = "RECORDED · Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz · 2026-11-25"
+    slide.show_data(replace(slide.data, band=band))
+
+    assert text_of(slide, band).letters().width() > slide.width() / 2
+
+
 def test_a_band_takes_the_place_of_the_source(make):
     slide = make("reveal")
     assert slide.data is not None
