@@ -153,7 +153,7 @@ def parse_list(text: str) -> frozenset[int]:
             continue
         first, dash, last = part.partition("-")
         start, end = int(first), int(last if dash else first)
-        if not 0 <= start <= end <= HIGHEST_THREAD:
+        if not 0 <= start <= end < HIGHEST_THREAD:
             raise ValueError(f"{part!r} is not a range of threads")
         threads.update(range(start, end + 1))
     return frozenset(threads)
@@ -181,10 +181,10 @@ def parse_mask(text: str) -> frozenset[int]:
 
 
 def numbered(folder: Path | str, prefix: str) -> list[int]:
-    """Return the numbers N of the entries prefixN, in order."""
+    """Return the numbers N of the entries prefixN, in order; none that only damage could make."""
     names = (name for name in entries(folder) if re.fullmatch(prefix + "[0-9]{1,9}", name))
     found = (to_int(name[len(prefix) :]) for name in names)
-    return sorted(number for number in found if number is not None)
+    return sorted(number for number in found if number is not None and number < HIGHEST_THREAD)
 
 
 def entries(folder: Path | str) -> list[str]:

@@ -223,8 +223,9 @@ class Conductor(QObject):
         slept_s, self._looked_s = now_s - self._looked_s, now_s
         if slept_s > SLEPT_S and self.live.is_under_way:
             say, key_of = self.session.words.say, self.session.settings.key_of
-            keys = {"recording": key_of("R"), "live": key_of("G")}
-            self.live.fail(say("lecture.slept", {"duration": slept_s, **keys}))
+            recording, live = key_of("R"), key_of("G")
+            told = {"duration": slept_s, "recording": recording, "live": live}
+            self.live.fail(say("lecture.slept", told))
 
     # --- inside -------------------------------------------------------------------------------
 
