@@ -59,7 +59,7 @@ _FIELDS = {  # source, and reason if it is missing
 def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
     """Return the threads that exist and those that are online; empty if unknown."""
     folder = root / CPU
-    there = frozenset(numbered(folder, "cpu"))
+    there = frozenset(number for number in numbered(folder, "cpu") if number < HIGHEST_THREAD)
     if not there:  # some sandboxes hide /sys
         text = read_text(root / "proc/cpuinfo") or ""
         found = map(int, re.findall(r"^processor\s*:\s*(\d{1,9})$", text, re.MULTILINE))

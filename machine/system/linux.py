@@ -181,10 +181,10 @@ def parse_mask(text: str) -> frozenset[int]:
 
 
 def numbered(folder: Path | str, prefix: str) -> list[int]:
-    """Return the numbers N of the entries prefixN, in order; none that only damage could make."""
+    """Return the numbers N of the entries prefixN, in order."""
     names = (name for name in entries(folder) if re.fullmatch(prefix + "[0-9]{1,9}", name))
     found = (to_int(name[len(prefix) :]) for name in names)
-    return sorted(number for number in found if number is not None and number < HIGHEST_THREAD)
+    return sorted(number for number in found if number is not None)
 
 
 def entries(folder: Path | str) -> list[str]:
