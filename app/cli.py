@@ -123,6 +123,14 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
             from app.terminal.watch import run
         case "experiments":
             from app.terminal.experiments import run
+        case "checkup":
+            from app.terminal.checkup import run
+        case "gather":
+            from app.terminal.gather import run
+        case "preflight":
+            from app.terminal.preflight import run
+        case "handout":
+            from app.terminal.handout import run
         case "new":
             from app.terminal.new import run
         case "check":

@@ -107,6 +107,50 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")
 
+    checkup = add("checkup", "check whether this machine is sound (about three minutes)")
+    checkup.add_argument("--quick", action="store_true", help="end within a minute")
+    checkup.add_argument(
+        "--soak", type=_number, metavar="MINUTES", help="load everything for so long; it gets hot"
+    )
+    checkup.add_argument(
+        "--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature"
+    )
+    checkup.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="compare with this checkup, not the saved one"
+    )
+    checkup.add_argument(
+        "--save-baseline", action="store_true", help="compare later checkups with this one"
+    )
+    checkup.add_argument("--json", action="store_true", help="write JSON to standard output")
+    checkup.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
+    checkup.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
+    checkup.add_argument("--pdf", type=Path, metavar="FILE", help="write a report as PDF")
+
+    gather = add("gather", "put the checkups of many machines together, with the odd one out")
+    gather.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="checkups, or reports of them"
+    )
+    gather.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
+    gather.add_argument("--json", action="store_true", help="write JSON to standard output")
+
+    preflight = add("preflight", "try each item of a lecture here, and record what stands in")
+    preflight.epilog = (
+        "Exit codes: 0 all are ready, 1 one can be neither run nor shown, "
+        "4 some take long, are only recordings, or lack one, 130 stopped."
+    )
+    preflight.add_argument(
+        "file", metavar="FILE", help="a lecture's file, or the name of one, such as ten-things"
+    )
+    preflight.add_argument("--json", action="store_true", help="write JSON to standard output")
+
+    handout = add("handout", "write what a lecture asked, measured and explained")
+    handout.epilog = "Without an option it is written as Markdown to standard output."
+    handout.add_argument(
+        "file", type=Path, metavar="FILE", help="a lecture, or the record of one that was held"
+    )
+    handout.add_argument("--html", type=Path, metavar="FILE", help="write one page for a browser")
+    handout.add_argument("--pdf", type=Path, metavar="FILE", help="write pages for printing")
+
     new = add("new", "write an experiment of your own, which runs at once")
     new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
     new.add_argument(

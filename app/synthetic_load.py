@@ -1,4 +1,4 @@
-"""A known load to watch: processes that do nothing but compute.
+"""A known load to watch: processes that do nothing but compute, on the processor or on a GPU.
 
 Each process ends after `LONGEST_S`, and as soon as the pipe that all of them read is closed. The
 system closes it even if the window is killed.
@@ -9,8 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+
+from app import gpu_load
+from experiments.core.problems import Problem
+from machine.model import Machine
+from machine.text import plain
 
 LONGEST_S = 60.0
+REASON_LETTERS = 200
 NICENESS = 10  # keeps the window smooth while every core is busy
 PATIENCE_S = 1.0  # for the first process to end; it needs some 10 ms
 
@@ -49,14 +56,37 @@ class KnownLoad:
 
     def start(self, count: int, seconds: float = LONGEST_S) -> None:
         """Keep `count` hardware threads busy, in place of an earlier load."""
+        numbers = [str(count), str(NICENESS), str(seconds)]
+        self._start([sys.executable, "-I", "-S", "-c", _BURNER, _BURNER, *numbers], count)
+
+    def start_on_gpu(
+        self, kind: str, device: str, machine: Machine, seconds: float = LONGEST_S
+    ) -> None:
+        """Keep a GPU busy, in place of an earlier load; one hardware thread feeds it."""
+        command = gpu_load.command(device, kind, NICENESS, seconds)
+        self._start(command, 1, gpu_load.environment(machine))
+
+    def trouble(self) -> Problem | None:
+        """Return why the load on a GPU has failed, once."""
+        process = self._process
+        if process is None or process.stdout is None or process.poll() in (None, 0):
+            return None
+        said = process.stdout.read().decode(errors="replace")
+        self.stop()
+        reason = plain(said, REASON_LETTERS) or f"exit code {process.returncode}"
+        return Problem("known_load_failed", {"reason": reason})
+
+    def _start(
+        self, command: Sequence[str], count: int, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.stop()
         self._count = count
-        numbers = [str(count), str(NICENESS), str(seconds)]
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _BURNER, _BURNER, *numbers],
+            command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if environment is None else subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=environment,
             process_group=0 if os.name == "posix" else None,  # Ctrl-C must not reach them
         )
 
@@ -72,3 +102,5 @@ class KnownLoad:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

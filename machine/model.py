@@ -295,7 +295,7 @@ def last_level_cache_bytes(machine: Machine) -> int | None:
 
 def is_guest(machine: Machine) -> bool:
     """Does it run on a host, which may grant less cache than the system reports?"""
-    return bool(machine.container) or is_virtual(machine)
+    return machine.container not in (None, "none") or is_virtual(machine)
 
 
 def cache_sizes(machine: Machine) -> dict[str, int]:

@@ -248,7 +248,11 @@ PLAIN = {name: to_json(make()) for name, make in MACHINES.items()}
 
 def damaged_file(name: str, changes: list[tuple[str, int, Any]]) -> Any:
     """Return the JSON of a machine with some of its values replaced, dropped or repeated."""
-    data = copy.deepcopy(PLAIN[name])
+    return damaged(copy.deepcopy(PLAIN[name]), changes)
+
+
+def damaged(data: Any, changes: list[tuple[str, int, Any]]) -> Any:
+    """Replace, drop or repeat some of the values of parsed JSON; return it."""
     for kind, place, what in changes:
         leaf = copy.deepcopy(what)  # or a later change would change it for all
         holders = list(_holders(data))

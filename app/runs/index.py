@@ -47,6 +47,7 @@ class Index:
         self._path, self._folder = path, folder
         self._columns = (*FILE_COLUMNS, *columns)
         self._suffixes, self._beside, self._locked = suffixes, beside, locked
+        self._made: dict[str, tuple[tuple[Any, ...], Any]] = {}  # entries by name, with their row
         self._is_over = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
@@ -81,8 +82,14 @@ class Index:
     ) -> list[Entry]:
         with contextlib.closing(self._connect(path)) as index:
             self._update(index, facts)
-            rows = index.execute("SELECT * FROM runs")
-            return [entry(dict(zip(self._columns, row, strict=True))) for row in rows]
+            before, now = self._made, {}
+            for row in index.execute("SELECT * FROM runs"):
+                made = before.get(row[0])
+                if made is None or made[0] != row:
+                    made = row, entry(dict(zip(self._columns, row, strict=True)))
+                now[row[0]] = made
+            self._made = now
+            return [found for _, found in now.values()]
 
     def _update(self, index: sqlite3.Connection, facts: Facts) -> None:
         """Bring the index up to date with the folder."""

@@ -27,11 +27,14 @@ from app.runs.run_notes import (
     notes_name,
     notes_path,
     read_notes,
+    told_notes,
 )
+from app.runs.told import Told, retold
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
+from experiments.engine.report_file import carried_by
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
@@ -56,6 +59,7 @@ class Kept:
     problem: dict[str, Any] | None
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
     taken_s: float = 0.0  # from its start to its last row
+    version: int = 0  # of its experiment
 
     @property
     def is_altered(self) -> bool:
@@ -162,15 +166,18 @@ class Library:
             raise self._unwritable(error) from None
         return count
 
-    def export(self, run: Kept, target: Path) -> Path:
+    def export(self, run: Kept, target: Path, *, tells: bool = False) -> Path:
         """Copy a run to a file, packed where its name ends in .gz. Raises UserError.
 
-        A folder as the target takes the run under its own name.
+        A folder as the target takes the run under its own name. With `tells` the copy has the
+        prediction and the name that stand in the run's notes.
         """
         path = target / run.path.name if target.is_dir() else target
+        notes = read_notes(run.path)
+        own = Told(guess=notes.guess, name=notes.name)
         try:
-            copy(run.path, path)
-        except (OSError, EOFError, zlib.error) as error:
+            copy(run.path, path, (lambda data: retold(data, own)) if tells else None)
+        except (OSError, EOFError, zlib.error, messages.BadMessage) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UserError("not_exported", path=str(path), reason=reason) from None
         return path
@@ -178,8 +185,9 @@ class Library:
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises UserError.
 
-        If the same run lies in the bin, its notes come back with it. If it is here already, it
-        stays, unless it is only the beginning of what comes.
+        A report brings what its sender said of the run. If the same run lies in the bin, its notes
+        come back with it. If it is here already, it stays, unless it is only the beginning of what
+        comes.
         """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
@@ -193,7 +201,12 @@ class Library:
                 with contextlib.suppress(FileNotFoundError):
                     notes = notes_path(self._bin / target.name).read_bytes()
                     write_whole(notes_path(target), notes)
-            copy(path, target)
+            if (report := carried_by(path)) is None:
+                copy(path, target)
+            else:
+                write_whole(target, report.lines)
+                if not notes_path(target).exists():
+                    write_whole(notes_path(target), msgspec.json.encode(told_notes(report.notes)))
         except OSError as error:
             raise self._unwritable(error) from None
         return target
@@ -244,12 +257,13 @@ class Library:
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
+            version=facts["version"],
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s",
+    "run_notes", "problem", "unclear", "taken_s", "version",
 )  # fmt: skip
 
 
@@ -284,6 +298,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
             problem,
             "[]",
             0.0,
+            0,
         )
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
@@ -308,6 +323,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         "null",
         json.dumps(finding.unclear if finding else []),
         max((event.t_s for event in measured), default=0.0),
+        started.experiment_version,
     )
 
 

@@ -14,6 +14,14 @@ NOTES_SUFFIX = ".meta.json"
 NOTES_BYTES = 2**20
 
 
+class LeftAs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the page of a run was left: code or data, the tab beside, the plot that was used."""
+
+    side: str = ""
+    tab: str = ""
+    view: str = ""
+
+
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What people add to a run; the guess was made before it, or skipped."""
 
@@ -23,6 +31,8 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     guess: Guess | None = None
     skipped: bool = False
+    left_as: LeftAs | None = None
+    asked_again: bool = False  # did the question come back, after a surprise?
 
 
 # Made once, before threads ask: msgspec looks at the guess's class then.
@@ -32,6 +42,14 @@ _NOTES = msgspec.json.Decoder(RunNotes)
 def decode_notes(data: bytes | str) -> RunNotes:
     """Return notes from JSON. Raises msgspec.MsgspecError."""
     return _NOTES.decode(data)
+
+
+def told_notes(data: bytes) -> RunNotes:
+    """Return notes that came with a report; empty ones if they cannot be read."""
+    try:
+        return msgspec.structs.replace(decode_notes(data), pinned=False)
+    except msgspec.MsgspecError:
+        return RunNotes()
 
 
 def read_notes(path: Path) -> RunNotes:

@@ -5,13 +5,13 @@ Qt is not imported before a picture is wanted, so that all else runs where it is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from app.context import Context
+from app.reports.pictures import qt_or_problem
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
 
@@ -30,20 +30,15 @@ def draw(
 
     If the headline has no rows, the first view that has some is drawn.
     """
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display is not needed
-    try:
-        from PySide6.QtCore import QSize
-        from PySide6.QtGui import QGuiApplication
+    application, problem = qt_or_problem()
+    if problem is not None:
+        return problem
+    from PySide6.QtCore import QSize
 
-        from widgets.plots import export
-        from widgets.plots.scene import Scene
-        from widgets.style import theme
-    except ModuleNotFoundError as error:
-        return Problem("svg_needs_qt", {"name": error.name or "PySide6"})
-    except ImportError as error:  # names the missing shared library
-        return Problem("svg_needs_libraries", {"reason": str(error)})
-    application = QGuiApplication.instance() or QGuiApplication([])
-    theme.add_fonts()
+    from widgets.plots import export
+    from widgets.plots.scene import Scene
+    from widgets.style import theme
+
     plots = experiment.plots
     view = next((plot for plot in plots if tables.get(plot.table)), plots[0])
     scene = Scene(experiment, view, context.words)

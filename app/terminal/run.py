@@ -66,7 +66,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise UserError("predict_with_json")
     lesson = lesson_of(context, experiment) if options.predict else None
     guess = lesson.ask() if lesson is not None else None
-    with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
+    with writable(options.out, "out_not_writable"), writable(options.svg, "svg_not_writable"):
         ended = measure(
             context,
             experiment,
@@ -224,8 +224,11 @@ def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words
 
 
 @contextlib.contextmanager
-def _writable(path: Path | None, key: str) -> Iterator[None]:
-    """Check before a measurement that the file can be written; leave no empty one."""
+def writable(path: Path | None, key: str) -> Iterator[None]:
+    """Check before a measurement that the file can be written; leave no empty one.
+
+    Raises UserError with this key.
+    """
     if path is None:
         yield
         return

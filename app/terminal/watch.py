@@ -33,6 +33,7 @@ from widgets.live.history import History, Moment
 from widgets.live.tiles.face import Face
 from widgets.live.tiles.faces import Faces
 from widgets.live.tiles.io_faces import IoFaces, flow
+from widgets.live.tiles.resources import HOT_CELSIUS
 
 BAR_WIDTH = 30  # at most, where the terminal is wide enough
 FEW_THREADS = 16  # have a line each; more threads become one row of steps
@@ -128,11 +129,12 @@ class _Told(contextlib.ExitStack):
             disks=sample.disks,
             network=sample.network,
             gpus=sample.gpus,
+            heat=sample.heat,
         )
         if self._live is not None:
             self._live.update(self._table(sample, moment), refresh=True)
         else:
-            self._console.print(_line(sample, moment))
+            self._console.print(_line(sample, moment), soft_wrap=True)
 
     def _table(self, sample: messages.Sample, moment: Moment) -> Group:
         width = min(BAR_WIDTH, self._console.width // 4)
@@ -150,6 +152,9 @@ class _Told(contextlib.ExitStack):
             table.add_row("disks", _bar(busiest, width), _text(self._io.disks(moment)))
         if sample.network:
             table.add_row("network", "", _text(self._io.network(moment)))
+        if moment.heat is not None:
+            share = None if moment.celsius is None else moment.celsius / HOT_CELSIUS
+            table.add_row("heat", _bar(share, width), _text(self._faces.heat(moment)))
         for gpu in sample.gpus:
             load = load_text(gpu, self._words)
             table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"], width), load)
@@ -193,6 +198,8 @@ def _line(sample: messages.Sample, moment: Moment) -> str:
     ):
         if rate is not None:
             parts.append(f"{name} {show(rate, 'bytes/s')}")
+    if moment.celsius is not None:
+        parts.append(f"heat {moment.celsius:.0f} °C")
     parts += [f"gpu{gpu['index']}:{_share(gpu['busy'])}" for gpu in sample.gpus]
     return "  ".join(parts)
 

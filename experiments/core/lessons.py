@@ -27,6 +27,7 @@ from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
+from machine.convert import convert
 from machine.model import Machine
 
 MODULE = "lesson"
@@ -279,6 +280,16 @@ class Taught:
             return self.call(predict.right, run, predict.points)
         return self.call(predict.right, run)
 
+    def told_right(self, run: LessonRun) -> str:
+        """Return what was measured in the words of a guess, "" where that is unknown."""
+        right = self.right(run)
+        if right is None:
+            return ""
+        if isinstance(self.words.predict, Sketch):
+            return ", ".join("–" if each is None else show(each, self._unit) for each in right)
+        at = right if isinstance(self.words.predict, Rank) else (right,)
+        return self.told(Guess(kind=self.kind, at=tuple(map(float, at))))
+
     def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
         """Hold a guess against what was measured; None where that is unknown."""
         predict, right = self.words.predict, self.right(run)
@@ -333,7 +344,7 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
     else:
         return None
     try:
-        words = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
+        words = convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
         raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")

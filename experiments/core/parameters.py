@@ -25,6 +25,7 @@ _FACTORS: dict[str, dict[str, float]] = {
     "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60, "h": 3600},
     "fraction": {"": 1, "%": 0.01},
     "ratio": {"": 1, "×": 1, "x": 1},
+    "celsius": {"": 1, "°c": 1, "c": 1},
     "hz": {"": 1, "hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},
     "per_s": {"": 1, "/s": 1, "k/s": 1e3, "m/s": 1e6, "g/s": 1e9},
     "bytes/s": {"": 1, "b/s": 1, "kb/s": 1e3, "mb/s": 1e6, "gb/s": 1e9, "tb/s": 1e12},
@@ -32,7 +33,7 @@ _FACTORS: dict[str, dict[str, float]] = {
         "": 1, "flop/s": 1, "kflop/s": 1e3, "mflop/s": 1e6, "gflop/s": 1e9, "tflop/s": 1e12
     },
 }  # fmt: skip
-_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%/×]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%/×°]*)", re.IGNORECASE)
 
 
 def from_text(params: P, settings: Mapping[str, str], machine: Machine | None = None) -> P:

@@ -17,6 +17,7 @@ SHELVES = (
     "experiments.many_devices",
     YOURS,
 )
+PROBES = "experiments.checkup.probes"  # what only the checkup measures: in no catalogue
 VARIABLE = "COREOPSIS_EXPERIMENTS"  # folders of YOURS, for the processes that a worker starts
 MAIN = "experiment"  # the module of a folder that declares the experiment
 RECORDING = "recording.jsonl.gz"

@@ -1,7 +1,7 @@
-"""The rows of a table as CSV, with all digits.
+"""The rows of a table: in words, and as CSV with all digits.
 
-Numbers are in the SI units that the names of the columns end in. RFC 4180: commas, quotes where
-needed, lines end in CR LF.
+Numbers in files are in the SI units that the names of the columns end in. RFC 4180: commas, quotes
+where needed, lines end in CR LF.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from typing import Any
 
 from experiments.core.declare import Record
 from experiments.core.disturbed import loss_of
+from experiments.core.units import show
+from experiments.core.words import Words
 
+ROUND = "repeat"  # counted from 0 in files, shown from 1
 LOST = "lost_fraction"  # the column of disturbed rows
 
 
@@ -36,6 +39,20 @@ def to_csv(rows: Iterable[Any], record: type[Record]) -> str:
 def to_tabs(lines: Iterable[Sequence[object]]) -> str:
     """Return cells with tabs between them, as a spreadsheet takes them from the clipboard."""
     return _written("excel-tab", lines)
+
+
+def in_words(words: Words, experiment_id: str, column: str, unit: str, value: Any) -> str:
+    """Return a cell as people read it: a number with its unit, a choice with its name."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return words.say("data.yes" if value else "data.no")
+    if column == ROUND:
+        return str(value + 1)
+    if isinstance(value, int | float):
+        return show(value, unit)
+    key = f"{experiment_id}.choices.{value}"
+    return words.say(key) if words.has(key) else str(value)
 
 
 def _written(dialect: str, lines: Iterable[Sequence[object]]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.core import units
 from experiments.core.resources import FOLDER
-from experiments.core.shelves import Home, homes
+from experiments.core.shelves import PROBES, SHELVES, Home, homes
 from machine.text import plain
 
 ENGLISH = "en"
@@ -73,7 +73,9 @@ class Words:
 
         A missing text or value must never hide a result: the key, or the placeholder, is shown.
         """
-        text = self.text(key)
+        text = self._text(key)
+        if text is None:  # a stranger's key is no pattern to fill
+            return key
         if "{" not in text and "}" not in text:  # nothing to fill in: most of what Live says
             return text
         return fill(text, {**self._always, **(values or {})})
@@ -115,10 +117,11 @@ def load(
 ) -> Words:
     """Read the words of a language, in English where it has none.
 
-    `program` is what a person types to call this one; `experiments` are all unless told.
+    `program` is what a person types to call this one; `experiments` are all unless told, also those
+    of the checkup.
     """
     unread: dict[str, list[str | Path]] = {}
-    known = homes() if experiments is None else experiments
+    known = homes((*SHELVES, PROBES)) if experiments is None else experiments
     for name in dict.fromkeys((ENGLISH, language)):
         for path in sorted(FOLDER.joinpath("text", name).glob("*.toml")):
             for section, text in _sections(path.read_text(encoding="utf-8")).items():
@@ -168,4 +171,7 @@ class _Shown(dict[str, str]):
 def _show(name: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return plain(str(value), VALUE_LETTERS)
-    return units.show(value, units.unit_of(name))
+    try:
+        return units.show(value, units.unit_of(name))
+    except OverflowError:  # a whole number of hundreds of digits, in a stranger's file
+        return plain(str(value), VALUE_LETTERS)

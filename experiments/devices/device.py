@@ -8,6 +8,7 @@ marks are moments of the bench's clock.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 from collections.abc import MutableMapping
 from typing import Any
@@ -151,6 +152,12 @@ def devices_of(machine: Machine) -> tuple[str, ...]:
         numbers[kind] += 1
         names.append(kind if kind == "mps" else f"{kind}:{number}")
     return (*names, CPU)
+
+
+def torch_devices(machine: Machine) -> tuple[str, ...]:
+    """Return the same, the processor alone where PyTorch is not installed."""
+    is_here = importlib.util.find_spec("torch") is not None
+    return devices_of(machine) if is_here else (CPU,)
 
 
 def number_alike(machine: Machine, environment: MutableMapping[str, str]) -> None:

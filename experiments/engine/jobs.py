@@ -367,6 +367,11 @@ class Engine:
         if self._warm is None:
             self._warm = self._new(experiment)
 
+    def is_warm(self, experiment: Experiment[Any]) -> bool:
+        """Is a worker ready that has the imports of this experiment?"""
+        warm = self._warm
+        return warm is not None and warm.imports == experiment.imports and warm.is_alive()
+
     def start(
         self,
         experiment: Experiment[Any],

@@ -120,6 +120,7 @@ class Sample(Message, frozen=True, tag="sample"):
     network: list[dict[str, Any]]
     gpus: list[dict[str, Any]]
     missing: list[dict[str, Any]]
+    heat: dict[str, Any] | None = None  # not in recordings of older versions
 
 
 class Started(Message, frozen=True, tag="started"):

@@ -12,7 +12,7 @@ import io
 import itertools
 import logging
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from experiments.core.disturbed import MOSTLY_DISTURBED, counting, mark
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
+from experiments.engine.report_file import SEEN_BYTES, carried, is_report
 from experiments.engine.seal import Seal
 from machine.convert import convert
 from machine.model import Machine
@@ -179,13 +180,20 @@ def sent(finding: Finding) -> messages.FindingSent:
 
 
 def read(path: Path) -> Recording:
-    """Read a run file. Raises UserError with one sentence for anything that is none."""
-    name = path.name
+    """Read a run file, or the run that a report carries.
+
+    Raises UserError with one sentence for anything that is none.
+    """
+    return recording_of(path.name, lines_of(path))
+
+
+def recording_of(name: str, lines: Iterable[bytes]) -> Recording:
+    """Return the run of these lines with their ends. Raises UserError, which names `name`."""
     order, seal = Order(), Seal()
     events: list[messages.Event] = []
     rows: dict[str, list[messages.Row]] = {}
     notes: list[str] = []
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(lines, start=1):
         if number == 1:
             _check_head(name, line)
         try:
@@ -221,7 +229,7 @@ def read(path: Path) -> Recording:
 
 def is_beginning(path: Path, of: Path) -> bool:
     """Is a file less than another one, and the same as far as it goes?"""
-    pairs = itertools.zip_longest(_lines(path), _lines(of), fillvalue=b"")
+    pairs = itertools.zip_longest(lines_of(path), lines_of(of), fillvalue=b"")
     try:
         for ours, theirs in pairs:
             if ours != theirs:  # the last line may be torn
@@ -231,8 +239,8 @@ def is_beginning(path: Path, of: Path) -> bool:
     return False
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines with their ends, the first part of one that is too long.
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a run with their ends, the first part of one that is too long.
 
     Raises UserError, in the middle of it where a gzip is cut or damaged.
     """
@@ -271,8 +279,12 @@ def _check_size(name: str, lines: int, total_bytes: int, packed_bytes: int) -> N
 
 def _open(path: Path) -> io.BufferedIOBase:
     file = open_file(path)
-    if file.peek(2)[:2] == b"\x1f\x8b":
+    beginning = file.peek(SEEN_BYTES)
+    if beginning[:2] == b"\x1f\x8b":
         return _Gzip(file)
+    if is_report(beginning):
+        with file:
+            return io.BytesIO(carried(path.name, file).lines)
     return file
 
 

@@ -39,3 +39,12 @@ class Seal:
             return line[-FIELD_BYTES:] == FIELD % zlib.crc32(line[:-FIELD_BYTES], self._crc)
         self._crc = zlib.crc32(line, self._crc)
         return True
+
+
+def with_first_line(data: bytes, line: bytes) -> bytes:
+    """Return an unpacked file with another first line; its checksum holds if it held before."""
+    changed = line + data[data.find(b"\n") + 1 :]
+    if data[-FIELD_BYTES:] != FIELD % zlib.crc32(data[:-FIELD_BYTES]):
+        return changed
+    body = changed[:-FIELD_BYTES]
+    return body + FIELD % zlib.crc32(body)

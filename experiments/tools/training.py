@@ -38,10 +38,10 @@ STEP_S = 1e-3  # of calls, whatever the network
 class Training:
     """A network of three convolutions on a device, which learns by gradient descent."""
 
-    def __init__(self, device: Device, width: int) -> None:
+    def __init__(self, device: Device, width: int, rate: float = RATE) -> None:
         from torch import nn
 
-        self._device = device
+        self._device, self._rate = device, rate
         device.torch.manual_seed(6)
         layers: list[Any] = []
         for before in (CHANNELS, width, width):
@@ -51,17 +51,18 @@ class Training:
         self._loss = nn.CrossEntropyLoss()
         self._weights = list(self._net.parameters())
 
-    def step(self, images: Any, labels: Any) -> None:
-        """Learn one batch, wherever it lies; returns when the device has finished."""
+    def step(self, images: Any, labels: Any) -> Any:
+        """Learn one batch, wherever it lies; return its loss when the device has finished."""
         images = images.to(self._device.name, non_blocking=True)
         labels = labels.to(self._device.name, non_blocking=True)
         loss = self._loss(self._net(images), labels)
         loss.backward()
         with self._device.torch.no_grad():  # by hand: torch's optimisers would load its compiler
             for weights in self._weights:
-                weights.sub_(weights.grad, alpha=RATE)
+                weights.sub_(weights.grad, alpha=self._rate)
                 weights.grad = None
         self._device.wait()
+        return loss.detach()
 
     def batch(self, count: int) -> tuple[Any, Any]:
         """Return a batch that already lies on the device."""

@@ -16,6 +16,7 @@ from machine.live import io as live_io
 from machine.live import threads as live_threads
 from machine.live.gpu_samples import GpuSample
 from machine.live.gpus import GpuSampler
+from machine.live.heat import HeatSample, HeatSampler
 from machine.live.io import DiskSample, IoSampler, NetworkSample
 from machine.live.memory import MemorySample, MemorySampler
 from machine.live.threads import ThreadSample, ThreadSampler
@@ -36,6 +37,7 @@ class Sample:
     network: tuple[NetworkSample, ...] = ()
     gpus: tuple[GpuSample, ...] = ()
     missing: tuple[Missing, ...] = ()
+    heat: HeatSample | None = None
 
 
 class Sampler:
@@ -49,6 +51,7 @@ class Sampler:
     ) -> None:
         self._clock_s, self._start_s = clock_s, clock_s()
         self._threads, self._memory = ThreadSampler(root), MemorySampler(root)
+        self._heat = HeatSampler(root)
         self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml, patience_s=_PATIENCE_S)
 
     def sample(self) -> Sample:
@@ -56,6 +59,7 @@ class Sampler:
         now_s = self._clock_s()
         threads, memory = self._threads.sample(now_s), self._memory.sample(now_s)
         disks, network = self._io.sample(now_s)
+        heat = self._heat.sample(now_s)
         gpus, missing = self._gpus.sample(now_s)
         return Sample(
             t_s=round(now_s - self._start_s, 6),
@@ -64,10 +68,12 @@ class Sampler:
             disks=disks,
             network=network,
             gpus=gpus,
+            heat=heat,
             missing=(
                 *live_threads.missing(threads),
                 *self._memory.missing(memory),
                 *live_io.missing(disks, network),
+                *self._heat.missing(heat),
                 *missing,
             ),
         )

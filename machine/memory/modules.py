@@ -14,6 +14,7 @@ Source: System Management BIOS Reference Specification 3.7, section 7.18 (DSP013
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from machine.model import MemoryModule
@@ -74,6 +75,12 @@ def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
     if edac:
         return len(edac), f"/{_EDAC}/mc*/*/dimm_location"
     return _named_channels(filled), "the names of the slots"
+
+
+def named_channels(modules: Iterable[MemoryModule]) -> int:
+    """Return how many channels the names of these slots tell, empty slots included."""
+    found = (_CHANNEL.match(module.slot or "") for module in modules)
+    return len({match[0] for match in found if match})
 
 
 def is_slowed(module: MemoryModule) -> bool:

@@ -15,7 +15,16 @@ from typing import Literal
 from machine.facts import Notes
 from machine.model import Machine, NumaNode, SideCache
 from machine.system import cgroups
-from machine.system.linux import entries, fields, kibibytes, numbered, read_int, read_set, read_text
+from machine.system.linux import (
+    HIGHEST_THREAD,
+    entries,
+    fields,
+    kibibytes,
+    numbered,
+    read_int,
+    read_set,
+    read_text,
+)
 
 NODES = "sys/devices/system/node"
 GPU_NODES = "proc/driver/nvidia/gpus"
@@ -31,7 +40,7 @@ INVENTED: dict[Invention, str] = {
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
     """Return all nodes, including those without threads or without memory."""
-    numbers = numbered(root / NODES, "node")
+    numbers = _numbers(root)
     of_gpus = gpu_node_numbers(root)
     allowed = cgroups.allowed_nodes(root) if numbers else None
     nodes = []
@@ -81,6 +90,11 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
     return found
 
 
+def _numbers(root: Path) -> list[int]:
+    """Return the numbers of the nodes; none that only damage could make."""
+    return [number for number in numbered(root / NODES, "node") if number < HIGHEST_THREAD]
+
+
 def with_gpu_nodes(nodes: tuple[NumaNode, ...], numbers: Collection[int]) -> tuple[NumaNode, ...]:
     """Return the nodes; those of these numbers are the memory of GPUs, if no thread is near."""
     return tuple(
@@ -119,7 +133,7 @@ def free_bytes(root: Path) -> int | None:
 
     What the kernel calls available counts all nodes. File caches are free for whoever needs it.
     """
-    there, of_gpus = frozenset(numbered(root / NODES, "node")), gpu_node_numbers(root)
+    there, of_gpus = frozenset(_numbers(root)), gpu_node_numbers(root)
     if not there:
         return None
     allowed = cgroups.allowed_nodes(root)

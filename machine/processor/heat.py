@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from machine.condition import PowerLimit, Temperature, Throttling
 from machine.facts import Facts, Notes, Reason, note
@@ -25,16 +26,16 @@ _DRIVERS = {"coretemp", "k10temp", "zenpower"}
 _CPU_ZONE = re.compile(r"x86_pkg_temp|.*(cpu|soc|package).*", re.IGNORECASE)
 _PACKAGE = re.compile(r"Package id \d+|Physical id \d+")
 _HIDDEN = "virtual machines and many containers hide it"
-_NO_SENSOR = Reason(
+NO_SENSOR = Reason(
     f"No sensor of the processor is in sight: {_HIDDEN}, or its driver is not loaded.",
     "lsmod | grep -E 'coretemp|k10temp' on the machine itself: their drivers read the sensors.",
 )
-_NO_LIMIT = Reason(
+NO_LIMIT = Reason(
     "The driver of this sensor does not tell the limit.",
     "Look the model up in its maker's data sheet.",
 )
-_NO_VALUE = Reason("The sensor does not answer now.", "sensors")
-_NO_COUNTS = Reason(
+NO_VALUE = Reason("The sensor does not answer now.", "sensors")
+NO_COUNTS = Reason(
     f"The kernel does not count it here: only Intel's processors tell, and {_HIDDEN}.",
     "turbostat shows the clock while the machine works.",
 )
@@ -48,20 +49,47 @@ _ONLY_ROOT = Reason(
 _NOT_THIS = Reason("The processor does not tell it of this limit.", "Nothing to do.")
 
 
+class Sensor(NamedTuple):
+    """A sensor of the processor: its name, the file with its temperature, its limit, sources."""
+
+    name: str
+    file: Path
+    critical_celsius: float | None
+    folder: str
+    limit: str
+
+    def celsius(self) -> float | None:
+        """Return the temperature now."""
+        return _celsius(self.file)
+
+
+def sensors(root: Path) -> list[Sensor]:
+    """Return the sensor of each package."""
+    return list(_chips(root)) or list(_zones(root))
+
+
 def read_temperatures(root: Path, notes: Notes) -> tuple[Temperature, ...]:
     """Return the temperature of each package."""
-    found = list(_sensors(root)) or list(_zones(root))
+    found = [_temperature(sensor) for sensor in sensors(root)]
     note(found, "cpu.temperatures", names(Temperature), notes)
     return notes.keep(
         "cpu.temperatures",
         tuple(Temperature(**facts.values) for facts in found),
         f"/{_HWMON}, now",
-        why=_NO_SENSOR.why,
-        how=_NO_SENSOR.how,
+        why=NO_SENSOR.why,
+        how=NO_SENSOR.how,
     )
 
 
-def _sensors(root: Path) -> Iterator[Facts]:
+def _temperature(sensor: Sensor) -> Facts:
+    facts = Facts()
+    facts.keep("name", sensor.name, sensor.folder)
+    facts.found("now_celsius", sensor.celsius(), f"{sensor.folder}, at the inspection", NO_VALUE)
+    facts.found("critical_celsius", sensor.critical_celsius, sensor.limit, NO_LIMIT)
+    return facts
+
+
+def _chips(root: Path) -> Iterator[Sensor]:
     for number in numbered(root / _HWMON, "hwmon"):
         folder = root / _HWMON / f"hwmon{number}"
         if read_text(folder / "name") not in _DRIVERS:
@@ -72,46 +100,40 @@ def _sensors(root: Path) -> Iterator[Facts]:
         chosen = [label for label in labels if _PACKAGE.fullmatch(label)] or [
             label for label in ("Tdie", "Tctl") if label in labels
         ][:1]
-        for label in chosen:
-            yield _temperature(folder, label, labels[label])
         if not labels:  # an old driver
-            yield _temperature(folder, read_text(folder / "name") or "", "temp1")
+            labels = {read_text(folder / "name") or "": "temp1"}
+            chosen = [*labels]
+        for label in chosen:
+            place, source = f"{folder}/{labels[label]}", f"/{_HWMON}/hwmon*/temp*"
+            limit = _celsius(f"{place}_crit") or _celsius(f"{place}_max")
+            yield Sensor(label, Path(f"{place}_input"), limit, f"{source}_input", f"{source}_crit")
 
 
-def _temperature(folder: Path, label: str, name: str) -> Facts:
-    facts, source = Facts(), f"/{_HWMON}/hwmon*/temp*"
-    facts.keep("name", label, f"{source}_label")
-    now = _celsius(folder / f"{name}_input")
-    facts.found("now_celsius", now, f"{source}_input, at the inspection", _NO_VALUE)
-    limit = _celsius(folder / f"{name}_crit") or _celsius(folder / f"{name}_max")
-    facts.found("critical_celsius", limit, f"{source}_crit", _NO_LIMIT)
-    return facts
-
-
-def _zones(root: Path) -> Iterator[Facts]:
+def _zones(root: Path) -> Iterator[Sensor]:
     for number in numbered(root / _ZONES, "thermal_zone"):
         folder, source = root / _ZONES / f"thermal_zone{number}", f"/{_ZONES}/thermal_zone*"
         kind = read_text(folder / "type") or ""
         if not _CPU_ZONE.fullmatch(kind):
             continue
-        facts = Facts()
-        facts.keep("name", kind, f"{source}/type")
-        now = _celsius(folder / "temp")
-        facts.found("now_celsius", now, f"{source}/temp, at the inspection", _NO_VALUE)
         trips = (
             _celsius(folder / name.replace("_type", "_temp"))
             for name in entries(folder)
             if re.fullmatch(r"trip_point_\d+_type", name) and read_text(folder / name) == "critical"
         )
         limit = next((celsius for celsius in trips if celsius), None)
-        facts.found("critical_celsius", limit, f"{source}/trip_point_*_temp", _NO_LIMIT)
-        yield facts
+        trip = f"{source}/trip_point_*_temp"
+        yield Sensor(kind, folder / "temp", limit, f"{source}/temp", trip)
 
 
-def _celsius(path: Path) -> float | None:
+def _celsius(path: Path | str) -> float | None:
     """Return the degrees from thousandths; some drivers say 0 or less for none."""
     value = read_int(path)
     return value / 1000 if value is not None and 0 < value < 200_000 else None
+
+
+def throttle_file(root: Path, thread: int, part: str) -> Path:
+    """Return the file that counts how often the thread's "core" or "package" was slowed down."""
+    return root / CPU / f"cpu{thread}/thermal_throttle/{part}_throttle_count"
 
 
 def read_throttling(root: Path, threads: Iterable[Thread], notes: Notes) -> Throttling:
@@ -123,30 +145,34 @@ def read_throttling(root: Path, threads: Iterable[Thread], notes: Notes) -> Thro
         told = [
             count
             for id_ in firsts.values()
-            if (count := read_int(root / CPU / f"cpu{id_}/thermal_throttle/{part}_throttle_count"))
-            is not None
+            if (count := read_int(throttle_file(root, id_, part))) is not None
         ]
         counts[f"{part}s"] = notes.keep(
             f"cpu.throttling.{part}s",
             sum(told) if told else None,
             f"/{CPU}/cpu*/thermal_throttle/{part}_throttle_count, since the start",
-            why=_NO_COUNTS.why,
-            how=_NO_COUNTS.how,
+            why=NO_COUNTS.why,
+            how=NO_COUNTS.how,
         )
     return Throttling(**counts)
+
+
+def power_zones(root: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the number of a package and the folder of its power, for each package or die."""
+    for name in entries(root / _RAPL):
+        folder = root / _RAPL / name
+        package = re.fullmatch(r"package-(\d{1,9})(-die-\d+)?", read_text(folder / "name") or "")
+        if re.fullmatch(r"intel-rapl:\d+", name) and package is not None:
+            yield int(package[1]), folder
 
 
 def read_power_limits(root: Path, notes: Notes) -> tuple[PowerLimit, ...]:
     """Return the limits of each package."""
     found, is_locked = [], False
-    for name in entries(root / _RAPL):
-        folder = root / _RAPL / name
-        package = re.fullmatch(r"package-(\d{1,9})(-die-\d+)?", read_text(folder / "name") or "")
-        if not re.fullmatch(r"intel-rapl:\d+", name) or package is None:
-            continue
+    for package, folder in power_zones(root):
         files = [file for file in entries(folder) if re.fullmatch(r"constraint_\d+_name", file)]
         for file in files:
-            facts = _limit(folder / file.removesuffix("_name"), int(package[1]))
+            facts = _limit(folder / file.removesuffix("_name"), package)
             is_locked |= not facts.knows("watts")
             if facts.knows("watts"):
                 found.append(facts)

@@ -16,6 +16,7 @@ from machine.processor.arm import Design
 from machine.processor.core_kinds import read_kinds
 from machine.system.linux import (
     CPU,
+    HIGHEST_THREAD,
     format_list,
     numbered,
     read_int,
@@ -58,10 +59,11 @@ _FIELDS = {  # source, and reason if it is missing
 def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
     """Return the threads that exist and those that are online; empty if unknown."""
     folder = root / CPU
-    there = frozenset(numbered(folder, "cpu"))
+    there = frozenset(number for number in numbered(folder, "cpu") if number < HIGHEST_THREAD)
     if not there:  # some sandboxes hide /sys
         text = read_text(root / "proc/cpuinfo") or ""
-        there = frozenset(map(int, re.findall(r"^processor\s*:\s*(\d+)$", text, re.MULTILINE)))
+        found = map(int, re.findall(r"^processor\s*:\s*(\d{1,9})$", text, re.MULTILINE))
+        there = frozenset(number for number in found if number < HIGHEST_THREAD)
     online = read_list(folder / "online")
     if online is None:
         # The first thread often cannot be switched off and then lacks this file.

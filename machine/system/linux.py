@@ -153,7 +153,7 @@ def parse_list(text: str) -> frozenset[int]:
             continue
         first, dash, last = part.partition("-")
         start, end = int(first), int(last if dash else first)
-        if not 0 <= start <= end <= HIGHEST_THREAD:
+        if not 0 <= start <= end < HIGHEST_THREAD:
             raise ValueError(f"{part!r} is not a range of threads")
         threads.update(range(start, end + 1))
     return frozenset(threads)

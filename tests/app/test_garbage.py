@@ -75,3 +75,18 @@ def test_old_objects_are_collected_after_many_collections_of_young_ones():
         garbage.collect_due()
 
     assert ends == [threading.current_thread()]
+
+
+def test_what_comes_in_bulk_and_lasts_is_never_looked_at_again():
+    before = [[number] for number in range(garbage.MANY)]
+    came = [[number] for number in range(garbage.MANY + 1)]
+    frozen = gc.get_freeze_count()
+
+    garbage.spare(before, ())
+    garbage.spare([*before, *came[1:]], before)
+    assert gc.get_freeze_count() == frozen
+
+    garbage.spare([*before, *came], before)
+    assert gc.get_freeze_count() > frozen
+    looked_at = set(map(id, gc.get_objects()))
+    assert not any(id(each) in looked_at for each in (*before, *came))

@@ -11,18 +11,26 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.checkup.compare import Refusal
 from app.comparison import Verdict
+from app.lecture.course import Hint
+from app.lecture.course import Step as LectureStep
+from experiments.checkup.result import Kind, Word
+from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
 from experiments.core.glossary import Glossary
-from experiments.core.shelves import SHELVES, homes
+from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.engine.messages import Outcome
 from tests import ROOT
 
 ENGLISH = words.load("en")
-HOMES = homes()
-EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
+HOMES = homes((*SHELVES, PROBES))
+TEMPLATE = (ROOT / "resources" / "templates" / "report.html.j2").read_text("utf-8")
+EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue((*SHELVES, PROBES))}
+
+CHECKUP_NAMES = {*Stage, *Word, *Source, *typing.get_args(Refusal), *typing.get_args(Kind)}
 
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
@@ -75,12 +83,35 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
-        case "notes" | "because" | "badges":
+        case "notes" | "because" | "badges" | "preflight":
             return name in constants() or key in constants()
         case "glossary":
             return name in used_terms()
         case "doctor":
             return key in constants() or name.rpartition(".")[2] in constants()
+        case "checkup" if name.startswith("rules."):
+            rule, part, *reason = name.removeprefix("rules.").split(".")
+            ids = {each.id for each in rules().rule}
+            of_rule = part in ("title", "usually", "next") and not reason
+            return rule in ids and (of_rule or reason[-1] in constants())
+        case "checkup":
+            last = name.rpartition(".")[2]
+            return key in constants() or last in {*constants(), *CHECKUP_NAMES, *EXPERIMENTS}
+        case "checkup_page":
+            last = name.rpartition(".")[2]
+            known = {last, last.removesuffix("_help"), last.removesuffix("_one")}
+            is_told = bool(known & (constants() | CHECKUP_NAMES)) or is_put_together(last)
+            return key in constants() or is_told
+        case "places":
+            return key.removesuffix("_found_by") in constants()
+        case "lecture" | "playlist" | "handout" if "." in name or key not in constants():
+            last = name.rpartition(".")[2]
+            parts = {last, f".{last}", last.removeprefix("next_"), last.removesuffix("_help")}
+            return bool(parts & {*constants(), *Hint, *LectureStep}) or is_put_together(last)
+        case "report":
+            part = name.removeprefix("include_").removesuffix("_help")
+            is_told = bool({key, part, f".{name}"} & constants()) or f'"{key}"' in TEMPLATE
+            return is_told or is_put_together(name)
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
             return bool({tile, tile.removeprefix("gpu_")} & constants())

@@ -17,6 +17,7 @@ from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Frame, Need, Note, Progress
 from experiments.core.needs import missing_need
+from experiments.core.shelves import PROBES, SHELVES
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 
@@ -24,6 +25,7 @@ from tests.experiments.machines import machine
 settings.register_profile("unhurried", deadline=None, max_examples=40)
 settings.load_profile("unhurried")
 
+ALL = Catalogue((*SHELVES, PROBES))
 PLAYED = {Need.GPU: 1, Need.TWO_GPUS: 2}  # how many GPUs, where a machine lacks them
 
 
@@ -75,7 +77,7 @@ def small_run(tmp_path_factory, worker_id):
 
     def one(experiment_id: str) -> Small:
         if experiment_id not in runs:
-            runs[experiment_id] = Small(Catalogue().load(experiment_id), folder / experiment_id)
+            runs[experiment_id] = Small(ALL.load(experiment_id), folder / experiment_id)
         return runs[experiment_id]
 
     return one

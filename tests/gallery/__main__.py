@@ -27,9 +27,11 @@ from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
 from tests.gallery.experiment_page import experiment_page
+from tests.gallery.lectures import playlist, presenter
 from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
+from tests.gallery.slides import NEXT, slide
 from widgets.controls.basics import column, row
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
@@ -46,11 +48,13 @@ from widgets.plots.table.data_table import DataTable
 from widgets.runs.bin_look import BinLook
 from widgets.runs.details import Details, RunDetails, Said
 from widgets.runs.import_look import ImportLook, Inside
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun, Prediction, Result
+from widgets.runs.side_by_side import BesideRow, RunsBeside, SideBySide
 from widgets.runs.table import RunsTable
 from widgets.sheets.about import About
 from widgets.sheets.palette import Choice, Palette
 from widgets.sheets.question import Answer, ask
+from widgets.sheets.report_sheet import ReportSheet
 from widgets.sheets.settings_page import SettingsDialog
 from widgets.sheets.shortcut_sheet import Group, ShortcutSheet
 from widgets.sheets.trouble import CrashDialog, TroubleBox
@@ -296,6 +300,14 @@ def data_table(look: Look, words: Words) -> QWidget:
 # --- runs ---------------------------------------------------------------------------------------
 
 
+_PREDICTIONS = {
+    2: Prediction(guess="14×", said="said 14×", right="18×", was="was 18×", verdict="hit"),
+    4: Prediction(
+        guess="2×", said="said 2×", right="18×", was="was 18×", verdict="surprise", is_surprise=True
+    ),
+}
+
+
 def _runs() -> Iterator[ListedRun]:
     for day in range(28, 0, -1):
         yield ListedRun(
@@ -310,6 +322,7 @@ def _runs() -> Iterator[ListedRun]:
             ending="Stopped" if day == 24 else "",
             tags=("office", "hot day") if day == 27 else (),
             is_pinned=day == 26,
+            prediction=_PREDICTIONS.get(day % 5),
         )
     yield ListedRun(key="x", at="", title="torn.jsonl", problem="It is damaged at line 4.")
 
@@ -348,9 +361,35 @@ def import_look(look: Look, words: Words) -> QWidget:
     return window
 
 
+def side_by_side(look: Look, words: Words) -> QWidget:
+    window, count = _window((1200, 700)), 5
+    values = [
+        BesideRow(name, [f"{(row + 2) * (run + 1)} ns" for run in range(count)])
+        for row, name in enumerate(("in a row", "random", "chained"))
+    ]
+    beside = RunsBeside(
+        question=QUESTION,
+        heads=[(f"{day} March 2026 14:03:21", "full") for day in range(1, count + 1)],
+        settings=[BesideRow("Rounds", ["3", "5", "5", "5", "12"])],
+        values=values,
+        cautions=[words.say("runs.beside_one_setting")],
+    )
+    SideBySide(window, beside, look, words).open()
+    return window
+
+
 def bin_look(look: Look, words: Words) -> QWidget:
     window = _window((1100, 700))
     BinLook(window, list(_runs())[:8], look, words).open()
+    return window
+
+
+def report_sheet(look: Look, words: Words) -> QWidget:
+    window = _window((1100, 700))
+    choices = {"prediction": True, "data": True, "note": False, "name": False}
+    sheet = ReportSheet(window, choices, look, words)
+    sheet.open()
+    sheet.show_text("\n".join(["How far away is a byte?", "=" * 23, "", "…"]))
     return window
 
 
@@ -365,6 +404,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "lesson-question": (lesson_page.question, (1200, 620)),
     "lesson-predict": (lesson_page.predict, (1500, 820)),
     "lesson-explain": (lesson_page.explain, (760, 860)),
+    **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain")},
+    "presenter": (presenter, SHEET),
+    "playlist": (playlist, (328, 720)),
     "code_view": (code_view, (900, 600)),
     "puzzle": (puzzle, (900, 600)),
     "comparison": (comparison, (345, 420)),
@@ -391,6 +433,8 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "run_details": (run_details, (344, 700)),
     "import_look": (import_look, (1100, 700)),
     "bin_look": (bin_look, (1100, 700)),
+    "report-sheet": (report_sheet, (1100, 700)),
+    "side_by_side": (side_by_side, (1200, 700)),
     "about": (partial(about, "program"), SHEET),
     "licences": (partial(about, "licences"), SHEET),
     "palette": (palette, SHEET),

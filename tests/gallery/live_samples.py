@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from machine.condition import Clock
+from machine.condition import Clock, Temperature
 from machine.model import Cpu, Machine, Thread
+from machine.processor.heat import NO_SENSOR
 from tests.gallery import made_gpus
 from widgets.live.history import History, Moment
 
@@ -27,6 +28,7 @@ class MadeUp:
     network: list[dict[str, Any]]
     gpus: list[dict[str, Any]]
     missing: list[dict[str, str]]
+    heat: dict[str, Any] | None = None
 
     def add_to(self, history: History) -> Moment:
         """Keep it in a history."""
@@ -37,6 +39,7 @@ class MadeUp:
             disks=self.disks,
             network=self.network,
             gpus=self.gpus,
+            heat=self.heat,
         )
 
 
@@ -99,6 +102,7 @@ def samples(
             network=[_network(t_s)],
             gpus=made_gpus.gpus(gpus, t_s),
             missing=[*_missing(virtual), *made_gpus.missing(gpus, t_s)],
+            heat=None if virtual else heat(t_s),
         )
 
 
@@ -140,10 +144,34 @@ def _network(t_s: float) -> dict[str, Any]:
     }
 
 
+def heat(t_s: float, *temperatures: Temperature, watts: float = 88.0) -> dict[str, Any]:
+    """Return the heat of a processor of these packages and so many watts in the middle."""
+    level = math.sin(t_s / 9)
+    sensors = temperatures or (Temperature(name="Package id 0", critical_celsius=95.0),)
+    return {
+        "sensors": [
+            {
+                "name": sensor.name,
+                "now_celsius": round((sensor.now_celsius or 68) + 12 * level - 3 * place, 1),
+                "critical_celsius": sensor.critical_celsius,
+            }
+            for place, sensor in enumerate(sensors)
+        ],
+        "watts": round(watts * (1 + 0.5 * level), 1),
+        "throttled_cores": 0,
+        "throttled_packages": 0,
+    }
+
+
 def _missing(virtual: bool) -> list[dict[str, str]]:
     clock = {
         "what": "threads[*].hz",
         "why": "The kernel has no cpufreq driver here; virtual machines are not told the clock.",
         "how": "Watch on the physical machine.",
     }
-    return [clock] if virtual else []
+    return [clock, no_heat()] if virtual else []
+
+
+def no_heat() -> dict[str, str]:
+    """Return why a machine without a sensor tells no heat."""
+    return {"what": "heat", "why": NO_SENSOR.why, "how": NO_SENSOR.how}

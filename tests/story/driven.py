@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 
 from app.cli import main
 from app.window.shell.window import Window
+from experiments.engine.run_state import RunState
 
 
 class Ear(QObject):
@@ -57,7 +60,7 @@ class Ear(QObject):
             "place": self._window.place.name,
             "title": self._window.windowTitle(),
             "running": runner is not None and runner.is_running,
-            "rows": run_state.rows if run_state is not None else 0,
+            "rows": rows(run_state),
             "outcome": run_state.finished.outcome if run_state and run_state.finished else None,
             "runs": len(self._window.session.runs),
             "entries": len(self._window.session.entries),
@@ -71,9 +74,38 @@ class Ear(QObject):
             "zoom": self._window.session.look.theme.zoom,
         }
 
+    def lecture(self) -> dict[str, Any] | None:
+        """Return what the slide of the lecture has to show, and what is wrong; None without one."""
+        show, conductor = self._window.lecture_mode.show, self._window.lecture_mode.conductor
+        if show is None or conductor is None:
+            return None
+        data = show.audience.slide.data
+        assert data is not None
+        return {
+            **dataclasses.asdict(data),
+            "trouble": conductor.trouble,
+            "rows": rows(conductor.runs.run_state),
+            "arms": conductor.course.turn.shown_arms,
+            "is_over": conductor.course.is_over,
+            "is_frozen": conductor.is_frozen,
+        }
+
+    def picture(self) -> int:
+        """Return a checksum of what the class sees."""
+        show = self._window.lecture_mode.show
+        assert show is not None
+        image = show.audience.slide.grab().toImage()  # whose bits go with it
+        return zlib.crc32(image.constBits())
+
     def shot(self, path: str) -> bool:
-        """Write a picture of the window to a file."""
-        return self._window.grab().save(path)
+        """Write a picture of the window, or of the lecture over it, to a file."""
+        show = self._window.lecture_mode.show
+        return (show.audience if show is not None else self._window).grab().save(path)
+
+
+def rows(run_state: RunState | None) -> int:
+    """Return how many rows of a run have come."""
+    return run_state.rows if run_state is not None else 0
 
 
 def _in_sight() -> list[QWidget]:

@@ -70,8 +70,8 @@ def _turn() -> Iterator[None]:
 class Program:
     """Coreopsis in a process of its own on that screen, as `tests.story.driven`."""
 
-    def __init__(self, screen: Screen, data: Path, **environment: str) -> None:
-        self._screen, self._data = screen, data
+    def __init__(self, screen: Screen, data: Path, *arguments: str, **environment: str) -> None:
+        self._screen, self._arguments = screen, ("--data", str(data), *arguments)
         self._environment = {
             **os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb", **environment
         }  # fmt: skip
@@ -79,7 +79,7 @@ class Program:
 
     def _started(self, **pipes: int) -> subprocess.Popen[str]:
         return subprocess.Popen(  # type: ignore[call-overload]
-            [sys.executable, "-m", "tests.story.driven", "--data", str(self._data)],
+            [sys.executable, "-m", "tests.story.driven", *self._arguments],
             cwd=ROOT,
             env=self._environment,
             stdout=subprocess.PIPE,
@@ -163,11 +163,11 @@ class Program:
 
 
 @contextlib.contextmanager
-def opened(data: Path, **environment: str) -> Iterator[Program]:
+def opened(data: Path, *arguments: str, **environment: str) -> Iterator[Program]:
     """Open the window on a new screen; nothing may be said on standard error."""
     screen = Screen()
     try:
-        program = Program(screen, data, **environment)
+        program = Program(screen, data, *arguments, **environment)
         try:
             yield program
         finally:

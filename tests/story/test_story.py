@@ -144,7 +144,7 @@ def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path)
     tab_to(coreopsis, "Stop comparing")
     coreopsis.press("Return")
 
-    coreopsis.press("ctrl+4")
+    coreopsis.press("ctrl+5")
     coreopsis.wait_until(shows("runs", 2))
     coreopsis.press("Home", "Delete")
     coreopsis.wait_until(shows("runs", 1))

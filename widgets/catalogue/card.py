@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QMimeData, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QDrag,
     QFocusEvent,
     QFont,
     QFontMetricsF,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from experiments.core.units import DURATION, show
 from experiments.core.words import Words
@@ -24,6 +26,7 @@ from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
+EXPERIMENT_MIME = "application/x-coreopsis-experiment"
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
 MOST_TITLE_LINES = 3  # the last one takes its room from the sketch
@@ -35,7 +38,10 @@ WALKS = {
 
 
 class Card(QAbstractButton):
-    """A button that shows one experiment; `clicked` opens it, `walked` carries an arrow key."""
+    """A button that shows one experiment; `clicked` opens it, `walked` carries an arrow key.
+
+    It can be dragged, with the id of its experiment.
+    """
 
     walked = Signal(int)
     reached = Signal()  # it got the focus
@@ -48,6 +54,7 @@ class Card(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         look.changed.connect(self.update)
         self.data = data
+        self._pressed = QPointF()
         self.show_data(data)
 
     def show_data(self, data: CardData) -> None:
@@ -86,6 +93,24 @@ class Card(QAbstractButton):
             self.walked.emit(event.key())
         else:
             super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a click, or a drag."""
+        super().mousePressEvent(event)
+        self._pressed = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the experiment once the mouse has moved with its button down."""
+        super().mouseMoveEvent(event)
+        is_held = bool(event.buttons() & Qt.MouseButton.LeftButton)
+        far = QApplication.startDragDistance()
+        if is_held and (event.position() - self._pressed).manhattanLength() >= far:
+            self.setDown(False)
+            data = QMimeData()
+            data.setData(EXPERIMENT_MIME, self.data.id.encode())
+            drag = QDrag(self)
+            drag.setMimeData(data)
+            drag.exec(Qt.DropAction.CopyAction)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Emit `reached`, but not below the mouse: the card would move away under the click."""

@@ -10,16 +10,17 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.catalogue.card import WALKS
+from widgets.catalogue.card import WALKS, Card
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
-from widgets.catalogue.shelf_grid import ShelfGrid
+from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MARGIN = MARGINS[0]
+SCROLL_BAR_PX = 16
 SURPRISE_S = 30.0  # a surprise takes at most that long
 
 
@@ -27,10 +28,11 @@ class Catalogue(QWidget):
     """Filters above, shelves below. `opened` carries the id of an experiment."""
 
     opened = Signal(str)
+    lecture_wanted = Signal(str)  # this experiment shall be an item of a lecture
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words = words
+        self._words, self._look = words, look
         self._bar = FilterBar(words, look)
         self._grid = ShelfGrid(words, look)
         self._bar.changed.connect(self._filter)
@@ -60,6 +62,8 @@ class Catalogue(QWidget):
         layout.addWidget(self._scroll, 1)
         self._find = self._action("search", self._bar.search)
         self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._add = self._action("add_to_lecture", self._add_to_lecture)
+        self._add.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.use_letters(True)
         self._surprise_action = self._action("surprise", self._surprise)
         self._show_all = self._action("show_all", self._bar.show_all)
@@ -71,6 +75,11 @@ class Catalogue(QWidget):
     def cards(self) -> Sequence[CardData]:
         """All cards, shown or not, as data."""
         return self._grid.cards
+
+    @property
+    def least_px(self) -> int:
+        """The least width in which every card has room for its question."""
+        return round(NARROWEST * self._look.theme.zoom) + 2 * MARGIN + SCROLL_BAR_PX
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; call it again after any change."""
@@ -88,10 +97,11 @@ class Catalogue(QWidget):
         """Enable or disable the single-key shortcut of the search."""
         keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
         self._find.setShortcuts([QKeySequence(each) for each in keys])
+        self._add.setShortcut(QKeySequence("L" if used else ""))
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions of this page."""
-        return (self._find, self._surprise_action, self._show_all)
+        return (self._find, self._surprise_action, self._show_all, self._add)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let arrow keys enter the cards from anywhere."""
@@ -154,6 +164,12 @@ class Catalogue(QWidget):
         surprises = self._surprises()
         if surprises:
             self.opened.emit(random.choice(surprises))
+
+    def _add_to_lecture(self) -> None:
+        """Want the experiment whose card has the keyboard."""
+        card = self.window().focusWidget()
+        if isinstance(card, Card):
+            self.lecture_wanted.emit(card.data.id)
 
     def _action(self, key: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._words.say(f"catalogue.{key}"), self)

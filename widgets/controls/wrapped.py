@@ -52,17 +52,25 @@ def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
 class WrappedLink(QPushButton):
     """A link whose text wraps."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._text = text
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
         self.setProperty("role", "flush-link")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Show another text."""
+        self._text = text
+        self.setAccessibleName(text)
+        self._wrap()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the text to the new width."""
         super().resizeEvent(event)
+        self._wrap()
+
+    def _wrap(self) -> None:
         metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
         lines: list[str] = []
         for word in self._text.split():

@@ -15,12 +15,16 @@ HINT_OPACITY = 0.7  # on plain buttons; on coloured ones it would be unreadable
 class ActionButton(QPushButton):
     """A button for an action; `hint` (by default the shortcut) follows its text, paler.
 
+    `short` stands for the text of the action where that is long.
+
     It is visible and enabled while the action is.
     """
 
-    def __init__(self, action: QAction, role: str = "plain", *, hint: str | None = None) -> None:
+    def __init__(
+        self, action: QAction, role: str = "plain", *, hint: str | None = None, short: str = ""
+    ) -> None:
         super().__init__()
-        self._action, self._hint = action, hint
+        self._action, self._hint, self._short = action, hint, short
         self.setProperty("role", role)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(True)  # Enter presses it too
@@ -43,7 +47,7 @@ class ActionButton(QPushButton):
             self._follow()
 
     def _follow(self) -> None:
-        self.setText(self._action.text())
+        self.setText(self._short or self._action.text())
         self.setEnabled(self._action.isEnabled())
         _show_if(self, self._action.isVisible())
         self.setAccessibleName(f"{self._action.text()} {self.hint}".strip())

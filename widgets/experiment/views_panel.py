@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -75,6 +75,7 @@ class ViewsPanel(QScrollArea):
         self._left_out: Set[str] = frozenset()  # tables whose plots are hidden
         self._only: Set[str] = frozenset()  # keys of the views that are shown; empty for all
         self.place = 0  # index of the plot that had the focus last
+        self._brought = ""  # key of the view to show first, once its plot is there
         self.method = ""  # tip of the headline's title
         self._full: FullPlot | None = None
         self._turn = 0
@@ -118,6 +119,7 @@ class ViewsPanel(QScrollArea):
         layout.addStretch(REST)
         self.setWidget(content)  # deletes the previous content
         self._fit()
+        self.bring(self._brought)
         self.plots_made.emit()
 
     def show_unmeasured(self, experiment: Experiment[Any]) -> None:
@@ -209,6 +211,14 @@ class ViewsPanel(QScrollArea):
         """Return the plots by the keys of their views; none before an experiment is shown."""
         views = self._experiment.plots if self._experiment is not None else ()
         return {view.key: plot for view, plot in zip(views, self.plots, strict=True)}
+
+    def bring(self, key: str) -> None:
+        """Scroll to the plot of this view, as if it had had the focus last; once it is there."""
+        plot = self.keyed_plots().get(key) if self.plots else None
+        self._brought = key if plot is None else ""
+        if plot is not None:
+            self.place = self.plots.index(plot)
+            QTimer.singleShot(0, plot, lambda: self.ensureWidgetVisible(plot))
 
     def plot_in_focus(self) -> Plot | None:
         """Return the plot that had the focus last, at first the headline."""

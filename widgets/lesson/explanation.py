@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from experiments.core.lessons import Explained, Source
 from experiments.core.units import unbroken
@@ -22,17 +22,43 @@ _QUESTION = re.compile(r"([^.?!]+\?)\s+(.+)", re.DOTALL)
 
 
 class Explanation(QWidget):
-    """The headline, the text, a misconception, the limit, and the ways on."""
+    """The headline, the text, a misconception, the limit, and the ways on.
+
+    Its parts are made once; each run fills them anew, so that it is explained without delay.
+    """
 
     confirm_wanted = Signal()
     experiment_wanted = Signal(str)
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words, self._look = words, look
-        self._inside = QVBoxLayout(self)
-        self._inside.setContentsMargins(0, 0, 0, 0)
-        self._inside.setSpacing(4 * STEP)
+        self._words, self._look, self._to = words, look, ""
+        self._headline = label("", "lesson-head", wrap=True)
+        self._text, self._answer, self._confirm, self._limit, self._ask = (
+            Paragraph(look) for _ in range(5)
+        )
+        self._beside = QWidget()  # so that what is read aloud keeps its order
+        self._lines = column(space=4 * STEP)
+        self._beside.setLayout(self._lines)
+        self._remarks: list[Paragraph] = []  # as many as were ever needed
+        self._belief, self._asked = _strong(), _strong()
+        self._view, self._next = WrappedLink(), WrappedLink()
+        self._view.clicked.connect(lambda _checked=False: self.confirm_wanted.emit())
+        self._next.clicked.connect(lambda _checked=False: self.experiment_wanted.emit(self._to))
+        self._sources = _Sources(words)
+        many, and_next = (words.say(key) for key in ("lesson.many_believe", "lesson.and_next"))
+        self._rest = QWidget()
+        parts = (
+            self._text,
+            self._beside,
+            Aside(label(many, "soft"), self._belief, self._answer),
+            column(self._confirm, self._view, space=STEP),
+            Aside(self._asked, self._limit, edge="second"),
+            Aside(_strong(and_next), self._ask, self._next, edge="main"),
+            self._sources,
+        )
+        self._rest.setLayout(column(*parts, space=4 * STEP))
+        self.setLayout(column(self._headline, self._rest, space=4 * STEP))
 
     def show_explained(
         self,
@@ -48,76 +74,66 @@ class Explanation(QWidget):
         `view` is the title of the confirming view; `to` and `title` are the id and the question of
         the experiment that comes next. Without them there is no link.
         """
-        while (item := self._inside.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        if told is None:
-            self._inside.addWidget(Paragraph(self._look, self._words.say("lesson.cannot_tell")))
-            return
-        for part in self._parts(told, view, to, title, sources):
-            self._inside.addWidget(part)
-
-    def _parts(
-        self, told: Explained, view: str, to: str, title: str, sources: Sequence[Source]
-    ) -> Iterator[QWidget]:
         say = self._words.say
-        yield label(unbroken(told.headline), "lesson-head", wrap=True)
-        yield from (Paragraph(self._look, text) for text in (told.text, *told.beside))
-        many = label(say("lesson.many_believe"), "soft")
-        yield Aside(many, _strong(told.belief), Paragraph(self._look, told.answer))
-        yield self._confirm(told.confirm, view)
-        yield self._limit(told.why_not_double)
-        yield self._next(told.transfer, to, title)
-        if sources:
-            yield _Sources(self._words, sources)
+        self._rest.setVisible(told is not None)
+        self._headline.setText(unbroken(told.headline if told else say("lesson.cannot_tell")))
+        if told is None:
+            return
+        self._text.tell(told.text)
+        self._show_beside(told.beside)
+        self._belief.setText(unbroken(told.belief))
+        self._answer.tell(told.answer)
+        self._confirm.tell(told.confirm)
+        self._view.tell(say("lesson.look_at", {"view": view}))
+        self._view.setVisible(bool(view))
+        self._show_limit(told.why_not_double)
+        self._ask.tell(told.transfer)
+        self._to = to
+        self._next.tell(f"{title or to} →")
+        self._next.setVisible(bool(to))
+        self._sources.show_sources(sources)
 
-    def _confirm(self, text: str, view: str) -> QWidget:
-        made = QWidget()
-        parts: list[QWidget] = [Paragraph(self._look, text)]
-        if view:
-            link = WrappedLink(self._words.say("lesson.look_at", {"view": view}))
-            link.clicked.connect(lambda _checked=False: self.confirm_wanted.emit())
-            parts.append(link)
-        made.setLayout(column(*parts, space=STEP))
-        return made
+    def _show_beside(self, texts: Sequence[str]) -> None:
+        for _ in texts[len(self._remarks) :]:
+            self._remarks.append(Paragraph(self._look))
+            self._lines.addWidget(self._remarks[-1])
+        for remark in self._remarks[len(texts) :]:
+            remark.hide()
+        for remark, text in zip(self._remarks, texts, strict=False):
+            remark.tell(text)
+            remark.show()
+        self._beside.setVisible(bool(texts))
 
-    def _limit(self, text: str) -> QWidget:
-        """Return the block that names the limit; its question, where it begins with one, leads."""
-        asked = _QUESTION.fullmatch(text)
-        head, rest = asked.groups() if asked else (self._words.say("lesson.why_not_double"), text)
-        return Aside(_strong(head), Paragraph(self._look, rest), edge="second")
-
-    def _next(self, ask: str, to: str, title: str) -> QWidget:
-        parts: list[QWidget] = [
-            _strong(self._words.say("lesson.and_next")),
-            Paragraph(self._look, ask),
-        ]
-        if to:
-            link = WrappedLink(f"{title or to} →")
-            link.clicked.connect(lambda _checked=False: self.experiment_wanted.emit(to))
-            parts.append(link)
-        return Aside(*parts, edge="main")
+    def _show_limit(self, text: str) -> None:
+        """Show the block that names the limit; its question, where it begins with one, leads."""
+        found = _QUESTION.fullmatch(text)
+        asked, rest = found.groups() if found else (self._words.say("lesson.why_not_double"), text)
+        self._asked.setText(unbroken(asked))
+        self._limit.tell(rest)
 
 
 class _Sources(QWidget):
     """Where the facts stand, folded until somebody asks."""
 
-    def __init__(self, words: Words, sources: Sequence[Source]) -> None:
+    def __init__(self, words: Words) -> None:
         super().__init__()
         self._words = words
         self._fold: QPushButton = button("", "small-link", clicked=self._turn)
-        self._list = QWidget()
-        texts = (
-            words.say("lesson.source", {"fact": each.fact, "source": each.source})
-            for each in sources
-        )
-        self._list.setLayout(column(*(label(text, "soft", wrap=True) for text in texts)))
+        self._list = label("", "soft", wrap=True)
         head = column(self._fold)
         head.setAlignment(self._fold, Qt.AlignmentFlag.AlignLeft)
         self.setLayout(column(head, self._list))
         self._list.hide()
         self._tell()
+
+    def show_sources(self, sources: Sequence[Source]) -> None:
+        """Show other ones, or nothing; what was unfolded stays so."""
+        texts = (
+            self._words.say("lesson.source", {"fact": each.fact, "source": each.source})
+            for each in sources
+        )
+        self._list.setText("\n\n".join(texts))
+        self.setVisible(bool(sources))
 
     def _turn(self) -> None:
         self._list.setVisible(self._list.isHidden())
@@ -128,5 +144,5 @@ class _Sources(QWidget):
         self._fold.setText(self._words.say(key))
 
 
-def _strong(text: str) -> QLabel:
+def _strong(text: str = "") -> QLabel:
     return label(unbroken(text), "strong", wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QLabel
 
 from experiments.core.units import unbroken
@@ -13,6 +13,7 @@ from widgets.style.look import Look
 from widgets.style.theme import MONO
 
 LEADING = 1.5  # a line, in heights of the letters
+WIDE_PX = 320  # at zoom 1
 _POWER = r"(?: × 10[⁰¹²³⁴-⁹]+)"
 # What `unbroken` has tied to its unit, a factor, or a power of ten.
 _MEASURED = re.compile(
@@ -21,9 +22,14 @@ _MEASURED = re.compile(
 
 
 class Paragraph(QLabel):
-    """Text that wraps, and can be marked and copied."""
+    """Text that wraps, and can be marked and copied. It takes any width that it is given.
+
+    QLabel lays its text out several times to find a width, and again whenever a layout asks for a
+    height: with a column full of text, that was half of the time until it was seen.
+    """
 
     def __init__(self, look: Look, text: str = "") -> None:
+        self._heights: dict[int, int] = {}  # by width
         super().__init__()
         self._look, self._told = look, text
         self.setWordWrap(True)
@@ -37,9 +43,32 @@ class Paragraph(QLabel):
         self._told = text
         self._show()
 
+    def sizeHint(self) -> QSize:
+        """Return a width that reads well."""
+        return QSize(round(WIDE_PX * self._look.theme.zoom), self._line_px())
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for one line, however narrow."""
+        return QSize(0, self._line_px())
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the text, laid out once for each width."""
+        if width not in self._heights:
+            self._heights[width] = super().heightForWidth(width)
+        return self._heights[width]
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Lay out again: the font may be another one."""
+        self._heights.clear()
+        super().changeEvent(event)
+
+    def _line_px(self) -> int:
+        return round(self._look.theme.px("text") * LEADING)
+
     def _show(self) -> None:
-        px = round(self._look.theme.px("text") * LEADING)
-        style = f"-qt-line-height-type:fixed; line-height:{px}px"  # both faces share one grid
+        self._heights.clear()
+        # Both faces share one grid.
+        style = f"-qt-line-height-type:fixed; line-height:{self._line_px()}px"
         self.setText(f'<p style="{style}">{with_numbers(self._told)}</p>')
         self.setAccessibleName(self._told)
 

@@ -31,7 +31,7 @@ from widgets.style.look import Look
 
 WAITED_FOR = ("cores", "memory")  # resources with a time that tasks waited for them
 FEW_THREADS = 8  # up to this many, one row of tiles is high enough for the cores
-SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
+SLOW = frozenset({"memory", "swap", "clock", "heat", "stolen", "disks", "network"})
 SLOW_S = 0.9  # between two updates of the SLOW tiles
 
 
@@ -100,7 +100,7 @@ class Board(QWidget):
             if isinstance(tile.body, CoresBody):
                 self._show_threads(tile.body, moment)
             elif resource.scale is not None and resource.scale.fit(history):
-                self._show_scale(tile, name, resource.scale.top)
+                self._show_scale(tile, resource.scale.top, resource.unit)
                 tile.body.start_anew()
             tile.body.draw(history)
         self.processes.show_moment(moment, self._faces.reasons)
@@ -178,12 +178,10 @@ class Board(QWidget):
         )
         self._arrange()
 
-    def _show_scale(self, tile: Tile, name: str, top: float) -> None:
+    def _show_scale(self, tile: Tile, top: float, unit: str) -> None:
         """Show the top of the scale, and which of two flows the line is."""
-        is_rate = name != "clock"
-        which = self._words.say("live.larger_flow") if is_rate else ""
-        shown = show(top, "bytes/s" if is_rate else "hz")
-        tile.show_foot(which, "", self._words.say("live.up_to", {"top": shown}))
+        which = self._words.say("live.larger_flow") if unit == "bytes/s" else ""
+        tile.show_foot(which, "", self._words.say("live.up_to", {"top": show(top, unit)}))
 
     def _say_not_sampled(self) -> None:
         text, tip = self._faces.not_sampled()

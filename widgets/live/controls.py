@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Mapping
+from itertools import pairwise, product
+from types import MappingProxyType
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -13,6 +15,7 @@ from widgets.controls.basics import SteadyChip, chip, column, label, leave_keys
 from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.style.theme import STEP
 
+GPU_LOADS = {"matmul": "live.load_matmul", "copy": "live.load_copy"}
 RATES_HZ = (2.0, 5.0, 10.0, 20.0)
 
 
@@ -24,6 +27,7 @@ class Controls(QWidget):
     save_wanted = Signal()
     open_wanted = Signal()
     load_wanted = Signal(int)  # hardware threads to keep busy, 0 to end the load
+    gpu_load_wanted = Signal(str, str)  # what it does, and the device
     rate_wanted = Signal(float)
     explanation_wanted = Signal()
 
@@ -96,8 +100,13 @@ class Controls(QWidget):
         self.load.setText(self._words.say("live.end_load" if count else "live.start_load"))
         self.load.setEnabled(not quiet)
 
-    def offer_loads(self, threads: int) -> None:
-        """Offer a load on one hardware thread, or on all."""
+    def offer_loads(
+        self, threads: int, gpus: Mapping[str, int] = MappingProxyType({}), why_none: str = ""
+    ) -> None:
+        """Offer a load on one hardware thread, on all, or on a GPU; or say why on none.
+
+        `gpus` are the numbers of GPUs, by the names of their devices.
+        """
         self.loads.clear()
         texts = {1: self._words.say("live.load_one")}
         if threads > 1:
@@ -105,6 +114,14 @@ class Controls(QWidget):
         for count, text in texts.items():
             action = self.loads.addAction(text)
             action.triggered.connect(lambda _=False, n=count: self.load_wanted.emit(n))
+        for (device, number), (kind, key) in product(gpus.items(), GPU_LOADS.items()):
+            action = self.loads.addAction(self._words.say(key, {"number": number}))
+            action.triggered.connect(
+                lambda _=False, told=(kind, device): self.gpu_load_wanted.emit(*told)
+            )
+        if why_none:
+            self.loads.addAction(self._words.say("live.load_no_gpu", {"why": why_none}))
+            self.loads.actions()[-1].setEnabled(False)
 
     def _fill_rates(self) -> None:
         group = QActionGroup(self.rates)

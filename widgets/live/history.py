@@ -38,11 +38,17 @@ class Moment:
     disks: Parts = ()
     network: Parts = ()
     gpus: Parts = ()
+    heat: Mapping[str, Any] | None = None  # of the processor; None without a sensor
 
     @property
     def memory_fraction(self) -> float | None:
         """The share of the memory that is not available to programs."""
         return _share(self.memory, "used_bytes", "total_bytes")
+
+    @property
+    def celsius(self) -> float | None:
+        """The temperature of the hottest package of the processor."""
+        return max(_known((self.heat or {}).get("sensors", ()), "now_celsius"), default=None)
 
     @property
     def swap_fraction(self) -> float | None:
@@ -97,6 +103,7 @@ class History:
         disks: Parts = (),
         network: Parts = (),
         gpus: Parts = (),
+        heat: Mapping[str, Any] | None = None,
     ) -> Moment:
         """Keep a sample as the engine sent it; drop those older than `SPAN_S`."""
         at_s = self._place_in_time(t_s)
@@ -116,6 +123,7 @@ class History:
             disks=disks,
             network=network,
             gpus=gpus,
+            heat=heat,
         )
         self.moments.append(moment)
         # One sample beyond the edge stays, as the start of the line.
@@ -168,8 +176,8 @@ class History:
         return t_s + self._shift_s
 
 
-def _known(threads: Parts, name: str) -> list[float]:
-    return [value for thread in threads if (value := thread.get(name)) is not None]
+def _known(parts: Parts, name: str) -> list[float]:
+    return [value for part in parts if (value := part.get(name)) is not None]
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -97,6 +97,7 @@ class Explanation(Overlay):
             (words.say("live.stolen_head"), words.say("live.stolen_text")),
             (words.say("live.memory_head"), words.say("live.memory_text")),
             (words.say("live.clock_head"), words.say("live.clock_text")),
+            (words.say("live.heat_head"), words.say("live.heat_text")),
             (words.say("live.disks_head"), words.say("live.disks_text")),
             (words.say("live.gpu_head"), words.say("live.gpu_text")),
             (words.say("live.held_head"), words.say("live.held_text")),

@@ -16,7 +16,7 @@ from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.style.theme import STEP, Theme
 
-TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # least distance: across, down, of powers
+TICK_ROW_PX, POWER_ROW_PX = 44, 20  # least distance: down, of powers
 NAMES_FRACTION = 0.45  # of the width at most, for names at the left
 NAME_LINES = 2
 FIRST_PX = 64.0  # at zoom 1; holds the ticks of most axes: "100 GB/s"
@@ -160,7 +160,7 @@ def ticks_across(
     plan: AxisPlan, sight: Range, width: float, theme: Theme
 ) -> list[tuple[float, str]]:
     """Return the ticks of an x axis, thinned out until their texts do not touch."""
-    found = axis_ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
+    found = axis_ticks(plan, sight, max(2, int(width / (plan.tick_px * theme.zoom))))
     metrics, px = QFontMetricsF(theme.font("note")), width / (sight[1] - sight[0])
     room = [metrics.horizontalAdvance(text) / 2 + STEP for _, text in found]
     for every in range(1, len(found)):

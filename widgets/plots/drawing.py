@@ -68,6 +68,7 @@ class AxisPlan:
     is_shown: bool = True  # ticks or names beside it
     has_grid: bool = False  # grid lines across the plot, one per tick
     can_zoom: bool = True
+    tick_px: float = 92.0  # least distance of two ticks across, at zoom 1
     row_px: float = math.inf  # greatest height of a name's row, at zoom 1
 
 

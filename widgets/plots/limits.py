@@ -118,7 +118,7 @@ def strip_rows(labels: Sequence[Label], strip: QRectF, theme: Theme) -> int:
 def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> None:
     """Draw all lines and the labels of vertical ones; request labels for horizontal ones."""
     area, theme, painter = sheet.area, sheet.theme, sheet.painter
-    pen = QPen(QColor(theme.soft), 1.0)
+    pen = QPen(QColor(theme.soft), theme.thin)
     pen.setDashPattern(list(DASHES))
     painter.save()
     painter.setPen(pen)

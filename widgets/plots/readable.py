@@ -24,9 +24,11 @@ from experiments.engine import messages
 from widgets.controls.basics import asks_for_escape, tip
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
-from widgets.plots.drawing import Beside, Track
+from widgets.plots.drawing import Beside, Drawing, Track
+from widgets.plots.kinds.of_view import drawing_of
 from widgets.plots.reading import Cursor
 from widgets.plots.scene import Painted, Scene
+from widgets.plots.terms import Terms
 from widgets.style.look import Look
 
 ZOOM_STEP = 1.4  # per key press, or notch of the wheel
@@ -43,8 +45,15 @@ class ReadablePlot(Canvas):
 
     _cursor: Cursor | None = None  # events arrive while the base class is still being made
 
-    def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
-        super().__init__(Scene(experiment, view, words), look)
+    def __init__(
+        self,
+        experiment: Experiment[Any],
+        view: View,
+        words: Words,
+        look: Look,
+        drawing: Callable[[View, Terms], Drawing] = drawing_of,
+    ) -> None:
+        super().__init__(Scene(experiment, view, words, drawing), look)
         self._tracks: Sequence[Track] | None = None
         self._reading = ""
         self._hovered: QPointF | None = None  # where the mouse reads a mark

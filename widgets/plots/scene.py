@@ -6,7 +6,7 @@ A scene paints on any painter, for the widget, a picture or a vector file.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from widgets.plots.contents import Contents
 from widgets.plots.drawing import (
     Area,
     Beside,
+    Drawing,
     NeedsHeight,
     Plan,
     Range,
@@ -60,9 +61,15 @@ class Painted:
 class Scene:
     """One view with its rows and its visible part."""
 
-    def __init__(self, experiment: Experiment[Any], view: View, words: Words) -> None:
+    def __init__(
+        self,
+        experiment: Experiment[Any],
+        view: View,
+        words: Words,
+        drawing: Callable[[View, Terms], Drawing] = drawing_of,
+    ) -> None:
         self.terms = Terms(experiment, view, words)
-        self.drawing = drawing_of(view, self.terms)
+        self.drawing = drawing(view, self.terms)
         self.contents = Contents(view)
         self.guess: Guessed | None = None
         self.room: Room = NO_ROOM  # that the axes leave for what is laid over the plot

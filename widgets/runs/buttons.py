@@ -20,9 +20,11 @@ class RunButtons(QWidget):
     again_asked = Signal()
     compare_asked = Signal()
     compare_with_asked = Signal()
+    collage_asked = Signal()
     comparing_left = Signal()
     pin_asked = Signal()
     export_asked = Signal()
+    report_asked = Signal()
     delete_asked = Signal()
 
     def __init__(self, look: Look, words: Words) -> None:
@@ -31,6 +33,8 @@ class RunButtons(QWidget):
         say = words.say
         self.open = button(say("runs.open"), "main", clicked=self.open_asked.emit)
         self.compare = button(say("runs.compare"), "main", clicked=self.compare_asked.emit)
+        self.collage = button(say("runs.collage"), clicked=self.collage_asked.emit)
+        self.collage.setToolTip(say("runs.collage_runs"))
         self.replay = IconButton(look, "play", say("runs.replay_hint"))
         self.replay.clicked.connect(self.replay_asked)
         self.again = button(say("runs.again"), clicked=self.again_asked.emit)
@@ -39,6 +43,8 @@ class RunButtons(QWidget):
         self.pin.clicked.connect(self.pin_asked)
         self.export = IconButton(look, "export", say("runs.export"))
         self.export.clicked.connect(self.export_asked)
+        self.report = button(say("report.short"), clicked=self.report_asked.emit)
+        self.report.setToolTip(say("report.help"))
         self.delete = IconButton(look, "delete", say("runs.delete"))
         self.delete.clicked.connect(self.delete_asked)
         self.compare_with = button(
@@ -47,14 +53,16 @@ class RunButtons(QWidget):
         self.allow_comparison(allowed=True)
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
         self._all = (
-            self.open, self.compare, self.again, self.compare_with, self.leave, self.replay,
-            self.pin, self.export, self.delete,
+            self.open, self.compare, self.again, self.compare_with, self.collage, self.leave,
+            self.replay, self.pin, self.export, self.report, self.delete,
         )  # fmt: skip
         leave_keys(*self._all)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # so that the list can be its focus proxy
         icons = QWidget()
         icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
-        buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
+        buttons = FlowLayout(
+            self.open, self.compare, self.collage, self.again, self.report, self.leave, icons
+        )
         self.setLayout(column(buttons, row(self.compare_with, None)))
         look.changed.connect(self._show_pin)
 
@@ -62,7 +70,7 @@ class RunButtons(QWidget):
         """Show the buttons for one run; of a damaged one only "delete"."""
         whole: set[QWidget] = {
             self.open, self.replay, self.again, self.compare_with, self.pin, self.export,
-            self.delete,
+            self.report, self.delete,
         }  # fmt: skip
         self._offer(whole if is_whole else {self.delete})
         self._is_pinned = is_pinned
@@ -74,10 +82,15 @@ class RunButtons(QWidget):
         key = "runs.compare_with_hint" if allowed else "page.no_other_run"
         self.compare_with.setToolTip(self._words.say(key))
 
-    def show_several(self, *, can_compare: bool) -> None:
+    def show_several(
+        self, *, can_compare: bool, can_collage: bool = False, are_pinned: bool = False
+    ) -> None:
         """Show the buttons for several runs."""
-        offered: set[QWidget] = {self.export, self.delete}
-        self._offer(offered | ({self.compare} if can_compare else set()))
+        offered: set[QWidget] = {self.pin, self.export, self.delete}
+        offered |= {self.compare} if can_compare else set()
+        self._offer(offered | ({self.collage} if can_collage else set()))
+        self._is_pinned = are_pinned
+        self._show_pin()
 
     def show_asking(self) -> None:
         """Show only the button that cancels the comparison."""

@@ -132,18 +132,29 @@ class Details(QFrame):
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
         self._show_unkept()
 
-    def show_several(self, count: int, why_not_comparable: str | None) -> None:
+    def show_several(
+        self,
+        count: int,
+        why_not_comparable: str,
+        hint: str = "",
+        *,
+        can_collage: bool = True,
+        are_pinned: bool = False,
+    ) -> None:
         """Show that several runs are selected, and why they cannot be compared.
 
-        "" if they can be compared, None to leave that out.
+        "" if they can be; then the `hint` says how. A collage takes two whole ones.
         """
         self.hand_on()
         self._shown = None
+        told = why_not_comparable or hint
         self._title.setText(self._words.say("runs.several", {"count": count}))
-        self._when.setText(why_not_comparable or "")
-        self._when.setVisible(bool(why_not_comparable))
+        self._when.setText(told)
+        self._when.setVisible(bool(told))
         self._show_only({self._head}, set())
-        self.buttons.show_several(can_compare=why_not_comparable == "")
+        self.buttons.show_several(
+            can_compare=not why_not_comparable, can_collage=can_collage, are_pinned=are_pinned
+        )
 
     def ask_for_another(self) -> None:
         """Ask for the run to compare the shown one with."""
@@ -225,7 +236,8 @@ class Details(QFrame):
         self._named.setLayout(name)  # on top, so that it never moves
         self._fields.setLayout(column(*others, self._unkept_says))
         for field in (self.name, self.note, self.tags):
-            field.setToolTip(say("runs.stays_here"))
+            key = "runs.name_stays" if field is self.name else "runs.stays_here"
+            field.setToolTip(say(key))
             field.installEventFilter(self)
         self.name.textEdited.connect(self._typing)
         self.tags.textEdited.connect(self._typing)

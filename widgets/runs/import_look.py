@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
+from widgets.controls.layouts import FlowLayout
 from widgets.runs.facts import Facts
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -39,8 +40,10 @@ class ImportLook(Overlay):
     """Shows the files and asks what to do with them; closing it imports nothing."""
 
     keep_asked = Signal(object)  # keys of the files to keep
+    same_asked = Signal(str)  # key of the file whose settings to run with here
     look_asked = Signal(str)  # key of the file to open in place
     show_asked = Signal(object)  # keys of already kept files, to show
+    collage_asked = Signal(object)  # keys of all files, for a collage of them
 
     def __init__(self, parent: QWidget, files: Sequence[Inside], look: Look, words: Words) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
@@ -76,10 +79,17 @@ class ImportLook(Overlay):
         parts: list[QWidget] = [self.leave_button]
         if whole:
             parts.insert(0, self.keep_button if new else self.show_button)
+            if len(whole) > 1:
+                self.collage_button = button(
+                    say("import.collage"), clicked=lambda: self._collage([f.key for f in files])
+                )
+                parts.insert(1, self.collage_button)
             if len(files) == 1:
                 self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
-                parts.insert(1, self.look_button)
-        self.content.addLayout(row(*parts, None))
+                self.same_button = button(say("import.same"), clicked=lambda: self._same(whole[0]))
+                self.same_button.setToolTip(say("import.same_hint"))
+                parts[1:1] = [self.look_button, self.same_button]
+        self.content.addLayout(FlowLayout(*parts))
         self.setFocusProxy(parts[0])
 
     def _block(self, inside: Inside, look_words: str, *, alone: bool) -> QWidget:
@@ -113,6 +123,14 @@ class ImportLook(Overlay):
     def _show(self, keys: Sequence[str]) -> None:
         self.dismiss()
         self.show_asked.emit(list(keys))
+
+    def _collage(self, keys: Sequence[str]) -> None:
+        self.dismiss()
+        self.collage_asked.emit(list(keys))
+
+    def _same(self, key: str) -> None:
+        self.dismiss()
+        self.same_asked.emit(key)
 
     def _look(self, key: str) -> None:
         self.dismiss()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,21 @@ class Result:
     label: str
     shown: str
     value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What was said before a run and what it was, in words.
+
+    Where the run cannot tell, `right`, `was` and `verdict` are empty.
+    """
+
+    guess: str  # such as "14×"
+    said: str  # such as "said 14×"
+    right: str = ""  # such as "158×"
+    was: str = ""  # such as "was 158×"
+    verdict: str = ""  # "hit" or "off", in words
+    is_surprise: bool = False  # off, and said with confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +52,20 @@ class ListedRun:
     tags: Sequence[str] = ()
     is_pinned: bool = False
     problem: str = ""
+    prediction: Prediction | None = None
+    marks: Sequence[str] = ()  # words for what is drawn as a sign, such as the pin
+    words: str = field(init=False)  # all its texts in lower case, for the search
+
+    def __post_init__(self) -> None:
+        """Join the texts once, in the thread that makes the run."""
+        guess = self.prediction
+        parts = (
+            self.title, self.question, self.when, self.exact, self.machine, self.kind,
+            *self.settings, self.finding, self.ending, self.note, *self.tags, self.problem,
+            *(f"{each.label} {each.shown}" for each in self.results), *self.marks,
+            *((guess.said, guess.was, guess.verdict) if guess is not None else ()), self.key,
+        )  # fmt: skip
+        object.__setattr__(self, "words", " ".join(parts).lower())
 
     @property
     def is_bare(self) -> bool:
@@ -44,11 +73,6 @@ class ListedRun:
         return not (self.ending or self.tags or self.question or self.note)
 
     @property
-    def words(self) -> str:
-        """All its texts in lower case, for the search."""
-        parts = (
-            self.title, self.question, self.when, self.exact, self.machine, self.kind,
-            *self.settings, self.finding, self.ending, self.note, *self.tags, self.problem,
-            *(f"{each.label} {each.shown}" for each in self.results), self.key,
-        )  # fmt: skip
-        return " ".join(parts).lower()
+    def is_surprise(self) -> bool:
+        """Was its prediction confident, and clearly off?"""
+        return self.prediction is not None and self.prediction.is_surprise

@@ -28,14 +28,17 @@ class Column(IntEnum):
     WHEN = 1
     RUN = 2
     RESULT = 3
-    SETTINGS = 4
-    MACHINE = 5
+    PREDICTION = 4
+    SETTINGS = 5
+    MACHINE = 6
 
 
+COLUMNS = len(Column)  # counting an enumeration is slow, and the view asks often
 HEADINGS = {
     Column.WHEN: "runs.when",
     Column.RUN: "runs.run",
     Column.RESULT: "runs.result",
+    Column.PREDICTION: "runs.prediction",
     Column.SETTINGS: "runs.settings",
     Column.MACHINE: "runs.machine",
 }
@@ -48,9 +51,9 @@ class RunsModel(QAbstractTableModel):
         super().__init__()
         self._words = words
         self._all: Sequence[ListedRun] = ()
-        self._texts: list[str] = []
         self._asked: tuple[str, ...] = ()
         self._tags: frozenset[str] = frozenset()
+        self._surprises = False
         self._column, self._is_descending = Column.WHEN, True
         self.shown: list[ListedRun] = []
 
@@ -62,19 +65,21 @@ class RunsModel(QAbstractTableModel):
     def set_runs(self, runs: Sequence[ListedRun]) -> None:
         """Set all runs."""
         self._all = runs
-        self._texts = [run.words for run in runs]
         self._show()
 
-    def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
-        """Show only runs that contain every word of `text` and have all `tags`."""
+    def search(
+        self, text: str, tags: frozenset[str] = frozenset(), *, surprises: bool = False
+    ) -> None:
+        """Show only runs with every word of `text` and all `tags`; perhaps only `surprises`."""
         self._asked, self._tags = tuple(text.lower().split()), tags
+        self._surprises = surprises
         self._show()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort the runs by a column."""
-        if column in HEADINGS:
-            self._column = Column(column)
-            self._is_descending = order is Qt.SortOrder.DescendingOrder
+        wanted = column, order is Qt.SortOrder.DescendingOrder
+        if column in HEADINGS and wanted != (self._column, self._is_descending):  # Qt asks twice
+            self._column, self._is_descending = Column(column), wanted[1]
             self._show()
 
     def row_of(self, key: str) -> int | None:
@@ -87,7 +92,7 @@ class RunsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
         """Return the number of columns."""
-        return 0 if parent.isValid() else len(Column)
+        return 0 if parent.isValid() else COLUMNS
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the text or tip of a cell, or the whole run."""
@@ -118,15 +123,17 @@ class RunsModel(QAbstractTableModel):
 
     def _show(self) -> None:
         self.beginResetModel()
-        asked, tags = self._asked, self._tags
-        found = [
-            run
-            for run, text in zip(self._all, self._texts, strict=True)
-            if all(word in text for word in asked) and tags.issubset(run.tags)
-        ]
+        found = list(self._all)
+        for word in self._asked:
+            found = [run for run in found if word in run.words]
+        if tags := self._tags:
+            found = [run for run in found if tags.issubset(run.tags)]
+        if self._surprises:
+            found = [run for run in found if run.is_surprise]
         found.sort(key=lambda run: run.at, reverse=True)  # equal ones stay newest first
         if self._column is not Column.WHEN or not self._is_descending:
-            found.sort(key=_KEYS[self._column], reverse=self._is_descending)
+            for key in _KEYS[self._column][::-1]:
+                found.sort(key=key, reverse=self._is_descending)
         found.sort(key=lambda run: not run.is_pinned)
         self.shown = found
         self.endResetModel()
@@ -141,6 +148,9 @@ class RunsModel(QAbstractTableModel):
                 return _joined(run.title, run.ending, *run.tags, run.problem)
             case Column.RESULT:
                 return _joined(*(f"{each.label} {each.shown}" for each in run.results))
+            case Column.PREDICTION:
+                guess = run.prediction
+                return _joined(guess.verdict, guess.said, guess.was) if guess is not None else ""
             case Column.SETTINGS:
                 return _joined(*run.settings)
             case Column.MACHINE:
@@ -152,21 +162,28 @@ class RunsModel(QAbstractTableModel):
                 return self._words.say("runs.unpin" if run.is_pinned else "runs.pin")
             case Column.RESULT:
                 return run.finding
+            case Column.PREDICTION:
+                return self._text(run, column)
             case _:  # facts that the row omits or may cut off
                 measured = _joined(run.exact, run.machine)
                 parts = (run.question, run.note, measured, _joined(*run.all_settings), run.key)
                 return "\n".join(part for part in parts if part)
 
 
-_KEYS: dict[Column, Callable[[ListedRun], Any]] = {
-    Column.WHEN: lambda run: run.at,
-    Column.RUN: lambda run: (run.title or run.problem).lower(),
-    # Values of different kinds are not comparable.
-    Column.RESULT: lambda run: (
-        (run.results[0].label, run.results[0].value) if run.results else ("", 0.0)
-    ),
-    Column.SETTINGS: lambda run: [text.lower() for text in run.settings],
-    Column.MACHINE: lambda run: run.machine.lower(),
+# The first key counts most. None makes a tuple: so many would set off the garbage collector.
+_KEYS: dict[Column, Sequence[Callable[[ListedRun], Any]]] = {
+    Column.WHEN: [lambda run: run.at],
+    Column.RUN: [lambda run: (run.title or run.problem).lower()],
+    Column.RESULT: [  # values of different kinds are not comparable
+        lambda run: run.results[0].label if run.results else "",
+        lambda run: run.results[0].value if run.results else 0.0,
+    ],
+    Column.PREDICTION: [
+        lambda run: run.is_surprise,
+        lambda run: run.prediction.verdict if run.prediction is not None else "",
+    ],
+    Column.SETTINGS: [lambda run: " ".join(run.settings).lower()],
+    Column.MACHINE: [lambda run: run.machine.lower()],
 }
 
 

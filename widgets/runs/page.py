@@ -6,17 +6,10 @@ Files may be dropped anywhere on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import (
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QResizeEvent,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
     QPushButton,
     QStackedWidget,
@@ -31,7 +24,9 @@ from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
+from widgets.runs.reminder import Reminder
 from widgets.runs.table import RunsTable
+from widgets.runs.takes_files import TakesFiles
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -40,23 +35,27 @@ DETAILS_FRACTION = 0.46  # of the page, at most
 TAG_LIMIT = 12  # chips; other tags are found by the search
 
 
-class RunsPage(QWidget):
+class RunsPage(TakesFiles):
     """Shows the runs it is given, and emits what the user asks for."""
 
     import_asked = Signal()
     experiments_asked = Signal()
-    files_dropped = Signal(object)  # list of Path
 
     def __init__(self, look: Look, words: Words) -> None:
-        super().__init__()
+        super().__init__(words.say("runs.drop"))
         self._look, self._words = look, words
-        self._runs: Sequence[ListedRun] = ()
+        self.runs: Sequence[ListedRun] = ()  # all, shown or not
         self._tags: tuple[str, ...] = ()
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
         self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
         self.import_button = chip(words.say("runs.import_files"))
         self.import_button.clicked.connect(lambda: self.import_asked.emit())
+        self.surprises = chip(words.say("runs.surprises"), checkable=True)
+        self.surprises.setToolTip(words.say("runs.surprises_hint"))
+        self.surprises.clicked.connect(self._search_again)
+        self.reminder = Reminder(words)
+        self.reminder.answered.connect(lambda _again: self.table.setFocus())
         self._count = label("", "soft")
         self._chips = QWidget()
         self._chip_row = FlowLayout()
@@ -78,12 +77,12 @@ class RunsPage(QWidget):
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
         title = label(words.say("places.runs"), "title")
-        head = PlaceHead(self._count, title, chip_row(self.search, self.import_button))
-        page = column(head, self._chips, self._body, space=BELOW)
-        page.setStretch(2, 1)
+        head = PlaceHead(
+            self._count, title, chip_row(self.search, self.surprises, self.import_button)
+        )
+        page = column(head, self._chips, self.reminder, self._body, space=BELOW)
+        page.setStretch(3, 1)
         self.setLayout(page)
-        self._drop = self._make_drop()
-        self.setAcceptDrops(True)
         for field in (self.search, self.details.name, self.details.note, self.details.tags):
             field.setAcceptDrops(False)  # the page handles drops, also on its fields
         self.search.textChanged.connect(self._search_again)
@@ -94,41 +93,26 @@ class RunsPage(QWidget):
     @property
     def is_empty(self) -> bool:
         """Whether there are no runs at all."""
-        return not self._runs
+        return not self.runs
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
         """Show these runs."""
-        self._runs = runs
+        self.runs = runs
         self._show_tags()
+        has_surprises = any(run.is_surprise for run in runs)
+        self.surprises.setVisible(has_surprises)
+        if self.surprises.isChecked() and not has_surprises:
+            self.surprises.setChecked(False)
+            self._search_again()
         self.table.show_runs(runs)
         self._show_found()
 
     def show_all(self) -> None:
         """Clear search and tags."""
-        for each in self._made_chips:
+        for each in (*self._made_chips, self.surprises):
             each.setChecked(False)
         self.search.clear()
         self._search_again()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Show that files can be dropped here."""
-        if _files(event.mimeData()):
-            event.acceptProposedAction()
-            self._drop.setGeometry(self.rect())
-            self._drop.show()
-            self._drop.raise_()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Hide the hint for drops."""
-        self._drop.hide()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Emit the dropped files."""
-        self._drop.hide()
-        files = _files(event.mimeData())
-        if files:
-            event.acceptProposedAction()
-            self.files_dropped.emit(files)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Set the width of the details."""
@@ -138,7 +122,7 @@ class RunsPage(QWidget):
     def _make_not_found(self) -> QWidget:
         say = self._words.say
         self.show_all_button = button(say("runs.show_all"), clicked=self.show_all)
-        return _centred(label(say("runs.not_found"), wrap=True), self.show_all_button)
+        return centred(label(say("runs.not_found"), wrap=True), self.show_all_button)
 
     def _make_empty(self) -> QWidget:
         say = self._words.say
@@ -148,7 +132,7 @@ class RunsPage(QWidget):
         frame = panel()
         layout = QVBoxLayout(frame)
         layout.addWidget(
-            _centred(
+            centred(
                 label(say("runs.empty"), "head", wrap=True),
                 label(say("runs.empty_hint"), "soft", wrap=True),
                 self.to_experiments_button,
@@ -156,17 +140,9 @@ class RunsPage(QWidget):
         )
         return frame
 
-    def _make_drop(self) -> QFrame:
-        drop = QFrame(self)
-        drop.setProperty("role", "drop")
-        drop.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        drop.setLayout(column(_centred(label(self._words.say("runs.drop"), "head", wrap=True))))
-        drop.hide()
-        return drop
-
     def _show_tags(self) -> None:
         counts: dict[str, int] = {}
-        for run in self._runs:
+        for run in self.runs:
             for tag in run.tags:
                 counts[tag] = counts.get(tag, 0) + 1
         often = sorted(counts, key=lambda tag: (-counts[tag], tag.lower()))[:TAG_LIMIT]
@@ -194,16 +170,18 @@ class RunsPage(QWidget):
         return frozenset(each.text() for each in self._made_chips if each.isChecked())
 
     def _search_again(self) -> None:
-        self.table.search(self.search.text(), self._chosen_tags())
+        self.table.search(
+            self.search.text(), self._chosen_tags(), surprises=self.surprises.isChecked()
+        )
         self._show_found()
 
     def _show_found(self) -> None:
-        found, count = len(self.table.runs.shown), len(self._runs)
+        found, count = len(self.table.runs.shown), len(self.runs)
         self._body.setCurrentIndex(2 if count else 1)
         had_focus = self.table.hasFocus()
         self._left.setCurrentIndex(0 if found else 1)
         self.details.setVisible(bool(found))
-        if had_focus and not found:
+        if had_focus and count and not found:
             self.show_all_button.setFocus()
         self.search.setVisible(bool(count))
         self._count.setVisible(bool(count))
@@ -219,7 +197,7 @@ class RunsPage(QWidget):
         self.details.setFixedWidth(min(round(DETAILS_PX * zoom), most))
 
 
-def _centred(*parts: QWidget) -> QWidget:
+def centred(*parts: QWidget) -> QWidget:
     """Return a widget that centres these parts."""
     for part in parts:
         if isinstance(part, QLabel):
@@ -228,7 +206,3 @@ def _centred(*parts: QWidget) -> QWidget:
     middle = QWidget()
     middle.setLayout(column(None, *lines, None, space=3 * STEP))
     return middle
-
-
-def _files(data: QMimeData) -> list[Path]:
-    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from widgets.controls.basics import tip
 from widgets.controls.wrapped import wrapped
-from widgets.runs.listed import ListedRun
+from widgets.runs.listed import ListedRun, Prediction
 from widgets.runs.model import RUN_ROLE, Column
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
@@ -96,6 +96,8 @@ class RunPainter(QStyledItemDelegate):
             case Column.RESULT:
                 for line, result in zip((upper, lower), run.results, strict=False):
                     self._draw_result(painter, line, result.label, result.shown)
+            case Column.PREDICTION if run.prediction is not None:
+                self._draw_prediction(painter, upper, lower, run.prediction)
             case Column.SETTINGS:
                 font, settings = self._look.theme.font("note"), " · ".join(run.settings)
                 text = wrapped(settings, font, upper.width(), 2)
@@ -186,6 +188,22 @@ class RunPainter(QStyledItemDelegate):
         font = theme.font("note", mono=True)
         width = self._draw(painter, line, number, font, theme.ink, RIGHT)
         self._draw_soft(painter, line.adjusted(0, 0, -width - MARGIN, 0), name)
+
+    def _draw_prediction(
+        self, painter: QPainter, upper: QRect, lower: QRect, guess: Prediction
+    ) -> None:
+        """Draw what was said, below it what it was; a surprise with the sign to have a look."""
+        theme = self._look.theme
+        self._draw_text(painter, upper, guess.said)
+        text = " · ".join(part for part in (guess.verdict, guess.was) if part)
+        if not guess.is_surprise:
+            self._draw_soft(painter, lower, text)
+            return
+        half = round(ICON * theme.zoom) // 2
+        x, y = lower.left() + half, lower.center().y()
+        left = self._draw_icon(painter, x, y, "attention", theme.attention) + STEP
+        line = lower.adjusted(left, 0, 0, 0)
+        self._draw(painter, line, text, theme.font("note"), theme.attention)
 
     def _draw_problem(self, painter: QPainter, upper: QRect, lower: QRect, run: ListedRun) -> None:
         theme = self._look.theme

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from experiments.core.words import Words
 from widgets.runs.listed import ListedRun
-from widgets.runs.model import Column, Index, RunsModel
+from widgets.runs.model import COLUMNS, Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -54,13 +54,19 @@ class RunsHeader(QHeaderView):
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
     Column.WHEN: 136,  # "yesterday 23:59"
-    Column.RUN: 240,
+    Column.RUN: 220,
     Column.RESULT: 220,
+    Column.PREDICTION: 140,
     Column.SETTINGS: 150,
     Column.MACHINE: 140,
 }
 WIDEST_RESULT = 1.4  # times its width, if there is room
-LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.RESULT)  # hidden in this order
+LAST_TO_GO = (
+    Column.MACHINE,
+    Column.SETTINGS,
+    Column.PREDICTION,
+    Column.RESULT,
+)  # hidden in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,9 @@ class RunsTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
         self.setSortingEnabled(True)
+        # With the selection of the list, the header asks for each painting whether every row of a
+        # column is selected.
+        header.setSelectionModel(QItemSelectionModel(self.runs, header))
         self._before = _Before()
         self._is_restoring = False
         self.runs.modelAboutToBeReset.connect(self._remember)
@@ -122,9 +131,11 @@ class RunsTable(QTableView):
         self._silent = _silent(runs)
         self._give_room()
 
-    def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
-        """Show only the runs with these words and tags."""
-        self.runs.search(text, tags)
+    def search(
+        self, text: str, tags: frozenset[str] = frozenset(), *, surprises: bool = False
+    ) -> None:
+        """Show only the runs with these words and tags, or only the surprises of them."""
+        self.runs.search(text, tags, surprises=surprises)
 
     def selected(self) -> list[ListedRun]:
         """Return the selected runs, from top to bottom."""
@@ -260,7 +271,7 @@ class RunsTable(QTableView):
         self.clearSpans()
         for row, run in enumerate(shown):
             if run.problem:  # its sentence spans the whole row
-                self.setSpan(row, Column.RUN, 1, len(Column) - Column.RUN)
+                self.setSpan(row, Column.RUN, 1, COLUMNS - Column.RUN)
         self._is_restoring = True
         self._select_rows(rows, current)
         self._is_restoring = False
@@ -273,9 +284,10 @@ class RunsTable(QTableView):
 
 
 def _silent(runs: Sequence[ListedRun]) -> frozenset[Column]:
-    """Return the columns without information: only default settings, or a single machine."""
+    """Return the columns without information, such as that of the machine if there is one alone."""
     says = {
         Column.SETTINGS: any(run.settings for run in runs),
+        Column.PREDICTION: any(run.prediction for run in runs),
         Column.MACHINE: len({run.machine for run in runs if run.machine}) > 1,
     }
     return frozenset(column for column, has_something in says.items() if not has_something)

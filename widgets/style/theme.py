@@ -37,7 +37,7 @@ SANS, MONO = "Inter", "JetBrains Mono"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """The colours of one mode, as #RRGGBB, and the zoom of all text."""
+    """The colours of one mode, as #RRGGBB, the zoom of all text, and how bold plots are."""
 
     mode: str
     zoom: float
@@ -58,14 +58,19 @@ class Theme:
     series_words: tuple[str, ...]
     load_low: str
     load_high: str
+    is_for_pdf: bool = False  # its fonts substitute no letters: others cannot be searched there
+    thin: float = 1.0  # pixels of a plot's thin lines, which do not grow with the zoom
+    bar: float = 0.38  # thickness of a bar, as a share of its row
 
     def px(self, name: str) -> int:
         """Return the height in pixels of one of the six text sizes."""
         return round(SIZES[name] * self.zoom)
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
-        """Return a font of one of the six text sizes; all its digits are equally wide."""
-        return QFont(_font(self.px(name), weight, mono))  # a copy: whoever has it may change it
+        """Return a font of one of the six text sizes; digits are equally wide but in PDF."""
+        return QFont(
+            _font(self.px(name), weight, mono, self.is_for_pdf)
+        )  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
@@ -80,14 +85,22 @@ class Theme:
         return mixed(QColor(colour), darker, DARKER).name()
 
 
+def sized_font(px: int, weight: int) -> QFont:
+    """Return a font of any height in pixels, for what grows with its window."""
+    return QFont(_font(px, weight, mono=False, is_for_pdf=False))
+
+
 @functools.cache
-def _font(px: int, weight: int, mono: bool) -> QFont:
+def _font(px: int, weight: int, mono: bool, is_for_pdf: bool) -> QFont:
     """Return a font; what paints asks for thousands."""
     font = QFont(MONO if mono else SANS)
     font.setPixelSize(px)
     font.setWeight(QFont.Weight(weight))
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    font.setFeature(QFont.Tag("tnum"), 1)
+    if is_for_pdf:
+        font.setFeature(QFont.Tag("calt"), 0)  # signs between digits, such as those of a date
+    else:
+        font.setFeature(QFont.Tag("tnum"), 1)
     return font
 
 
@@ -195,6 +208,7 @@ def _style_sheet(theme: Theme) -> str:
     values: dict[str, Any] = {
         **asdict(theme),
         **{f"size_{name}": f"{theme.px(name)}px" for name in SIZES},
+        "size_clock": f"{2 * theme.px('title')}px",
         "mono": MONO,
         "second": theme.series[1],
         "faint": mixed(QColor(theme.soft), QColor(theme.ground), FAINT).name(),

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtGui import QAction, QDesktopServices, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget
 
+from app.lecture.file import Item
 from app.window.catalogue.card_data import best_run, card_data, read_sketch, refused
 from app.window.core.place import Place
 from app.window.core.session import Session
@@ -18,10 +19,11 @@ from app.window.core.target import EXPERIMENTS, Target
 from widgets.catalogue.card_data import counted
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.sketch import Sketch
-from widgets.controls.basics import column
+from widgets.controls.basics import row
 
 if TYPE_CHECKING:
     from app.window.experiment.place import ExperimentPage
+    from app.window.lecture.playlist import PlaylistPart
 
 
 class ExperimentsPlace(Place):
@@ -41,10 +43,18 @@ class ExperimentsPlace(Place):
         self._catalogue.opened.connect(self._ask_for)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._catalogue)
-        self.setLayout(column(self._stack, space=0))
+        self._playlist: PlaylistPart | None = None
+        self._layout = row(self._stack, space=0)
+        self.setLayout(self._layout)
+        self._catalogue.lecture_wanted.connect(lambda id_: self.playlist.take(Item(experiment=id_)))
+        self._begin = QAction(session.words.say("playlist.begin"), self)
+        self._begin.setShortcut(QKeySequence("F11"))
+        self._begin.triggered.connect(self._begin_lecture)
+        self._catalogue.addAction(self._begin)
         self._back = QAction(session.words.say("catalogue.back"), self)
         self._back.triggered.connect(self.go_back)
         session.settings_changed.connect(self._use_letters)
+        session.look.changed.connect(self._fit)
         session.machine_changed.connect(self._refresh)
         session.entries_changed.connect(self._refresh)
         session.runs_changed.connect(self._refresh)
@@ -61,6 +71,18 @@ class ExperimentsPlace(Place):
         """Is the catalogue shown, and not the page of one experiment?"""
         return self._stack.currentWidget() is self._catalogue
 
+    @property
+    def playlist(self) -> PlaylistPart:
+        """The panel in which a lecture is put together; made when it is first asked for."""
+        if self._playlist is None:
+            from app.window.lecture.playlist import PlaylistPart
+
+            self._playlist = PlaylistPart(self.session, self._page_item)
+            self._layout.addWidget(self._playlist.panel)
+            self._layout.setStretch(0, 1)
+            self._playlist.opened.connect(self._fit)
+        return self._playlist
+
     def open(self, target: Target) -> None:
         """Open a run or an experiment, else the catalogue.
 
@@ -73,9 +95,10 @@ class ExperimentsPlace(Place):
             self._shown_page().open_run(target.run, target.beside, then=target.then)
         elif target.experiment is not None:
             self._opened = target.experiment
-            self._shown_page().open(target.experiment)
+            self._shown_page().open(target.experiment, then=target.then)
         elif not self._is_from_card and not self._is_running:
             self.go_back()
+        self._fit()
 
     def arrive(self) -> None:
         """Bring the cards up to date, and let keys find them."""
@@ -92,10 +115,15 @@ class ExperimentsPlace(Place):
         if self._page is not None and not self.is_in_catalogue:
             self._page.leave()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make room for the panel, or close it."""
+        super().resizeEvent(event)
+        self._fit()
+
     def own_actions(self) -> Sequence[QAction]:
         """Return those of the catalogue, or of the page."""
         if self._page is None or self.is_in_catalogue:
-            return self._catalogue.own_actions()
+            return (*self._catalogue.own_actions(), self._begin)
         return (*self._page.own_actions(), self._back)
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
@@ -121,9 +149,35 @@ class ExperimentsPlace(Place):
         self._page.leave()
         self._stack.setCurrentWidget(self._catalogue)
         self._refresh()
+        self._fit()
         self._catalogue.focus_on(self._opened)
         self.session.status_changed.emit()  # the frame speaks of the catalogue again
         return True
+
+    def _fit(self) -> None:
+        """Show the panel of the lecture beside the page; without room, in place of the cards."""
+        if self._playlist is None:
+            return
+        panel, page = self._playlist.panel, self._page
+        least = self._catalogue.least_px
+        if page is not None and not self.is_in_catalogue:
+            least = page.minimumSizeHint().width()
+        playlist = self._playlist
+        playlist.has_room = panel.use_room(self.width() - least)
+        covers = playlist.is_open and not playlist.has_room and self.is_in_catalogue
+        if covers:
+            panel.setFixedWidth(self.width())
+        self._stack.setHidden(covers)
+        panel.setVisible(playlist.is_open and (playlist.has_room or covers))
+        self._playlist.refresh()
+
+    def _begin_lecture(self) -> None:
+        self.playlist.begin()
+
+    def _page_item(self) -> Item | None:
+        """Return the experiment of the page that is open, with its settings."""
+        is_open = self._page is not None and not self.is_in_catalogue
+        return self._page.as_item() if is_open and self._page is not None else None
 
     @property
     def _is_running(self) -> bool:
@@ -149,6 +203,7 @@ class ExperimentsPlace(Place):
 
             self._page = ExperimentPage(self.session)
             self._page.back.connect(self.go_back)
+            self._page.lecture_wanted.connect(lambda item: self.playlist.take(item))
             self._stack.addWidget(self._page)
         if self.is_in_catalogue:
             self._stack.setCurrentWidget(self._page)

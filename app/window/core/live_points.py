@@ -89,6 +89,7 @@ class LivePoints(QObject):
 
     def _follow_runs(self) -> None:
         self._session.runner.began.connect(self.close)
+        self._session.checking.began.connect(self.close)
 
     def _end(self) -> None:
         self.close()

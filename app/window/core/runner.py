@@ -85,6 +85,10 @@ class Runner(QObject):
         if not self.is_running and not self._closed:
             self._thread.submit(self._engine.warm, experiment)
 
+    def is_warm(self, experiment: Experiment[Any]) -> bool:
+        """Is a process ready for this experiment?"""
+        return not self.is_running and self._engine.is_warm(experiment)
+
     def start(
         self, experiment: Experiment[Any], params: Mapping[str, Any], *, quick: bool = False
     ) -> RunState:

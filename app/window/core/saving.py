@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.core.session import Session
 from experiments.core.problems import Problem
+from experiments.engine import report_file
+from experiments.engine.recording import SUFFIXES
 from widgets.sheets.question import Answer, ask
 
 PICTURES = (".png", ".svg")
@@ -29,8 +31,8 @@ class Saving:
 
     def save(
         self, suggestion: str, write: Callable[[Path], object], endings: Sequence[str] = ()
-    ) -> None:
-        """Ask for a file, write it, and tell the outcome in a sentence.
+    ) -> bool:
+        """Ask for a file, write it, and tell the outcome in a sentence; False if cancelled.
 
         Its name gets one of the `endings`, by default that of the suggestion.
         """
@@ -40,6 +42,7 @@ class Saving:
             complete(
                 self._session, self._parent, path, endings, lambda whole: self._write(whole, write)
             )
+        return path is not None
 
     def save_text(self, suggestion: str, text: str) -> None:
         """Ask for a file and write a text into it."""
@@ -73,7 +76,7 @@ class Saving:
     def choose_existing(self) -> Path | None:
         """Ask for a run file, None if cancelled."""
         title = self._session.words.say("page.choose_run")
-        kinds = "*.coreopsis.jsonl *.coreopsis.jsonl.gz"
+        kinds = " ".join(f"*{suffix}" for suffix in (*SUFFIXES, *report_file.SUFFIXES))
         name, _ = QFileDialog.getOpenFileName(self._parent, title, begin(self._session), kinds)
         if not name:
             return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app import garbage
 from app.context import Context
 from app.window.core.settings import Settings
 from app.window.core.target import Target
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from app.known_values import Fingerprints
     from app.runs.library import Kept, Library
     from app.synthetic_load import KnownLoad
+    from app.window.checkup.following import Following
     from app.window.core.availability import Entry
     from app.window.core.background import Background
     from app.window.core.own_shelf import OwnShelf
@@ -46,6 +48,9 @@ class Session(QObject):
     settings_changed = Signal()
     catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
+    asked_for_playlist = Signal(object)  # the Path of a lecture to open, or None
+    asked_for_lecture = Signal(object, object)  # Lecture, the Path of its file or None
+    asked_for_handout = Signal(object)  # the Path of a lecture's record
     _library_told = Signal(object)  # Problem, from the thread that reads
     woke = Signal()  # runner, watcher and background are there
     closing = Signal()  # end every process and thread now
@@ -94,6 +99,25 @@ class Session(QObject):
 
         return KnownLoad()
 
+    @functools.cached_property
+    def checking(self) -> Following:
+        """The checkup under way, if there is one."""
+        from app.window.checkup.following import Following
+
+        return Following()
+
+    @property
+    def is_measuring(self) -> bool:
+        """Does an experiment or a checkup run?"""
+        return self.is_awake and (self.runner.is_running or self.checking.is_running)
+
+    def stop(self) -> None:
+        """End the checkup that waits or runs, else the run."""
+        if self.checking.is_waiting or self.checking.is_running:
+            self.checking.stop()
+        else:
+            self.runner.stop()
+
     @property
     def is_awake(self) -> bool:
         """Has `wake` been called?"""
@@ -135,6 +159,7 @@ class Session(QObject):
         if self.is_awake:
             if self.own is not None:
                 self.own.close()
+            self.checking.close()
             self.watcher.close()
             self.runner.close()
             self.library.close()
@@ -142,7 +167,14 @@ class Session(QObject):
 
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""
-        self.background.do(self.library.runs, self._use_runs)
+        before = self.runs
+
+        def read() -> Sequence[Kept]:
+            runs = self.library.runs()
+            garbage.spare(runs, before)
+            return runs
+
+        self.background.do(read, self._use_runs)
 
     def go(self, place: str, **wanted: Any) -> None:
         """Go to a place and open something there; `wanted` are the fields of a Target."""

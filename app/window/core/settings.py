@@ -55,6 +55,7 @@ class Settings:
     first_guess: bool = _any(True)  # the card of the map, until somebody closes it
     place: str = _any("")
     folder: str = _any("")  # where a file was saved or opened last
+    playlist: str = _any("")  # the file of the lecture that was put together last
     own_folders: str = _any("")  # from which code runs, as was said once of each
     geometry: str = _any("")  # of the window, as Qt saves it, in base64
 
@@ -63,6 +64,10 @@ class Settings:
         for each in fields(self):
             if not _holds(each.metadata, getattr(self, each.name)):
                 raise ValueError(f"{each.name} cannot be {getattr(self, each.name)!r}")
+
+    def key_of(self, letter: str) -> str:
+        """Return the key that does what a single letter does where there is no other key."""
+        return letter if self.letters else f"Ctrl+{letter}"
 
     def replace(self, **changes: Any) -> Settings:
         """Return these settings with other values for some. Raises ValueError, TypeError."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
+MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
 
-Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
+# With an opened run: show it, run it again, run it again and compare the two, or replay it. With an
+# experiment alone: ask for a prediction once more. In Runs without a run: the collage of many.
+Then = Literal["", "measure", "compare", "replay", "ask", "collage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,7 @@ class Target:
     place: str
     experiment: str | None = None
     run: Path | None = None  # opened as it was
+    files: tuple[Path, ...] = ()  # dropped ones, to be looked into
     then: Then = ""
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.core.declare.Part

@@ -45,12 +45,17 @@ class ExperimentActions(QObject):
         self.compare = self._action("page.compare")
         self.stop_comparing = self._action("page.stop_comparing")
         self.full_plot = self._action("page.full_plot", "F")
+        self.lecture = self._action("page.lecture_mode", "F11")
+        self.lecture.setToolTip(words.say("page.lecture_mode_help"))
+        self.add_to_lecture = self._action("catalogue.add_to_lecture", "L")
         self.copy_result = self._action("page.copy_result")
         self.copy_result.setToolTip(words.say("page.copy_result_help"))
         self.copy_picture = self._action("plot.copy_picture", "Ctrl+Shift+C")
         self.copy_svg = self._action("plot.copy_svg")
         self.save_picture = self._action("plot.save_png", "Ctrl+S")
         self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
+        self.report = self._action("report.of_run", "Ctrl+P")
+        self.report.setToolTip(words.say("report.help"))
         self.notebook = self._action("page.notebook")
         self.notebook.setToolTip(words.say("page.notebook_help"))
         self._sides = QActionGroup(self)
@@ -83,6 +88,7 @@ class ExperimentActions(QObject):
             (self.observe, "O"),
             (self.explain, "E"),
             (self.try_it, "T"),
+            (self.add_to_lecture, "L"),
         ):
             action.setShortcut(QKeySequence(letter if used else ""))
 
@@ -124,8 +130,11 @@ class ExperimentActions(QObject):
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)
         _allow(self.notebook, model.experiment is not None)
+        _allow(self.lecture, model.experiment is not None)
+        _allow(self.add_to_lecture, model.experiment is not None)
         has_rows = model.run_state is not None
         _allow(self.copy_result, has_end and has_rows)
+        _allow(self.report, has_end and model.path is not None)
         for action in (
             self.full_plot,
             self.copy_picture,

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.report import analysed_anew
 from app.runs.library import machine_name
 from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.lesson_run import LessonRun, lesson_run
+from experiments.core.lessons import Taught, taught
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import Recording, read
 from experiments.engine.run_state import RunState
-from machine.model import Machine
+from machine.model import BadMachine, Machine
+from machine.model import from_json as machine_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +65,31 @@ def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> LoadedRun:
     return LoadedRun(
         run_state=run_state, recording=recording, path=path, is_opened=is_opened, note=note
     )
+
+
+def lesson_run_of(run_state: RunState, here: Machine | None = None) -> LessonRun | None:
+    """Return a run as its lesson sees it; None unless it was completed.
+
+    `here` is its machine, where that is this one; else the one in its file counts.
+    """
+    started, finished = run_state.started, run_state.finished
+    if started is None or finished is None or finished.finding is None:
+        return None
+    if finished.outcome is not messages.Outcome.COMPLETED:
+        return None
+    with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
+        params = from_json(run_state.experiment.params, started.params, check_choices=False)
+        machine = here or machine_of(started.machine)
+        return lesson_run(params, run_state.tables, machine, finished.finding)
+    return None
+
+
+def lesson_of(catalogue: Catalogue, experiment: Experiment[Any]) -> Taught | None:
+    """Return the lesson of an experiment; None where none is written. Raises UserError."""
+    home = catalogue.homes.get(experiment.id)
+    if home is None or experiment.is_own:  # its functions may never end
+        return None
+    return taught(experiment, home)
 
 
 def came_to_nothing(run_state: RunState) -> bool:

@@ -97,6 +97,8 @@ class PageModel(QObject):
         """The state of the page now."""
         if self.is_reading:
             return State.READING
+        if self.session.checking.is_running and self.player is None:
+            return State.ELSEWHERE
         return state_of(
             self.entry,
             self.loaded,
@@ -119,7 +121,8 @@ class PageModel(QObject):
     @property
     def can_run(self) -> bool:
         """May a run be started?"""
-        return self.entry is not None and self.entry.need is None and self.under_way is None
+        is_free = self.under_way is None and not self.session.checking.is_running
+        return self.entry is not None and self.entry.need is None and is_free
 
     @property
     def path(self) -> Path | None:
@@ -186,7 +189,7 @@ class PageModel(QObject):
         """Start a run; a quick one scales `params` down. Raises UserError where it cannot be."""
         assert self.experiment is not None
         params = self.experiment.quick(params) if quick else params
-        if self.under_way is not None or not self.session.is_awake:
+        if self.session.is_measuring or not self.session.is_awake:
             return
         if self.session.context.has_fake_machine:
             raise UserError("fake_machine_measured")
@@ -289,6 +292,8 @@ class PageModel(QObject):
         runner.moved.connect(self._move)
         runner.stopping.connect(self.changed)
         runner.ended.connect(self._end)
+        self.session.checking.began.connect(self.changed)
+        self.session.checking.ended.connect(self.changed)
         self.changed.emit()
 
     def _begin(self) -> None:

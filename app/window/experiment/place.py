@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,20 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.lecture.file import Item, Lecture
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS, MAP, Then
+from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.compare_menu import compare_menu
+from app.window.experiment.left_as import PageLeft
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.side_controller import SideController
+from app.window.experiment.status_text import State
 from app.window.experiment.view_switch import ViewSwitch
 from app.window.lesson.part import LessonPart
 from experiments.core.declare import Experiment
+from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError
 from widgets.controls.basics import announce, column, row
 from widgets.controls.place_head import BELOW, MARGINS
@@ -33,12 +38,14 @@ from widgets.style.theme import STEP
 SECOND_MS = 1000
 WARM_MS = 300  # after opening: passing by starts no process
 QUARTERS = 4
+MEASURES = ("measure", "compare")  # what is done with an opened run that starts another
 
 
 class ExperimentPage(QWidget):
     """Shows one experiment at a time. Its parts share `model`; each has a widget of its own."""
 
     back = Signal()
+    lecture_wanted = Signal(object)  # Item: the shown experiment shall be one of a lecture
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -51,40 +58,50 @@ class ExperimentPage(QWidget):
         self._panel = MainPanel(words, look)
         self.lesson = LessonPart(model, do, self._panel, self._side.column)
         self._views = ViewSwitch(model, do, self._panel, self.lesson)
+        self._left = PageLeft(model, do, self._side, self._panel.views)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(model, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
         self._wants_focus = False
         self._then: Then = ""
+        self._opened: Path | None = None  # a run that is to be shown as it was left
+        self._other: Path | None = None  # the run to compare the next one with
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
         self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
-        self._warming.timeout.connect(self.model.warm)
+        self._warming.timeout.connect(self._warm)
         self._connect()
         self._connect_actions()
         self._use_letters()
         self._show_machine()
         self._refresh()
 
-    def open(self, experiment_id: str) -> None:
-        """Show an experiment: the run under way, the last one, or what it could show."""
+    def open(self, experiment_id: str, *, then: Then = "") -> None:
+        """Show an experiment: the run under way, the last one, or what it could show.
+
+        To `ask` for a prediction once more, nothing that was found is shown.
+        """
         self._begin()
-        self._wants_focus = True
+        self._other, self._wants_focus = None, True
+        if then == "ask":
+            self.lesson.model.ask_again(experiment_id)
         self.model.open(experiment_id)
         self._warming.start()
 
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
         """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
+        self._opened = path if not then and beside is None else None
         self.lesson.side().setChecked(True)
         self._wants_focus, self._then = then != "replay", then
+        self._other = path if then == "compare" else None
         if then == "replay":  # keep focus off Run until the replay bar takes it
             self.setFocus()
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.model.open_run(path, for_settings=then == "measure")
+        self.model.open_run(path, for_settings=then in MEASURES)
         if beside is not None:
             self.model.comparing.begin(path, beside)
 
@@ -92,10 +109,12 @@ class ExperimentPage(QWidget):
         """Begin to be seen."""
         self._views.set_seen(True)
         self._each_second.start()
+        self._warming.start()
         self._refresh()
 
     def leave(self) -> None:
         """Stop being seen: nothing is drawn, and what is played stands still."""
+        self._left.keep()
         self._views.set_seen(False)
         self._each_second.stop()
         self.lesson.leave()
@@ -199,11 +218,14 @@ class ExperimentPage(QWidget):
             do.data: self._views.show,
             do.full_plot: lambda: self._panel.views.fill_window(do.full_plot.shortcut()),
             do.copy_result: output.copy_result,
+            do.report: output.report,
             do.copy_picture: output.copy_picture,
             do.copy_svg: output.copy_svg,
             do.save_picture: output.save_picture,
             do.save_csv: output.save_csv,
             do.notebook: output.save_notebook,
+            do.lecture: self._begin_lecture,
+            do.add_to_lecture: self._add_to_lecture,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -220,11 +242,24 @@ class ExperimentPage(QWidget):
         if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # the button that had it is gone
         self._side.refresh()
+        if self._opened is not None and not self.model.is_reading:
+            self._left.restore(self._opened)
+            self._opened = None
         self._show_step()
         if self._then and not self.model.is_reading:
-            action = self._actions.run if self._then == "measure" else self._actions.replay
+            action = self._actions.run if self._then in MEASURES else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
+        elif self._other is not None:
+            self._compare_with(self._other)
+
+    def _compare_with(self, other: Path) -> None:
+        """Compare the run that has ended with the one whose settings it had, once it is kept."""
+        loaded, path = self.model.loaded, self.model.path
+        is_own = loaded is not None and not loaded.is_opened
+        if self.model.state is State.ENDED and is_own and path is not None:
+            self._other = None
+            self.model.comparing.begin(path, other)
 
     def _show_step(self) -> None:
         """Show the step of the lesson, or whatever side is chosen."""
@@ -265,7 +300,8 @@ class ExperimentPage(QWidget):
         self._refresh()
 
     def _begin(self) -> None:
-        """Forget the trouble and the comparison of the run before."""
+        """Forget the trouble and the comparison of the run before; that is kept as it was left."""
+        self._left.keep()
         self._side.refuse(None)
         self.model.comparing.end()
         self._quarter = 0
@@ -284,6 +320,11 @@ class ExperimentPage(QWidget):
                 values = {"done_fraction": quarter / QUARTERS}
                 self.announce(self, self.session.words.say("page.done_part", values))
             self._quarter = quarter
+
+    def _warm(self) -> None:
+        """Have a process ready, unless the page was left: another may need it."""
+        if self._each_second.isActive():
+            self.model.warm()
 
     def _look_again(self) -> None:
         """Refresh once a second."""
@@ -306,7 +347,7 @@ class ExperimentPage(QWidget):
         self.announce(self, self.session.words.say("page.beginning"))
 
     def _refuse(self, problem: Problem) -> None:
-        self._then = ""  # it was meant for a run that is not there
+        self._then, self._other = "", None  # meant for a run that is not there
         self._side.refuse(problem)
 
     def _tell_end(self) -> None:
@@ -330,13 +371,36 @@ class ExperimentPage(QWidget):
     def _go_there(self) -> None:
         """Go to the run under way, perhaps on this page."""
         under_way = self.model.under_way
-        if under_way is None:
+        if self.session.checking.is_running:
+            self.session.go(CHECKUP)
+        elif under_way is None:
             return
-        if under_way.experiment is self._experiment:
+        elif under_way.experiment is self._experiment:
             self._begin()
             self.model.show_own()
         else:
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
+
+    def _begin_lecture(self) -> None:
+        """Show this experiment in front of a class, with the settings of the form."""
+        if (item := self.as_item()) is not None:
+            self.session.asked_for_lecture.emit(Lecture(item=(item,)), None)
+
+    def _add_to_lecture(self) -> None:
+        if (item := self.as_item()) is not None:
+            self.lecture_wanted.emit(item)
+
+    def as_item(self) -> Item | None:
+        """Return the shown experiment as an item of a lecture, with its changed settings."""
+        if self._experiment is None:
+            return None
+        entry = self.session.entries.get(self._experiment.id)
+        changed: dict[str, Any] = {}
+        with contextlib.suppress(UserError):  # what is typed there is no setting yet
+            if entry is not None:
+                usual, now = to_json(entry.params), to_json(self._side.params())
+                changed = {name: value for name, value in now.items() if value != usual.get(name)}
+        return Item(experiment=self._experiment.id, set=changed)
 
     def _choose_beside(self) -> None:
         """Open the menu of runs to compare with."""

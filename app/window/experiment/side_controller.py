@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from textwrap import shorten
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -37,6 +38,7 @@ from widgets.experiment.result import Further, Result
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.form.form import ParamsForm
 
+NOTE_LETTERS = 200
 HIDDEN_MS = 150  # a result that nobody sees waits for what is seen
 
 
@@ -59,6 +61,7 @@ class SideController(QObject):
             ActionButton(actions.go_there),
             self._stop_button,
             ActionButton(actions.copy_result),
+            ActionButton(actions.report, hint="", short=session.words.say("report.short")),
             self._quick_button,
             ActionButton(actions.replay),
             ActionButton(actions.recording),
@@ -69,6 +72,7 @@ class SideController(QObject):
             lambda wanted: session.go(EXPERIMENTS, experiment=wanted)
         )
         self.column.result.setting_wanted.connect(self.use_settings)
+        self._wanted_tab: Tab | None = None  # once, as soon as it is offered
         self._form: ParamsForm | None = None
         self._form_shows: object = None
         self._params: dict[str, Any] = {}  # by experiment, as the form was left
@@ -115,6 +119,10 @@ class SideController(QObject):
         self.column.choose(Tab.SETTINGS)
         self.run_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def choose_later(self, tab: Tab | None) -> None:
+        """Show this tab once it is offered."""
+        self._wanted_tab = tab
+
     def refuse(self, problem: Problem | None) -> None:
         """Say why a request cannot be met; None takes that back."""
         self._refused = problem
@@ -160,6 +168,9 @@ class SideController(QObject):
         if self._form_shows is not None and may_run:
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
+        if self._wanted_tab in tabs:
+            self.column.choose(self._wanted_tab)
+            self._wanted_tab = None
 
     def _further(self, experiment: Experiment[Any]) -> Further:
         """Return what to do next; no settings where they cannot be changed here and now."""
@@ -179,6 +190,9 @@ class SideController(QObject):
         loaded, entry, under_way = model.loaded, model.entry, model.under_way
         if model.experiment is None and state is not State.READING:
             return StatusText()
+        if state is State.ELSEWHERE and under_way is None:
+            say = words.say
+            return StatusText(title=say("checkup_page.runs_now"), detail=say("page.runs_one"))
         if state is State.ELSEWHERE and under_way is not None:
             return elsewhere(words, under_way, same=under_way.experiment is model.experiment)
         if loaded is None or state is State.READING:
@@ -191,7 +205,11 @@ class SideController(QObject):
             left_out_s = model.player.left_out_s if model.player is not None else 0.0
             return playing(words, loaded, model.activity.text, self._name(loaded), left_out_s)
         names = (model.comparing.letter(loaded), self._name(loaded))
-        return after(words, loaded, self._model.report(), self._changed(loaded), names)
+        told = after(words, loaded, self._model.report(), self._changed(loaded), names)
+        if note := self._note(loaded):
+            detail = "\n".join(filter(None, (told.detail, words.say("page.note", {"note": note}))))
+            told = replace(told, detail=detail)
+        return told
 
     def _changed(self, loaded: LoadedRun) -> Iterator[str]:
         """Yield the settings of a run that differ from the defaults here."""
@@ -203,6 +221,11 @@ class SideController(QObject):
     def _name(self, loaded: LoadedRun) -> str:
         kept = (run.run_notes.name for run in self._model.session.runs if run.run == loaded.run)
         return next(kept, "")
+
+    def _note(self, loaded: LoadedRun) -> str:
+        """Return what a person noted about a run, in a few lines at most."""
+        kept = (run.run_notes.note for run in self._model.session.runs if run.run == loaded.run)
+        return shorten(next(kept, ""), NOTE_LETTERS, placeholder=" …")
 
     def _seconds(self) -> float | None:
         """Return how long a run would take, and show it on the buttons."""

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QLayout, QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QLayout, QPushButton, QStackedWidget, QWidget
 
 from app.runs.selection import expected_s, runs_here
-from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
-from app.window.experiment.result_text import verdict_of
+from app.window.lesson.explaining import Explaining
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import LessonPlots
 from experiments.core.declare import specs
@@ -25,10 +24,8 @@ from experiments.core.units import DURATION, show, unit_of
 from experiments.core.views import Lines
 from widgets.controls.basics import announce, button, label
 from widgets.controls.layouts import FlowLayout
-from widgets.experiment.action_button import ActionButton
 from widgets.experiment.verdict import VerdictBlock
 from widgets.lesson.confidence import ConfidenceInput
-from widgets.lesson.explanation import Explanation
 from widgets.lesson.prediction import prediction_input
 from widgets.lesson.prediction_input import PredictionInput
 from widgets.lesson.question import QuestionBlock
@@ -37,7 +34,6 @@ from widgets.lesson.side import LessonSide
 from widgets.lesson.steps import Step
 
 Part = QWidget | QLayout
-LATER_MS = 100  # after the explanation, which is to be seen at once
 IN_COLUMN = (Step.QUESTION, Step.PREDICT, Step.OBSERVE, Step.EXPLAIN)  # all others show numbers
 
 
@@ -54,8 +50,12 @@ class LessonController(QObject):
     ) -> None:
         super().__init__()
         self._model, self._lesson, self._do, self._plots = model, lesson, do, plots
-        self._words, self._look, self._glossary = model.words, model.session.look, glossary
-        self.side = LessonSide(self._words.say("lesson.column"))
+        self._words, self._look = model.words, model.session.look
+        self._asking = LessonSide(self._words.say("lesson.column"))
+        self._explaining = Explaining(model, lesson, do, plots, glossary)
+        self.side = QStackedWidget()
+        for side in (self._asking, self._explaining.side):
+            self.side.addWidget(side)
         self._question: QuestionBlock | None = None
         self._shown: tuple[Any, ...] | None = None
         self._input: PredictionInput | None = None
@@ -63,7 +63,6 @@ class LessonController(QObject):
         self._waiting: Sequence[QWidget] = ()
         self._first: QWidget | None = None  # what the keyboard goes to
         self._told = label("", wrap=True)  # what is said of a place that was picked
-        self._short: VerdictBlock | None = None  # the result in short, below an explanation
         self._tries = 0
         plots.picked.connect(self._take_pick)
         plots.pointed_out.connect(self._take_plot)
@@ -85,8 +84,9 @@ class LessonController(QObject):
 
     @property
     def short(self) -> VerdictBlock | None:
-        """The result in short, while it is seen below an explanation."""
-        return self._short
+        """The result in short, while it stands below an explanation."""
+        is_explained = self._lesson.step is Step.EXPLAIN
+        return self._explaining.short if is_explained else None
 
     def refresh(self) -> None:
         """Show the step; the same state again changes nothing."""
@@ -104,16 +104,22 @@ class LessonController(QObject):
             self._show_question(taught)
         self._shown, self._input, self._sure, self._first = wanted, None, None, None
         self._waiting = ()
-        self._short, self._tries = None, 0
+        self._tries = 0
+        self._explaining.put_off()
         build: dict[Step, Callable[[Taught], Sequence[Part]]] = {
             Step.QUESTION: self._ask_first,
             Step.PREDICT: self._predict,
             Step.OBSERVE: self._observe,
-            Step.EXPLAIN: self._explain,
         }
-        self._plots.show(lesson.step)
+        if lesson.step is Step.EXPLAIN:
+            self._explaining.show(taught)
+            self._first = self._explaining.first
+            self.side.setCurrentWidget(self._explaining.side)
+        else:
+            self._plots.show(lesson.step)
         if lesson.step in build:
-            self.side.show_parts(build[lesson.step](taught))
+            self._asking.show_parts(build[lesson.step](taught))
+            self.side.setCurrentWidget(self._asking)
         if is_another and self.side.isVisible():
             self.focus()
 
@@ -121,6 +127,7 @@ class LessonController(QObject):
         """Take everything off the plots: other sides of the page use them too."""
         if self._shown is not None:
             self._shown = None
+            self._explaining.put_off()
             self._plots.leave()
 
     def focus(self) -> bool:
@@ -204,36 +211,6 @@ class LessonController(QObject):
         if (note := self._guess_note(taught)) is not None:
             parts.append(note)
         return (*parts, FlowLayout(self._give_up_button, self._explain_button))
-
-    def _explain(self, taught: Taught) -> Sequence[Part]:
-        say, told = self._words.say, self._lesson.explained
-        again, more = ActionButton(self._do.run), ActionButton(self._do.plot)
-        try_it = self._button("lesson.try_it", partial(self._lesson.go, Step.TRY), "main")
-        self._first = try_it
-        if told is None:
-            words = label(say("lesson.cannot_tell"), "head", wrap=True)
-            return (words, FlowLayout(again, try_it, more))
-        explain = taught.words.explain
-        made = Explanation(self._words, self._look)
-        experiment = self._model.experiment
-        assert experiment is not None
-        made.show_explained(
-            told,
-            view=say(f"{experiment.id}.views.{explain.confirm.view}"),
-            to=explain.transfer.to,
-            title=say(f"{explain.transfer.to}.question"),
-            sources=taught.words.sources,
-        )
-        made.confirm_wanted.connect(lambda: self._plots.point_to(explain.confirm.view))
-        made.experiment_wanted.connect(
-            lambda to: self._model.session.go(EXPERIMENTS, experiment=to)
-        )
-        short = VerdictBlock(self._glossary, self._look)
-        verdict = verdict_of(self._model.report())
-        QTimer.singleShot(LATER_MS, short, lambda: short.show_verdict(verdict))
-        self._short = short
-        in_short = label(say("lesson.in_short"), "soft")
-        return (made, in_short, short, FlowLayout(try_it, again, more))
 
     # --- what happens -------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ class LiveTry(QObject):
 
     def show(self, experiment: Experiment[Any] | None) -> None:
         """Offer the points of an experiment; None, or one without such points, ends them."""
-        if experiment is not None and (experiment.live is None or self._model.under_way):
+        if experiment is not None and (experiment.live is None or self._model.session.is_measuring):
             experiment = None
         if experiment is self._shown:
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any
@@ -12,16 +11,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
-from app.window.experiment.loaded_run import LoadedRun
+from app.window.experiment.loaded_run import LoadedRun, lesson_of, lesson_run_of
 from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Experiment
-from experiments.core.lesson_run import Guess, LessonRun, lesson_run
-from experiments.core.lessons import Explained, Taught, taught
-from experiments.core.parameters import from_json
+from experiments.core.lesson_run import Guess, LessonRun
+from experiments.core.lessons import Explained, Taught
 from experiments.core.problems import UserError
-from experiments.engine.messages import Outcome
-from machine.model import BadMachine, Machine
-from machine.model import from_json as machine_of
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
 
@@ -38,6 +33,7 @@ class LessonModel(QObject):
         self._page, self._session = page, page.session
         self._lessons: dict[str, Taught | None] = {}
         self._answers: dict[str, Guess | None] = {}  # by experiment; None: skipped
+        self._asked_again: set[str] = set()  # experiments whose earlier answers do not count
         self._owed: set[str] = set()  # experiments whose answer no run has in its notes
         self._observed: set[str] = set()
         self._reached: dict[str, set[int]] = {}
@@ -115,7 +111,7 @@ class LessonModel(QObject):
             return None
         if self._read[0] is not finished:
             here = self._session.machine if self._page.is_of_here else None
-            self._read = (finished, _lesson_run(loaded, here))
+            self._read = (finished, lesson_run_of(loaded.run_state, here))
         return self._read[1]
 
     @property
@@ -177,6 +173,13 @@ class LessonModel(QObject):
         if experiment is not None and not self.is_answered:
             self._answers[experiment.id] = guess
             self._owed.add(experiment.id)
+
+    def ask_again(self, experiment_id: str) -> None:
+        """Ask for a prediction once more, whatever was answered before."""
+        self._answers.pop(experiment_id, None)
+        self._asked_again.add(experiment_id)
+        self._observed.discard(experiment_id)
+        self._experiment = self._seen = None  # so that it begins with the question
 
     def show_earlier(self) -> None:
         """Show the run that was covered; without one, wait for a run."""
@@ -246,7 +249,7 @@ class LessonModel(QObject):
     def _answered_before(self) -> Kept | None:
         """Return the newest run here that was predicted or skipped; sorts the runs only once."""
         experiment, machine = self._page.experiment, self._session.machine
-        if experiment is None or machine is None:
+        if experiment is None or machine is None or experiment.id in self._asked_again:
             return None
         asked = (self._session.runs, experiment, machine)
         if any(one is not other for one, other in zip(asked, self._before[0], strict=True)):
@@ -276,11 +279,8 @@ class LessonModel(QObject):
         )
 
     def _load(self, experiment: Experiment[Any]) -> Taught | None:
-        home = self._session.catalogue.homes.get(experiment.id)
-        if home is None or experiment.is_own:  # its functions may never end
-            return None
         try:
-            return taught(experiment, home)
+            return lesson_of(self._session.catalogue, experiment)
         except UserError as trouble:
             self._session.troubled.emit(trouble.problem)
             return None
@@ -288,17 +288,3 @@ class LessonModel(QObject):
 
 def _is_opened(loaded: LoadedRun | None) -> bool:
     return loaded is not None and loaded.is_opened
-
-
-def _lesson_run(loaded: LoadedRun, here: Machine | None) -> LessonRun | None:
-    run_state = loaded.run_state
-    started, finished = run_state.started, run_state.finished
-    if started is None or finished is None or finished.finding is None:
-        return None
-    if finished.outcome is not Outcome.COMPLETED:
-        return None
-    with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
-        params = from_json(run_state.experiment.params, started.params, check_choices=False)
-        machine = here or machine_of(started.machine)
-        return lesson_run(params, run_state.tables, machine, finished.finding)
-    return None

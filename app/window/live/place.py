@@ -5,7 +5,6 @@ A watch that was recorded can be shown in its stead, labelled as such.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Sequence
 
@@ -267,8 +266,7 @@ class LivePlace(Place):
         self.controls.show_recorded(is_recorded)
         self.board.show_machine(shown, is_recorded=is_recorded)
         self._show_band()
-        usable = machine.cpu.usable_threads if machine is not None else None
-        self.controls.offer_loads(usable or os.cpu_count() or 1)
+        self.watching.offer_loads()
         if self.session.context.has_fake_machine and self._player is None:
             self._instead.setText(self.session.words.say("live.no_watch"))
 

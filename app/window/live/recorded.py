@@ -144,4 +144,5 @@ def add_to(history: History, sample: messages.Sample) -> Moment:
         disks=sample.disks,
         network=sample.network,
         gpus=sample.gpus,
+        heat=sample.heat,
     )

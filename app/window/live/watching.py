@@ -5,8 +5,11 @@ During a run it samples seldom, and runs no known load: both would disturb.
 
 from __future__ import annotations
 
+import os
+
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from app import gpu_load
 from app.cost import Cost
 from app.window.core.session import Session
 from app.window.core.watcher import QUIET_HZ
@@ -26,6 +29,7 @@ class Watching(QObject):
         self._hz = session.settings.live_hz
         self._is_seen = False
         controls.load_wanted.connect(self.start_load)
+        controls.gpu_load_wanted.connect(self.start_gpu_load)
         controls.rate_wanted.connect(self.set_rate)
         session.woke.connect(self._wake)
         application = QCoreApplication.instance()
@@ -36,8 +40,8 @@ class Watching(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Does an experiment run?"""
-        return self._session.is_awake and self._session.runner.is_running
+        """Does an experiment or a checkup run?"""
+        return self._session.is_measuring
 
     def be_seen(self, is_seen: bool) -> None:
         """Sample at the chosen rate while seen, else only for the status line."""
@@ -58,8 +62,28 @@ class Watching(QObject):
             self.known_load.stop()
         self.show_load()
 
+    def offer_loads(self) -> None:
+        """Offer loads on this machine, not on one from a file."""
+        machine = self._session.machine
+        usable = machine.cpu.usable_threads if machine is not None else None
+        gpus, why_none = dict[str, int](), ""
+        if machine is not None and not self._session.context.has_fake_machine:
+            problem = gpu_load.lacking(machine)
+            why_none = "" if problem is None else self._session.say(problem)
+            gpus = {} if problem else gpu_load.gpus(machine)
+        self._controls.offer_loads(usable or os.cpu_count() or 1, gpus, why_none)
+
+    def start_gpu_load(self, kind: str, device: str) -> None:
+        """Keep a GPU busy."""
+        machine = self._session.machine
+        if machine is not None and not self.is_running:
+            self.known_load.start_on_gpu(kind, device, machine)
+        self.show_load()
+
     def show_load(self) -> None:
-        """Say whether a load runs: it ends by itself."""
+        """Say whether a load runs: it ends by itself, or fails on a GPU."""
+        if (problem := self.known_load.trouble()) is not None:
+            self._session.troubled.emit(problem)
         self._controls.show_load(self.known_load.count, quiet=self.is_running)
 
     def status(self, *, is_frozen: bool, has_samples: bool) -> str:
@@ -77,8 +101,9 @@ class Watching(QObject):
         return say("live.cost", {"rate_hz": self._hz, "percent": f"{share * 100:.1f} %"})
 
     def _wake(self) -> None:
-        self._session.runner.began.connect(self._begin_run)
-        self._session.runner.ended.connect(self._follow_run)
+        for each in (self._session.runner, self._session.checking):
+            each.began.connect(self._begin_run)
+            each.ended.connect(self._follow_run)
         self._session.watcher.ended.connect(self.ended)
         self._apply()
 

@@ -29,9 +29,11 @@ class RunActions(QObject):
         self.pin = self._made("runs.pin_runs", "P", on_table=True)
         self.compare = self._made("runs.compare_runs")
         self.compare_with = self._made("runs.compare_with")
+        self.collage = self._made("runs.collage_runs")
         self.replay = self._made("runs.replay_hint", "R", on_table=True)
-        self.again = self._made("runs.again_hint")
+        self.again = self._made("runs.again_hint", "Shift+R", on_table=True)
         self.export = self._made("runs.export_runs", "Ctrl+E")
+        self.report = self._made("report.of_run", "Ctrl+P")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
         self.undo = self._made("runs.undo_delete", "Ctrl+Z")
         self.search = self._made("runs.search", "Ctrl+F")
@@ -45,8 +47,9 @@ class RunActions(QObject):
         return (
             each
             for each in (
-                self.open, self.replay, self.again, self.compare, self.compare_with, self.rename,
-                self.pin, self.export, self.delete, self.undo, self.search, self.bring,
+                self.open, self.replay, self.again, self.compare, self.compare_with, self.collage,
+                self.rename, self.pin, self.export, self.report, self.delete, self.undo,
+                self.search, self.bring,
                 self.restore, self.empty_bin, self.rebuild,
             )
             if each.isEnabled()
@@ -60,12 +63,13 @@ class RunActions(QObject):
         `has_others`: there are more runs of their experiment.
         """
         is_one = whole == 1 and not damaged
-        for each in (self.open, self.replay, self.again, self.rename):
+        for each in (self.open, self.replay, self.again, self.rename, self.report):
             each.setEnabled(is_one)
         self.compare_with.setEnabled(is_one and has_others)
         for each in (self.pin, self.export):
             each.setEnabled(whole > 0)
         self.compare.setEnabled(comparable)
+        self.collage.setEnabled(whole > 1)
         self.delete.setEnabled(whole + damaged > 0)
         self.undo.setEnabled(can_undo)
 
@@ -73,14 +77,17 @@ class RunActions(QObject):
         """Let single letters act as keys, or not."""
         self.pin.setShortcut(QKeySequence("P" if used else ""))
         self.replay.setShortcut(QKeySequence("R" if used else ""))
+        self.again.setShortcut(QKeySequence("Shift+R" if used else ""))
 
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu of the selected runs."""
         menu = QMenu(parent)
-        for each in (self.open, self.replay, self.again, self.compare_with, self.compare):
+        for each in (
+            self.open, self.replay, self.again, self.compare_with, self.compare, self.collage,
+        ):  # fmt: skip
             menu.addAction(each)
         menu.addSeparator()
-        for each in (self.rename, self.pin, self.export):
+        for each in (self.rename, self.pin, self.report, self.export):
             menu.addAction(each)
         menu.addSeparator()
         menu.addAction(self.delete)

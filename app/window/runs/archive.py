@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
@@ -53,6 +54,19 @@ class Archive(QObject):
             return None
 
         self._do(work, done)
+
+    def pin(self, runs: Sequence[Kept]) -> None:
+        """Pin the runs; unpin them if all of them are pinned."""
+        whole = [run for run in runs if run.problem is None]
+        is_pinned = not all(run.run_notes.pinned for run in whole)
+        library = self._session.library
+
+        def pin(run: Kept) -> None:
+            if run.path.exists():  # not deleted meanwhile
+                notes = msgspec.structs.replace(read_notes(run.path), pinned=is_pinned)
+                library.describe(run, notes)
+
+        self._do(lambda: _each(whole, pin, []), self._complain)
 
     def delete(self, runs: Sequence[Kept], title: str) -> None:
         """Move runs to the bin; `title` is the name of the first."""
@@ -124,8 +138,8 @@ class Archive(QObject):
         self.came.emit(list(names))
         self._session.refresh_runs()
 
-    def export(self, runs: Sequence[Kept], target: Path) -> None:
-        """Copy runs to a file, or several into a folder."""
+    def export(self, runs: Sequence[Kept], target: Path, *, tells: bool = False) -> None:
+        """Copy runs to a file or a folder; if it `tells`, with predictions and names."""
         library = self._session.library
 
         def then(problem: Problem | None) -> None:
@@ -136,7 +150,7 @@ class Archive(QObject):
                 self._session.tell(self._words.say(key, values))
 
         def work() -> Problem | None:
-            return _each(runs, lambda run: library.export(run, target), [])
+            return _each(runs, lambda run: library.export(run, target, tells=tells), [])
 
         self._session.background.do(work, then)
 

@@ -15,6 +15,7 @@ from app.window.runs.listing import Listing
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.engine import report_file
 from experiments.engine.recording import SUFFIXES, Recording, is_beginning, read
 from machine.live import recorded_watch
 from widgets.runs.import_look import Inside
@@ -42,7 +43,7 @@ def look_inside(
     """Read the files, and those in folders; may take a while."""
     known = {run.run: run for run in runs if run.problem is None}
     found = []
-    for path in _expanded(paths):
+    for path in expanded(paths):
         try:
             if path.is_dir():
                 raise UserError("no_run_in_folder", name=path.name)
@@ -71,19 +72,20 @@ def _watched(path: Path, words: Words, listing: Listing) -> str:
     return words.say("import.of_live" if watch.at else "import.of_live_undated", values)
 
 
-def _expanded(paths: Sequence[Path]) -> list[Path]:
+def expanded(paths: Sequence[Path], most: int = FILE_LIMIT) -> list[Path]:
+    """Return at most so many files: these, and the run files in these folders."""
     found: dict[Path, None] = {}
     for path in paths:
         inner = sorted(_run_files(path)) if path.is_dir() else []
         found.update(dict.fromkeys(inner or [path]))
-    return list(found)[:FILE_LIMIT]
+    return list(found)[:most]
 
 
 def _run_files(folder: Path) -> Iterator[Path]:
     looked_at = itertools.islice(os.walk(folder), LOOK_LIMIT)
     names = (Path(inner, name) for inner, _, files in looked_at for name in files)
     for path in itertools.islice(names, LOOK_LIMIT):
-        if path.name.endswith(SUFFIXES):
+        if path.name.endswith((*SUFFIXES, *report_file.SUFFIXES)):
             yield path
 
 

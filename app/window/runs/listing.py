@@ -12,6 +12,7 @@ from PySide6.QtCore import QDate, QLocale
 from app.report import label, named_values, note_text, number, sentence, settings
 from app.runs.library import Kept
 from app.window.core.availability import Entry
+from app.window.runs.predictions import Predictions
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.parameters import to_json
@@ -20,7 +21,7 @@ from experiments.core.units import unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun, Prediction, Result
 
 SHOWN_RESULTS = 2
 ENDINGS = {
@@ -41,13 +42,15 @@ class Listing:
         catalogue: Catalogue,
         entries: Mapping[str, Entry],
         now: datetime | None = None,
+        predictions: Predictions | None = None,
     ) -> None:
         self._words, self._catalogue, self._entries = words, catalogue, entries
+        self._predictions = predictions
         self._now = (now or datetime.now(UTC)).astimezone()
         self._locale = QLocale(QLocale.Language.English)
         self._experiments: dict[str, Experiment[Any] | None] = {}
         self._starts: dict[tuple[str, bool], Mapping[str, Any]] = {}
-        self._lines: dict[str, tuple[Kept, ListedRun]] = {}
+        self._lines: dict[str, tuple[Kept, Prediction | None, ListedRun]] = {}
 
     def is_of(self, entries: Mapping[str, Entry]) -> bool:
         """Was it made today, and for these entries?"""
@@ -55,12 +58,17 @@ class Listing:
 
     def line(self, run: Kept) -> ListedRun:
         """Return a run as a line of the list."""
+        guess = self._prediction(run)
         known = self._lines.get(run.path.name)
-        if known is None or known[0] != run:
-            known = self._lines[run.path.name] = run, self._line(run)
-        return known[1]
+        is_same = known is not None and known[1] is guess
+        if known is None or not is_same or (known[0] is not run and known[0] != run):
+            known = self._lines[run.path.name] = run, guess, self._line(run, guess)
+        return known[2]
 
-    def _line(self, run: Kept) -> ListedRun:
+    def _prediction(self, run: Kept) -> Prediction | None:
+        return self._predictions.of(run) if self._predictions is not None else None
+
+    def _line(self, run: Kept, prediction: Prediction | None) -> ListedRun:
         when, exact = self.when(run.at)
         if run.problem is not None:
             return ListedRun(
@@ -89,6 +97,8 @@ class Listing:
             note=run.run_notes.note,
             tags=tuple(run.run_notes.tags),
             is_pinned=run.run_notes.pinned,
+            prediction=prediction,
+            marks=(self._words.say("runs.pinned"),) if run.run_notes.pinned else (),
         )
 
     def details(self, run: Kept) -> RunDetails:
@@ -108,7 +118,7 @@ class Listing:
             question=self._question(run),
             when=" · ".join(filter(None, (when, self._kind(run)))),
             said=Said(run.run_notes.name, run.run_notes.note, tuple(run.run_notes.tags)),
-            finding=self._finding(experiment, run),
+            finding="\n".join(filter(None, (self._finding(experiment, run), self._guessed(run)))),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
             values=named_values(self._words, experiment, run.values, run) if experiment else (),
@@ -125,6 +135,17 @@ class Listing:
                 if self._words.has(f"{run.experiment}.notes.{key}")
             ),
         )
+
+    def _guessed(self, run: Kept) -> str:
+        """Return the prediction of a run, as soon as it was judged."""
+        guess, made = self._prediction(run), run.run_notes.guess
+        if guess is None or made is None:
+            return ""
+        say = self._words.say
+        sure = say(f"lesson.sure_{made.sure}") if made.sure else ""
+        key = "runs.guessed_sure" if sure else "runs.guessed"
+        said = say(key, {"guess": guess.guess, "sure": sure})
+        return f"{said} {say('runs.it_was', {'right': guess.right})}" if guess.right else said
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
+from app import garbage
 from app.runs.library import Kept
 from app.window.core.place import Place
-from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
 from app.window.runs.actions import RunActions
+from app.window.runs.again import Again
 from app.window.runs.archive import Archive
-from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
+from app.window.runs.exporting import Exporting
+from app.window.runs.file_dialogs import choose_files
 from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
+from app.window.runs.predictions import Predictions
 from app.window.runs.sheets import RunSheets
+from app.window.runs.side_by_side import why_not_comparable
+from app.window.runs.stack import RunsStack
+from app.window.runs.surprises import Surprises
 from experiments.core.problems import Problem
-from experiments.engine.recording import SUFFIXES
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.runs.details import Said
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
+
+if TYPE_CHECKING:
+    from app.window.core.reporting import Reporting
+
+Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, predicted ones
 
 
 class RunsPlace(Place):
@@ -39,14 +50,25 @@ class RunsPlace(Place):
         words = session.words
         self.page = RunsPage(session.look, words)
         self.table, self.details = self.page.table, self.page.details
-        self.actions_ = RunActions(self, self.table, words)
+        self.actions_ = RunActions(self.page, self.table, words)
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
-        self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
+        self._predictions = Predictions(words, session.catalogue)
+        self.stack = RunsStack(session, self.page)
+        self.exporting = Exporting(session, self.archive, self)
+        self.again = Again(session, self)
+        self.sheets = RunSheets(
+            *(session, self.archive, self.again, self),
+            self._listing_of_now,
+            self.stack.show_collage,
+        )
+        self._surprises = Surprises(session, self.archive, self._predictions, self.page.reminder)
         self._kept: dict[str, Kept] = {}
+        self._guessed: list[Kept] = []  # those that were predicted
+        self._reporting: Reporting | None = None
         self._listing: Listing | None = None
         self._to_select: list[str] = []
-        self._is_here, self._is_old = False, True
-        layout = column(self.page)
+        self._is_here, self._is_old, self._is_judging = False, True, False
+        layout = column(self.stack)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
@@ -60,17 +82,24 @@ class RunsPlace(Place):
     # --- what the window asks of a place --------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Select the wanted run, if there is one."""
+        """Select the wanted run, look into files, or show the collage, if that is wanted."""
         if target.run is not None:
+            self.go_back()
             self._to_select = [target.run.name]
             self._refresh()
+        if target.files:
+            self.sheets.look_into(target.files)
+        if target.then == "collage":
+            self.stack.show_collage()
 
     def arrive(self) -> None:
         """Show changes since the last visit."""
         self._is_here = True
         if self._is_old:
             self._refresh()
-        if not self.page.is_empty:
+        if self.stack.has_collage:
+            self.stack.focus_collage()
+        elif not self.page.is_empty:
             self.table.setFocus()
 
     def leave(self) -> None:
@@ -81,7 +110,17 @@ class RunsPlace(Place):
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions allowed now."""
-        return tuple(self.actions_)
+        return self.stack.own_actions() if self.stack.has_collage else tuple(self.actions_)
+
+    def go_back(self) -> bool:
+        """Go back from the collage to the list."""
+        return self.stack.show_list()
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return the keys of the plots."""
+        say = self.session.words.say
+        keys = ("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))
+        return keys if self.stack.has_collage else ()
 
     # --- the list -------------------------------------------------------------------------------
 
@@ -89,15 +128,17 @@ class RunsPlace(Place):
         session, page, table, details = self.session, self.page, self.table, self.details
         actions, archive, pairing = self.actions_, self.archive, self.pairing
         session.settings_changed.connect(self._use_letters)
+        session.settings_changed.connect(self._remind)
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
         archive.came.connect(self._select_later)
-        archive.undo_changed.connect(self._allow)
+        archive.undo_changed.connect(lambda: self._allow())
         table.chosen.connect(self._show_chosen)
         table.opened.connect(lambda _key: self._open())
+        self.stack.turned.connect(self._turn)
         pairing.paired.connect(self._compare_pair)
         pairing.left.connect(self._show_again)
-        table.pin_clicked.connect(lambda key: self._pin([self._kept[key]]))
+        table.pin_clicked.connect(lambda key: archive.pin([self._kept[key]]))
         table.menu_asked.connect(self._show_menu)
         details.said.connect(self._describe)
         page.import_asked.connect(self._choose_files)
@@ -110,7 +151,9 @@ class RunsPlace(Place):
             (details.buttons.pin_asked, actions.pin),
             (details.buttons.compare_asked, actions.compare),
             (details.buttons.compare_with_asked, actions.compare_with),
+            (details.buttons.collage_asked, actions.collage),
             (details.buttons.export_asked, actions.export),
+            (details.buttons.report_asked, actions.report),
             (details.buttons.delete_asked, actions.delete),
             (table.delete_asked, actions.delete),
             (table.rename_asked, actions.rename),
@@ -119,12 +162,14 @@ class RunsPlace(Place):
         for action, act in (
             (actions.open, self._open),
             (actions.replay, lambda: self._open("replay")),
-            (actions.again, lambda: self._open("measure")),
+            (actions.again, lambda: self.again.run(self._chosen()[0].path)),
             (actions.compare, self._compare),
             (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
+            (actions.collage, self._show_collage),
             (actions.rename, details.edit_name),
-            (actions.pin, lambda: self._pin(self._chosen())),
-            (actions.export, self._export),
+            (actions.pin, lambda: archive.pin(self._chosen())),
+            (actions.export, lambda: self.exporting.export(self._chosen())),
+            (actions.report, self._report),
             (actions.delete, self._delete),
             (actions.undo, archive.undo),
             (actions.search, self._search),
@@ -141,7 +186,9 @@ class RunsPlace(Place):
     def _listing_of_now(self) -> Listing:
         session = self.session
         if self._listing is None or not self._listing.is_of(session.entries):
-            self._listing = Listing(session.words, session.catalogue, session.entries)
+            self._listing = Listing(
+                session.words, session.catalogue, session.entries, predictions=self._predictions
+            )
         return self._listing
 
     def _note_change(self) -> None:
@@ -155,12 +202,20 @@ class RunsPlace(Place):
             return
         self._is_old = False
         runner, listing = self.session.runner, self._listing_of_now()
-        measured_now = runner.kept_as if runner.is_running else None
-        runs = [run for run in self.session.runs if run.path.name != measured_now]
+        measured_now = (runner.kept_as or "") if runner.is_running else ""
+        known, before = self.session.runs, self.page.runs
 
-        def then(lines: list[ListedRun]) -> None:
+        def work() -> Refreshed:
+            kept = {run.path.name: run for run in known}
+            kept.pop(measured_now, None)
+            lines = [listing.line(run) for run in kept.values()]
+            garbage.spare(lines, before)
+            guessed = [run for run in kept.values() if run.run_notes.guess is not None]
+            return lines, kept, guessed
+
+        def then(result: Refreshed) -> None:
+            lines, self._kept, self._guessed = result
             was_empty = self.page.is_empty
-            self._kept = {run.path.name: run for run in runs}
             self.page.show_runs(lines)
             if was_empty and lines and self._is_here:
                 self.table.setFocus()
@@ -170,11 +225,30 @@ class RunsPlace(Place):
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []
+            self._remind()
+            if unjudged := self._predictions.waiting(self._guessed):
+                self._judge(unjudged)
 
-        self.session.background.do(lambda: [listing.line(run) for run in runs], then)
+        self.session.background.do(work, then)
+
+    def _remind(self) -> None:
+        self._surprises.remind(self._guessed, self._listing_of_now())
+
+    def _judge(self, unjudged: Sequence[Kept]) -> None:
+        """Hold predictions against what was measured, a part at a time."""
+        if not self._is_judging:
+            self._is_judging = True
+            self.session.background.do_long(
+                partial(self._predictions.judge, unjudged), lambda _: self._take_judged()
+            )
+
+    def _take_judged(self) -> None:
+        self._is_judging = False
+        self._note_change()
 
     def _select_later(self, names: list[str]) -> None:
         """Select new runs once the list has them."""
+        self.go_back()
         self._to_select = names
 
     def _chosen(self) -> list[Kept]:
@@ -187,30 +261,35 @@ class RunsPlace(Place):
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
-            self.details.show_several(len(chosen), self._why_not_comparable(chosen))
+            self._show_several(chosen)
         else:
             self.details.show_nothing()
-        self._allow()
+        self._allow(chosen)
 
-    def _why_not_comparable(self, chosen: Sequence[Kept]) -> str | None:
-        say = self.session.words.say
-        if len(chosen) != 2 or any(run.problem for run in chosen):
-            return say("runs.compare_two")
-        if chosen[0].experiment != chosen[1].experiment:
-            return say("runs.compare_other")
-        return ""
+    def _show_several(self, chosen: Sequence[Kept]) -> None:
+        words, hint = self.session.words, ""
+        why_not = why_not_comparable(words, chosen)
+        if not why_not and len(chosen) == 2:
+            a, b = (self._listing_of_now().when(at)[1] for at in sorted(run.at for run in chosen))
+            hint = words.say("runs.compare_order", {"a": a, "b": b})
+        are_pinned = all(run.run_notes.pinned for run in chosen)
+        can_collage = sum(not run.problem for run in chosen) > 1
+        self.details.show_several(
+            len(chosen), why_not, hint, can_collage=can_collage, are_pinned=are_pinned
+        )
 
-    def _allow(self) -> None:
-        chosen = self._chosen()
+    def _allow(self, chosen: Sequence[Kept] | None = None) -> None:
+        chosen = self._chosen() if chosen is None else chosen
         damaged = sum(run.problem is not None for run in chosen)
-        known = [run for run in self._kept.values() if run.problem is None]
-        has_others = any(
-            run.experiment == one.experiment and run is not one for one in chosen for run in known
+        has_others = len(chosen) == 1 and any(
+            run.experiment == chosen[0].experiment and run is not chosen[0]
+            for run in self._kept.values()
+            if run.problem is None
         )
         self.actions_.allow(
             whole=len(chosen) - damaged,
             damaged=damaged,
-            comparable=self._why_not_comparable(chosen) == "",
+            comparable=why_not_comparable(self.session.words, chosen) == "",
             has_others=has_others,
             can_undo=self.archive.can_undo,
         )
@@ -246,9 +325,25 @@ class RunsPlace(Place):
             self._compare()
 
     def _compare(self) -> None:
-        """Open the older of two runs, with the newer beside it."""
-        a, b = sorted(self._chosen(), key=lambda run: run.at)
+        """Open the older of two runs with the newer beside it; show more of them as a table."""
+        a, b, *more = sorted(self._chosen(), key=lambda run: run.at)
+        if more:
+            self.sheets.show_beside([a, b, *more])
+            return
         self.session.go(EXPERIMENTS, experiment=a.experiment, run=a.path, beside=b.path)
+
+    def _show_collage(self) -> None:
+        self.details.hand_on()
+        self.stack.show_collage([run.path for run in self._chosen()])
+
+    def _turn(self) -> None:
+        """Give the keys to the side that is shown."""
+        collage = self.stack.currentWidget() if self.stack.has_collage else None
+        self.setFocusProxy(collage or self.table)
+        if self._is_here and collage is not None:
+            self.stack.focus_collage()
+        elif self._is_here:
+            self.table.setFocus()
 
     def _describe(self, key: str, said: Said) -> None:
         run = self._kept.get(key)
@@ -265,27 +360,15 @@ class RunsPlace(Place):
         change = partial(msgspec.structs.replace, name=name, note=note, tags=tags)
         self.archive.describe(run, change, done)
 
-    def _pin(self, runs: Sequence[Kept]) -> None:
-        """Pin the runs; unpin them if all of them are pinned."""
-        whole = [run for run in runs if run.problem is None]
-        is_pinned = not all(run.run_notes.pinned for run in whole)
-        for run in whole:
-            change = partial(msgspec.structs.replace, pinned=is_pinned)
-            self.archive.describe(run, change, self._complain)
+    def _report(self) -> None:
+        """Show what a report of the chosen run would tell, and offer to write it."""
+        from app.window.core.reporting import Reporting  # with all that writes reports
 
-    def _complain(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self.session.troubled.emit(problem)
-
-    def _export(self) -> None:
-        runs = [run for run in self._chosen() if run.problem is None]
-        export = partial(self.archive.export, runs)
-        if len(runs) == 1:
-            target = choose_target(self, self.session, runs[0].path.name)
-            if target is not None:
-                complete(self.session, self, target, SUFFIXES, export)
-        elif (folder := choose_folder(self, self.session)) is not None:
-            export(folder)
+        (run,) = self._chosen()
+        if self._reporting is None:
+            self._reporting = Reporting(self.session, self)
+        self.details.hand_on()  # a note that is being typed
+        self._reporting.open(run.path)
 
     def _delete(self) -> None:
         self.details.hand_on()

@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.shell.finding import FOUND_BY
 from widgets.frame.rail import Rail
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class Actions(QObject):
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
         self._session.asked_for_doctor.connect(self.show_doctor)
+        window.lecture_mode.kept.connect(self._allow_handout)
         self._use_letters()
         self._allow_stop()
+        self._allow_handout()
 
     def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         """Yield the key of the words, the shortcuts, and the act."""
@@ -38,10 +41,14 @@ class Actions(QObject):
         yield "places.map", "Ctrl+1", lambda: window.go(Target(MAP))
         yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
         yield "places.experiments", "Ctrl+3", lambda: window.go(Target(EXPERIMENTS))
-        yield "places.runs", "Ctrl+4", lambda: window.go(Target(RUNS))
+        yield "places.checkup", "Ctrl+4", lambda: window.go(Target(CHECKUP))
+        yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
+        yield "runs.collage_page", "", lambda: window.go(Target(RUNS, then="collage"))
+        yield "playlist.lecture", "", lambda: window.show_playlist(None)
+        yield "handout.open", "", window.lecture_mode.show_handout
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
-        yield "frame.stop_run", "Escape", lambda: self._session.runner.stop()
+        yield "frame.stop_run", "Escape", self._session.stop
         yield "frame.larger", "Ctrl++ Ctrl+=", lambda: preferences.zoom_by(1)
         yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
         yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
@@ -128,18 +135,23 @@ class Actions(QObject):
         return [action for key, action in self._actions.items() if key.startswith(keys)]
 
     def _follow_runs(self) -> None:
-        runner = self._session.runner
-        runner.began.connect(self._allow_stop)
-        runner.ended.connect(self._allow_stop)
+        for each in (self._session.runner, self._session.checking):
+            each.began.connect(self._allow_stop)
+            each.ended.connect(self._allow_stop)
 
     def _allow_stop(self) -> None:
         """Leave Esc to the focused widget unless there is a run to stop."""
-        is_running = self._session.is_awake and self._session.runner.is_running
-        self._actions["frame.stop_run"].setEnabled(is_running)
+        self._actions["frame.stop_run"].setEnabled(self._session.is_measuring)
+
+    def _allow_handout(self) -> None:
+        """Offer a handout once a lecture was held."""
+        self._actions["handout.open"].setVisible(self._window.lecture_mode.has_handout)
 
     def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._session.words.say(key), self._window)
         action.setShortcuts([QKeySequence(each) for each in keys.split()])
+        if self._session.words.has(f"{key}_found_by"):
+            action.setProperty(FOUND_BY, self._session.words.say(f"{key}_found_by"))
         action.triggered.connect(lambda _checked=False: act())
         self._window.addAction(action)
         return action

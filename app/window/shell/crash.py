@@ -27,7 +27,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.window.shell.anonymous import anonymous
+from app.anonymous import anonymous
 from experiments.core.words import Words
 from machine.text import escaped
 

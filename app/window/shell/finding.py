@@ -15,6 +15,7 @@ from app.window.core.target import EXPERIMENTS
 from experiments.core.words import Words
 from widgets.sheets.palette import Choice
 
+FOUND_BY = "found_by"  # property of an action: words by which it is found too
 RUNS_LISTED = 200
 
 
@@ -48,7 +49,8 @@ def _known(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) ->
     for title, actions in groups:
         for action in actions:
             if action.isEnabled():
-                yield Choice(action.text(), title, _keys(action), action.trigger)
+                about = (action.property(FOUND_BY),) if action.property(FOUND_BY) else ()
+                yield Choice(action.text(), title, _keys(action), action.trigger, about)
     words = session.words
     settings = _settings(words)
     for experiment_id in session.catalogue.ids():

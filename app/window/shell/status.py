@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.report import time_left
 from app.window.core.place import Place
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS
+from app.window.core.target import CHECKUP, EXPERIMENTS
 from experiments.engine import messages
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual
@@ -33,7 +33,7 @@ class Status(QObject):
         self._texts.timeout.connect(self._refresh)
         self._power = QTimer(self, interval=POWER_EVERY_MS)
         self._power.timeout.connect(self._ask_power)
-        line.stop_wanted.connect(lambda: session.runner.stop())
+        line.stop_wanted.connect(session.stop)
         line.run_wanted.connect(self._show_run)
         session.machine_changed.connect(self._show_machine)
         session.sampled.connect(self._sample)
@@ -53,6 +53,9 @@ class Status(QObject):
         self._session.runner.began.connect(self._show_running)
         self._session.runner.moved.connect(self._show_running)  # like the page
         self._session.runner.ended.connect(self._show_running)
+        checking = self._session.checking
+        for signal in (checking.began, checking.heard, checking.ended):
+            signal.connect(self._show_running)
         self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
         self._power.start()
@@ -82,7 +85,7 @@ class Status(QObject):
 
     def _refresh(self) -> None:
         say = self._session.words.say
-        if len(self._busy) == SAMPLES and not self._session.runner.is_running:
+        if len(self._busy) == SAMPLES and not self._session.is_measuring:
             known, key = self._session.known_load.count, "frame.quiet"
             if min(self._busy) >= QUIET_BELOW:
                 key = "frame.busy_by_known_load" if known else "frame.busy"
@@ -90,13 +93,19 @@ class Status(QObject):
             limits = {"samples": SAMPLES, "below_fraction": QUIET_BELOW}
             about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
             self._line.show_load(say(key, values), about)
-        elif self._session.runner.is_running:
+        elif self._session.is_measuring:
             self._forget_load()  # the run's own load says nothing of other programs
         self._say_place()
 
     def _show_running(self) -> None:
         runner, say = self._session.runner, self._session.words.say
         run_state = runner.run_state
+        if self._session.checking.is_running:
+            left_s = self._session.checking.left_s
+            begins = say("checkup_page.begun")
+            left = begins if left_s is None else say("checkup_page.left", {"duration": left_s})
+            self._line.show_run(left, say("checkup_page.stop_help"))
+            return
         if not runner.is_running or run_state is None:
             self._line.show_run("")
             return
@@ -110,7 +119,9 @@ class Status(QObject):
 
     def _show_run(self) -> None:
         run_state = self._session.runner.run_state
-        if run_state is not None:
+        if self._session.checking.is_running:
+            self._session.go(CHECKUP)
+        elif run_state is not None:
             self._session.go(EXPERIMENTS, experiment=run_state.experiment.id)
 
     def _ask_power(self) -> None:

@@ -7,21 +7,24 @@ The first paint shows only the background in the theme's colours, so that it nee
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QMargins, QRect, QSize, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from app.window.core.session import Session
-from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
+    from app.window.catalogue.place import ExperimentsPlace
     from app.window.core.place import Place
+    from app.window.lecture.mode import LectureMode
     from app.window.shell.actions import Actions
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
@@ -34,7 +37,8 @@ PLACES = {
     MAP: ("Ctrl+1", "app.window.map.place", "MapPlace"),
     LIVE: ("Ctrl+2", "app.window.live.place", "LivePlace"),
     EXPERIMENTS: ("Ctrl+3", "app.window.catalogue.place", "ExperimentsPlace"),
-    RUNS: ("Ctrl+4", "app.window.runs.place", "RunsPlace"),
+    CHECKUP: ("Ctrl+4", "app.window.checkup.place", "CheckupPlace"),
+    RUNS: ("Ctrl+5", "app.window.runs.place", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
 FRAME = QMargins(8, 40, 8, 8)  # kept free for frame and title bar, known only once shown
@@ -52,6 +56,7 @@ class Window(QWidget):
         super().__init__()
         self.session = session
         self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
         self._places: dict[str, Place] = {}
         self._back: list[str] = []
         self._painted = self._furnished = False
@@ -62,10 +67,12 @@ class Window(QWidget):
         self._closing: Closing
         self.preferences: Preferences
         self.actions_here: Actions
+        self.lecture_mode: LectureMode
         self._restore()
 
     def furnish(self) -> None:
         """Build the frame, the first place, and the actions."""
+        from app.window.lecture.mode import LectureMode
         from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing
@@ -79,11 +86,16 @@ class Window(QWidget):
         self._status = Status(session, line)
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
+        self.lecture_mode = LectureMode(self)
         self.actions_here = Actions(self, self._rail)
         self._furnished = True
+        self.setAcceptDrops(True)
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
+        session.asked_for_playlist.connect(self.show_playlist)
+        session.asked_for_lecture.connect(self.lecture_mode.begin)
+        session.asked_for_handout.connect(self.lecture_mode.show_record)
         session.noticed.connect(self._tell)
         session.troubled.connect(self._tell_trouble)
         last = session.settings.place
@@ -107,6 +119,15 @@ class Window(QWidget):
             place.go_back()
         place.open(target)
         self._status.show_place(place)
+
+    def show_playlist(self, path: Path | None) -> None:
+        """Show the panel in which a lecture is put together; `path` is one to open in it."""
+        if self.place.name != EXPERIMENTS:
+            self.go(Target(EXPERIMENTS))
+        place = cast("ExperimentsPlace", self.place)
+        if path is not None:
+            place.playlist.open(path)
+        place.playlist.show()
 
     def go_back(self) -> None:
         """Go one step back within the place, or else to the place before this one."""
@@ -172,6 +193,25 @@ class Window(QWidget):
 
     def _tell_trouble(self, problem: Problem) -> None:
         self._notices.tell(self.session.say(problem))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files that the place does not take, unless a sheet has the keys."""
+        from widgets.runs.takes_files import files_of
+        from widgets.sheets.overlay import Overlay
+
+        has_sheet = any(sheet.isVisible() for sheet in self.findChildren(Overlay))
+        if not has_sheet and files_of(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Show what is inside dropped files, in the place that they belong to."""
+        from app.window.core.drops import shown_elsewhere
+        from widgets.runs.takes_files import files_of
+
+        event.acceptProposedAction()
+        files = tuple(files_of(event.mimeData()))
+        if not shown_elsewhere(files, self.session):
+            self.go(Target(RUNS, files=files))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the background; after the first time, emit `painted`."""

@@ -140,10 +140,11 @@ def _repeat(times: int, job: Callable[[float, float], object], start: float, end
 def curves_of_round(
     params: Params, walls: Mapping[int, Run], cores: int
 ) -> Iterator[Speedup | Loss]:
-    """Yield a round's points of each curve, and its losses."""
+    """Yield a round's points of each curve, and its losses; none without its one worker."""
     measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
     fitted = parallel_fraction(params, measured, cores)
-    for workers, run in sorted(walls.items()):
+    for workers in sorted(measured):
+        run = walls[workers]
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
         if fitted is not None and len(walls) > 2:  # through a single point a fit would hide it
             law = GUSTAFSON if params.problem == GROWING else AMDAHL

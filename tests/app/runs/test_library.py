@@ -634,6 +634,17 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
     assert len(library.runs()) == 1
 
 
+def test_a_run_that_has_not_changed_stays_the_same_object(library):
+    path, other = keep(library, burst()), keep(library, ladder())
+    before = {run.path: run for run in library.runs()}
+
+    library.describe(before[path], RunNotes(note="new"))
+
+    after = {run.path: run for run in library.runs()}
+    assert after[other] is before[other]
+    assert after[path].run_notes.note == "new"
+
+
 def test_an_index_that_another_program_has_locked_is_told_once_and_the_files_are_read(library):
     told_of = []
     library.tell = told_of.append

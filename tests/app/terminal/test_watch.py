@@ -55,6 +55,26 @@ def test_a_recorded_watch_is_told_once_and_labelled(fake):
     assert "disks" in lines[-1]
     assert "network" in lines[-1]
     assert "gpu0:" in lines[-1]
+    assert "heat 6" in lines[-1]
+
+
+def test_a_machine_without_a_sensor_says_it_once_and_shows_no_heat(fake):
+    record(fake, virtual=True)
+
+    _, text = told(fake, terminal=True)
+    _, lines = told(fake, terminal=False)
+
+    assert "No sensor of the processor is in sight" in text.replace("\n", " ")
+    assert "°C" not in text
+    assert "heat " not in lines
+
+
+def test_in_a_pipe_each_sample_is_one_line_however_long(fake):
+    record(fake, gpus="pair")
+
+    _, text = told(fake, terminal=False, width=40)
+
+    assert len(text.splitlines()) == 6
 
 
 def test_in_a_terminal_everything_is_told_in_words(fake):
@@ -70,6 +90,8 @@ def test_in_a_terminal_everything_is_told_in_words(fake):
         "no packet was dropped",
         "gpu 0",
         "of 575 W",
+        "limit 95 °C",
+        "not slowed by heat",
     ):
         assert words in text.replace("\N{NO-BREAK SPACE}", " "), words
 

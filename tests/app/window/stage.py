@@ -72,6 +72,9 @@ class FakeRunner(QObject):
     def warm(self, experiment) -> None:
         self.warmed.append(experiment.id)
 
+    def is_warm(self, experiment) -> bool:
+        return experiment.id in self.warmed
+
     def stop(self) -> None:
         self.stops += 1
         self.is_stopping = True

@@ -41,6 +41,7 @@ from tests.app.window.whole import (
     show_page_running,
     show_runs,
 )
+from widgets.catalogue.card import MOST_TITLE_LINES, PADDING, Card
 from widgets.controls.elided import ElidedLabel
 from widgets.controls.search_field import SearchField
 from widgets.sheets.overlay import Overlay
@@ -372,6 +373,8 @@ def cut_off(widget: QWidget) -> str:
         part = QStyle.SubElement.SE_PushButtonContents
         room = widget.style().subElementRect(part, option, widget).width()
     needed = max(map(measure, widget.text().splitlines()))
+    if isinstance(widget, Card):  # it wraps its question, a little before the end of each line
+        room, needed = room - 2 * PADDING, round(1.2 * needed / MOST_TITLE_LINES)
     is_elided = isinstance(widget, ElidedLabel) or widget.text().endswith("…")
     is_elided = is_elided and bool(widget.toolTip())  # where all of them can be read
     return f"{room} wide, needs {needed}" if room < needed - 1 and not is_elided else ""

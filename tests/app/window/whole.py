@@ -14,7 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.context import Context
+from app.lecture.file import SUFFIX
+from app.lecture.lectures import SHIPPED
 from app.runs.library import Kept
+from app.runs.told import Told, retold
+from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
@@ -24,16 +28,19 @@ from app.window.experiment.place import ExperimentPage
 from app.window.live.place import LivePlace
 from app.window.runs.place import RunsPlace
 from app.window.shell.window import Window
+from experiments.core.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
+from tests.app.window.checkup import states as checkup
 from tests.app.window.stage import FakeRunner, drawing_of, entries, events, settle
 from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
 from widgets.controls.fold import Fold
+from widgets.runs.collage_page import CollagePage
 from widgets.style.look import Look
 
 Found = TypeVar("Found", bound=QWidget)
@@ -195,6 +202,17 @@ def show_catalogue_nothing_found(whole: Whole) -> None:
     whole.find(QLineEdit).setText("nothing such")
 
 
+def show_playlist(whole: Whole) -> None:
+    show_catalogue(whole)
+    whole.do("playlist.lecture")
+    whole.find(ExperimentsPlace).playlist.open(next(SHIPPED.glob(f"*{SUFFIX}")))
+
+
+def show_playlist_empty(whole: Whole) -> None:
+    show_catalogue(whole)
+    whole.do("playlist.lecture")
+
+
 def show_page_empty(whole: Whole) -> None:
     whole.window.go(Target(EXPERIMENTS, experiment="burst-random"))
 
@@ -326,6 +344,69 @@ def show_import_look(whole: Whole) -> None:
     (whole.folder / "torn.coreopsis.jsonl").write_bytes(b"{}\n")
     whole.find(RunsPlace).sheets.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
     whole.rest()
+
+
+def show_checkup_first(whole: Whole) -> None:
+    checkup.first(whole)
+
+
+def show_checkup_kept(whole: Whole) -> None:
+    checkup.kept(whole)
+
+
+def show_checkup_ended(whole: Whole) -> None:
+    checkup.ended(whole)
+
+
+def show_checkup_running(whole: Whole) -> None:
+    checkup.running(whole)
+
+
+def show_checkup_under_load(whole: Whole) -> None:
+    checkup.under_load(whole)
+
+
+def show_checkup_soak(whole: Whole) -> None:
+    checkup.soak(whole)
+
+
+def show_checkup_order(whole: Whole) -> None:
+    checkup.order(whole)
+
+
+def show_checkup_compared(whole: Whole) -> None:
+    checkup.compared(whole)
+
+
+def show_collage_empty(whole: Whole) -> None:
+    whole.do("runs.collage_page")
+
+
+def show_collage(whole: Whole) -> None:
+    """Of two experiments, one of the files damaged."""
+    show_collage_empty(whole)
+    paths = []
+    guesses = [("magnitude", at) for at in (2.0, 5.0, 30.0)] + [("choice", 2.0)]
+    for number, (kind, at) in enumerate(guesses):
+        made = burst(1.0 + number / 4) if kind == "magnitude" else threads()
+        told = Told(guess=Guess(kind=kind, at=(at,)), name="Ana")  # type: ignore[arg-type]
+        paths.append(whole.folder / f"{number}.coreopsis.jsonl")
+        paths[-1].write_bytes(retold(made.data, told))
+    stack = whole.find(RunsPlace).stack
+    stack.show_collage([*paths, whole.folder])
+    page = whole.find(CollagePage)
+    settle(lambda: bool(page.plots))
+
+
+def show_collage_table(whole: Whole) -> None:
+    show_collage(whole)
+    whole.find(CollagePage).turn.trigger()
+
+
+def show_export_question(whole: Whole) -> None:
+    show_runs(whole)
+    whole.find(RunsPlace).table.selectAll()
+    whole.do("runs.export_runs")
 
 
 def show_palette(whole: Whole) -> None:

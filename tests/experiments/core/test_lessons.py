@@ -239,3 +239,15 @@ def test_a_guess_is_judged_by_what_was_measured(lesson, shown):
     else:
         assert lesson.judge(Guess(kind="rank", at=tuple(right)), shown).is_right
         assert not lesson.judge(Guess(kind="rank", at=tuple(right)[::-1]), shown).is_right
+
+
+def test_what_was_measured_is_told_in_the_words_of_a_guess(lesson, shown):
+    right = lesson.right(shown)
+    told = lesson.told_right(shown)
+    if right is None:
+        assert told == ""
+    elif lesson.kind == "sketch":
+        assert len(told.split(", ")) == len(right)
+    else:
+        at = tuple(right) if lesson.kind == "rank" else (right,)
+        assert told == lesson.told(Guess(kind=lesson.kind, at=tuple(map(float, at))))

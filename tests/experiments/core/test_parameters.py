@@ -31,6 +31,7 @@ class Params:
     order: str = param("random", choices=("random", "sequential"))
     rate: float = param(1e9, unit="bytes/s")
     work: float = param(1e9, unit="flop/s")
+    heat: float = param(90.0, unit="celsius")
     methods: tuple[str, ...] = param(("a",), choices=lambda machine: ("a", "b", "c"))
 
 
@@ -58,6 +59,8 @@ def trouble(**settings):
         ("rate", "25.5 GB/s", 25.5e9),
         ("rate", "3e9", 3e9),
         ("work", "1.2TFLOP/s", 1.2e12),
+        ("heat", "87.5 °C", 87.5),
+        ("heat", "87.5C", 87.5),
         ("rounds", "7", 7),
         ("rounds", "7.0", 7),
         ("huge", "yes", True),
@@ -228,7 +231,7 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken():
 @pytest.mark.parametrize(
     ("value", "unit"),
     [(64 * MIB, "bytes"), (1.5e-8, "s"), (7200.0, "s"), (0.37, "fraction"), (14.3, "ratio"),
-     (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (1234, "")],
+     (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (95.0, "celsius"), (1234, "")],
 )  # fmt: skip
 def test_a_number_is_read_as_it_is_shown(value, unit):
     assert read_number(to_text(value, unit), unit) == pytest.approx(value)

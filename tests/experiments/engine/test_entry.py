@@ -270,3 +270,18 @@ def test_a_plain_worker_ends_with_standard_input_whatever_it_was_told(token):
         before(line)
         assert line.close() == 3
         assert not living(token)
+
+
+def test_a_warm_worker_has_all_that_numba_loads_with_the_first_loop():
+    program = """
+import sys
+from experiments.engine import worker
+worker._load(["numba"])
+before = set(sys.modules)
+import experiments.kernels.sums
+print([name for name in sys.modules if name.startswith("numba.") and name not in before])
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "[]\n"

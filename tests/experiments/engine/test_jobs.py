@@ -407,7 +407,10 @@ def test_a_guardian_that_is_asked_to_go_was_ended_from_outside(engine):
 
 
 def test_a_warm_worker_is_used(engine):
+    assert not engine.is_warm(misbehave())
     engine.warm(misbehave())
+    assert engine.is_warm(misbehave())
+    assert not engine.is_warm(misbehave(imports=("json",)))
     warm = engine._warm  # noqa: SLF001  (what it started is the subject)
     engine.warm(misbehave())
     run = start(engine)

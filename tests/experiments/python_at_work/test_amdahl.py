@@ -129,6 +129,7 @@ def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
         *("measured", "ideal", "gustafson"),
     }
     assert curves(params, walls) == {"measured", "ideal"}  # any law goes through one speedup
+    assert curves(params, {2: run}) == set()  # the sample of one worker was disturbed
 
 
 def curves(params, walls):

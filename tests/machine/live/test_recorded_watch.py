@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from machine.condition import Temperature
 from machine.live import recorded_watch
 from machine.live.gpu_samples import GpuProcess, GpuSample
+from machine.live.heat import HeatSample
 from machine.live.memory import MemorySample
 from machine.live.recorded_watch import BadWatch, RecordedWatch, beside, read, write
 from machine.live.sampler import Sample
@@ -135,3 +137,14 @@ def test_a_watch_lies_beside_the_file_of_its_machine(tmp_path):
     path = written(tmp_path, sample(0.5), name="workstation.watch.jsonl")
 
     assert beside(machine) == path
+
+
+def test_heat_is_kept_and_a_recording_of_an_older_version_has_none(tmp_path):
+    heat = HeatSample(sensors=(Temperature(name="Tctl", now_celsius=61.5),), watts=88.0)
+    path = written(tmp_path, sample(0.5, heat=heat))
+    assert read(path).samples[0].heat == heat
+
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    del lines[1]["heat"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert read(path).samples == (sample(0.5),)

@@ -151,7 +151,7 @@ def test_a_hidden_proc_stat_is_no_error(tree):
 def test_the_sample_has_the_fields_of_the_wire():
     sample = json.loads(json.dumps(dataclasses.asdict(Sampler().sample())))
     assert sample.keys() == {
-        *("t_s", "threads", "memory", "disks", "network", "gpus", "missing"),
+        *("t_s", "threads", "memory", "disks", "network", "gpus", "missing", "heat"),
     }
     assert sample["threads"][0].keys() == {"id", "busy", "hz", "steal_fraction"}
     messages.encode(messages.Sample(**sample))
@@ -174,7 +174,9 @@ def unexplained(sample):
         for key, value in dataclasses.asdict(sample.memory).items()
         if value is None and f"memory.{key}" not in what
     ]
-    return found
+    heat = {} if sample.heat is None else dataclasses.asdict(sample.heat)
+    found += [f"heat.{key}" for key, value in heat.items() if value is None] if heat else ["heat"]
+    return [name for name in found if name not in what]
 
 
 def test_all_that_a_sample_does_not_know_is_explained(clock):

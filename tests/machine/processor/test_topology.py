@@ -189,3 +189,16 @@ def test_a_recorded_laptop_has_its_kinds_of_cores(recorded):
 @pytest.mark.parametrize("name", ["64amd64-4s2n4ca2co", "96em64t-4no4pa3ca2co", "256ppc-8n8s4t"])
 def test_recorded_machines_with_shared_caches_of_one_kind_have_no_kinds(recorded, name):
     assert {*column(recorded(name).cpu.threads_list, "kind")} == {None}
+
+
+@pytest.mark.parametrize("number", [2**14, 999_999_999])
+def test_a_thread_that_only_damage_could_number_is_none(tree, read, number):
+    """What is read must be a machine that can be read again."""
+    tree.cpus(2)
+    (tree.root / f"sys/devices/system/cpu/cpu{number}").mkdir()
+    (tree.root / "sys/devices/system/cpu/present").unlink(missing_ok=True)
+    (tree.root / "sys/devices/system/cpu/online").unlink(missing_ok=True)
+    threads, _ = read()
+    assert column(threads, "id") == [0, 1]
+    (tree.root / "sys/devices/system/cpu/online").write_text(f"0-{2**14}\n")
+    assert all(thread.id < 2**14 for thread in read()[0])

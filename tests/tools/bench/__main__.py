@@ -31,8 +31,12 @@ PARTS = (
     "drawing",
     "map",
     "library",
+    "reporting",
+    "collage",
     "inspecting",
     "terminal",
+    "checkup",
+    "lecture",
 )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app import garbage
 from experiments.core.catalogue import Catalogue
 from experiments.core.lessons import taught
 from experiments.core.shelves import homes
@@ -31,19 +33,30 @@ def lines() -> Iterator[Line]:
     look.wear(look.theme)
     known = homes()
     written = [each.id for each in Catalogue() if taught(each, known[each.id]) is not None]
+    garbage.leave_to_us()  # as the window does
     times = {id_: _explained_s(application, look, id_) for id_ in written}
-    slowest = max(times, key=lambda id_: times[id_])
-    half = sorted(times.values())[len(times) // 2]
+    gc.enable()
+    lasted, computed = ({id_: pair[place] for id_, pair in times.items()} for place in (0, 1))
     yield Line(
         f"from the last event to the explanation, the slowest of {len(times)} lessons",
-        f"{show(times[slowest], 's')} ({slowest}), half {show(half, 's')}",
+        _slowest(lasted),
         show(BUDGET_S, "s"),
-        times[slowest] <= BUDGET_S,
+        max(lasted.values()) <= BUDGET_S,
     )
+    yield Line("of it the window's own thread computes", _slowest(computed))
 
 
-def _explained_s(application: Any, look: Any, id_: str) -> float:
-    """Return the seconds for a run like the shipped one, whose question was answered before."""
+def _slowest(times: dict[str, float]) -> str:
+    slowest = max(times, key=lambda id_: times[id_])
+    half = sorted(times.values())[len(times) // 2]
+    return f"{show(times[slowest], 's')} ({slowest}), half {show(half, 's')}"
+
+
+def _explained_s(application: Any, look: Any, id_: str) -> tuple[float, float]:
+    """Return the seconds until a run like the shipped one is explained, and those of this thread.
+
+    Its question was answered before.
+    """
     from tests.app.window.stage import Stage, settle
 
     path = homes()[id_].recording
@@ -64,14 +77,15 @@ def _explained_s(application: Any, look: Any, id_: str) -> float:
         settle(lambda: not stage.drawing.isActive())
         eye = _eye()
         application.installEventFilter(eye)
-        start_s = time.perf_counter()
+        start_s, thread_s = time.perf_counter(), time.thread_time()
         stage.runner.hear(recording.finished)
         assert lesson.step is Step.EXPLAIN
         settle(lambda: eye.seen_s is not None)
-        took_s = eye.seen_s - start_s
+        took_s, computed_s = eye.seen_s - start_s, eye.computed_s - thread_s
         application.removeEventFilter(eye)
         stage.close()
-    return took_s
+    garbage.collect_due()
+    return took_s, computed_s
 
 
 def _eye() -> Any:
@@ -83,11 +97,12 @@ def _eye() -> Any:
 
     class Eye(QObject):
         seen_s: float | None = None
+        computed_s = 0.0
 
         def eventFilter(self, watched: QObject, event: QEvent) -> bool:
             is_words = event.type() == QEvent.Type.Paint and isinstance(watched, QLabel)
             if is_words and self.seen_s is None and isinstance(watched.parent(), Explanation):
-                self.seen_s = time.perf_counter()
+                self.seen_s, self.computed_s = time.perf_counter(), time.thread_time()
             return False
 
     return Eye()

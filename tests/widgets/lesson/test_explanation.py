@@ -11,7 +11,7 @@ from experiments.core import words
 from experiments.core.lessons import Explained, Source
 from widgets.controls.wrapped import WrappedLink
 from widgets.lesson.explanation import Explanation
-from widgets.lesson.paragraph import with_numbers
+from widgets.lesson.paragraph import Paragraph, with_numbers
 from widgets.lesson.remembered_guess import GuessNote
 from widgets.style.theme import MONO
 
@@ -115,6 +115,50 @@ def test_another_one_takes_its_place_and_none_is_told(explanation):
 
     explanation.show_explained(None)
     assert texts(explanation) == [ENGLISH.say("lesson.cannot_tell")]
+
+    explanation.show_explained(TOLD)
+    assert texts(explanation)[0] == TOLD.headline
+
+
+def test_only_what_holds_of_this_run_stands_beside_it(explanation):
+    for beside in (("A quiet machine.",), (), ("Three", "new", "ones.")):
+        explanation.show_explained(dataclasses.replace(TOLD, beside=beside))
+        read = texts(explanation)
+        place = read.index(TOLD.text) + 1
+        end = read.index(ENGLISH.say("lesson.many_believe"))
+        assert tuple(read[place:end]) == beside
+
+
+def test_the_links_of_the_run_before_are_gone(explanation, qtbot):
+    explanation.show_explained(TOLD, view="Lanes", to="simd", title="How wide is a lane?")
+
+    with qtbot.waitSignal(explanation.experiment_wanted) as heard:
+        qtbot.mouseClick(link(explanation, "How wide"), Left)
+    assert heard.args == ["simd"]
+    links = [each.accessibleName() for each in explanation.findChildren(WrappedLink)]
+    assert links == [
+        ENGLISH.say("lesson.look_at", {"view": "Lanes"}),
+        "How wide is a lane? \N{RIGHTWARDS ARROW}",
+    ]
+    assert [
+        each.text().replace("\n", " ") for each in explanation.findChildren(WrappedLink)
+    ] == links
+
+
+def test_a_paragraph_is_as_high_as_its_text(look, shown):
+    paragraph = shown(Paragraph(look, "Short."))
+    height = paragraph.heightForWidth(200)
+    assert paragraph.heightForWidth(200) == height
+
+    paragraph.tell("Long enough for more than one line of two hundred pixels.")
+    higher = paragraph.heightForWidth(200)
+    assert higher > height
+    assert paragraph.heightForWidth(100) > higher
+
+    font = paragraph.font()
+    font.setPointSize(30)
+    paragraph.setFont(font)
+    assert paragraph.heightForWidth(200) > higher
 
 
 def test_it_is_as_wide_as_its_column(explanation):

@@ -14,7 +14,7 @@ from machine.live.gpu_samples import NAMES
 from machine.live.recorded_watch import write
 from machine.model import Machine, from_json, is_virtual
 from tests import ROOT
-from tests.gallery.live_samples import samples
+from tests.gallery.live_samples import heat, no_heat, samples
 from tests.gallery.made_gpus import Kind
 
 FOLDER = ROOT / "resources" / "machines"
@@ -56,6 +56,13 @@ def stream(name: str) -> Iterator[dict[str, Any]]:
                 thread["steal_fraction"] = 0.0  # no host is there to take time away
         for disk, disk_name in zip(told["disks"], disks, strict=True):
             disk["name"] = disk_name
+        temperatures, limits = machine.cpu.temperatures, machine.cpu.power_limits
+        told["heat"] = None
+        if temperatures:
+            watts = limits[0].watts if limits and limits[0].watts else 80.0 * len(temperatures)
+            told["heat"] = heat(sample.t_s, *temperatures, watts=0.6 * watts)
+        elif not is_virtual(machine):
+            told["missing"] = [*told["missing"], no_heat()]
         told["network"] = [{**told["network"][0], "name": card} for card in cards[:1]]
         told["memory"] = _scaled(told["memory"], machine.memory.total_bytes)
         for gpu, known in zip(told["gpus"], machine.gpus, strict=True):

@@ -118,7 +118,8 @@ def test_without_samples_there_are_no_tiles(qtbot, look, english):
 def test_there_are_tiles_for_what_is_there(qtbot, look, english):
     board = board_of(qtbot, look, english)
 
-    assert list(board.tiles) == ["cores", "memory", "disks", "network", "swap", "clock", "stolen"]
+    names = ["cores", "memory", "disks", "network", "swap", "clock", "heat", "stolen"]
+    assert list(board.tiles) == names
 
 
 def test_no_swap_space_and_no_host_have_no_tiles(qtbot, look, english):
@@ -338,6 +339,26 @@ def test_loads_are_one_thread_or_all(qtbot, controls):
     assert wanted == [1, 16]
     controls.offer_loads(1)
     assert len(controls.loads.actions()) == 1
+
+
+def test_each_gpu_can_be_loaded_in_two_ways(controls):
+    wanted: list[tuple[str, str]] = []
+    controls.gpu_load_wanted.connect(lambda *told: wanted.append(told))
+    controls.offer_loads(1, {"cuda:0": 0, "cuda:1": 1})
+
+    for action in controls.loads.actions()[1:]:
+        action.trigger()
+
+    gpus = ("cuda:0", "cuda:1")
+    assert wanted == [(kind, gpu) for gpu in gpus for kind in ("matmul", "copy")]
+
+
+def test_where_no_gpu_can_be_loaded_the_menu_says_why(controls):
+    controls.offer_loads(1, why_none="There is none.")
+
+    last = controls.loads.actions()[-1]
+    assert "There is none." in last.text()
+    assert not last.isEnabled()
 
 
 def test_a_second_click_ends_the_load(qtbot, controls):

@@ -126,9 +126,10 @@ def test_every_button_asks_for_what_it_says(qtbot, shown, button, signal, how):
 def test_what_an_exported_file_does_not_have_is_said_where_it_is_typed_and_exported(shown):
     shown.details.show_run(RUN)
 
-    for field in (shown.details.name, shown.details.note, shown.details.tags):
+    assert "only if you say so" in shown.details.name.toolTip()
+    for field in (shown.details.note, shown.details.tags):
         assert "an exported file does not have it" in field.toolTip()
-    assert "without name, note and tags" in shown.details.buttons.export.toolTip()
+    assert "without note and tags" in shown.details.buttons.export.toolTip()
 
 
 def test_a_damaged_file_shows_its_sentence_and_can_only_be_deleted(shown):
@@ -303,14 +304,14 @@ def test_every_control_has_a_name_and_tab_goes_through_all_of_them(qtbot, shown)
     shown.details.show_run(RUN)
     shown.details.buttons.open.setFocus()
     seen = []
-    for _ in range(10):
+    for _ in range(11):
         focused = shown.window.focusWidget()
         seen.append(focused)
         assert focused.accessibleName() or focused.text()
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     inside, buttons = shown.details, shown.details.buttons
     assert seen == [
-        buttons.open, buttons.again, buttons.replay, buttons.pin, buttons.export,
+        buttons.open, buttons.again, buttons.report, buttons.replay, buttons.pin, buttons.export,
         buttons.delete, buttons.compare_with, inside.name, inside.note, inside.tags,
     ]  # fmt: skip
 

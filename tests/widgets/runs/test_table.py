@@ -8,13 +8,18 @@ from PySide6.QtGui import QColor, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QStyleOptionHeaderV2
 
 from tests.widgets.runs.samples import WORDS, damaged, run, worn
-from widgets.runs.listed import Result
+from widgets.runs.listed import Prediction, Result
 from widgets.runs.model import Column
 from widgets.runs.table import RunsTable
 from widgets.style import theme
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT = Qt.MouseButton.LeftButton
+
+HIT = Prediction(guess="2×", said="said 2×", right="3×", was="was 3×", verdict="hit")
+SURPRISE = Prediction(
+    guess="2×", said="said 2×", right="90×", was="was 90×", verdict="surprise", is_surprise=True
+)
 
 
 @pytest.fixture
@@ -131,12 +136,21 @@ def test_what_is_pinned_stays_on_top_in_every_order(table):
 def test_every_cell_says_its_words_to_those_who_do_not_see_it(table):
     results = (Result("speedup", "2×", 2.0), Result("time", "3 s", 3.0))
     table.show_runs(
-        [run(1, is_pinned=True, results=results, settings=("A 1", "B 2"), ending="Stopped")]
+        [
+            run(
+                1,
+                is_pinned=True,
+                results=results,
+                settings=("A 1", "B 2"),
+                ending="Stopped",
+                prediction=HIT,
+            )
+        ]
     )
     texts = [table.runs.index(0, column).data() for column in Column]
     assert texts == [
-        "pinned", "when 1 · full", "Question 1 · Stopped", "speedup 2× · time 3 s", "A 1 · B 2",
-        "Test CPU",
+        "pinned", "when 1 · full", "Question 1 · Stopped", "speedup 2× · time 3 s",
+        "hit · said 2× · was 3×", "A 1 · B 2", "Test CPU",
     ]  # fmt: skip
 
 
@@ -180,6 +194,8 @@ def test_every_kind_of_run_is_drawn(qtbot, mode, zoom):
         [
             run(1, is_pinned=True, tags=("a" * 90, "b"), settings=("A 1", "B 2")),
             run(2, ending="Failed", is_troubled=True, note="n", question="q"),
+            run(5, prediction=HIT),
+            run(6, prediction=SURPRISE),
             run(3, ending="Stopped", title="x" * 300, results=()),
             damaged(4),
         ]
@@ -216,25 +232,30 @@ def test_columns_that_say_nothing_are_left_out(table):
         return [column for column in Column if table.isColumnHidden(column)]
 
     table.show_runs([run(1), run(2)])
-    assert hidden() == [Column.SETTINGS, Column.MACHINE]
+    assert hidden() == [Column.PREDICTION, Column.SETTINGS, Column.MACHINE]
     table.show_runs([run(1), run(2, machine="Another CPU")])
-    assert hidden() == [Column.SETTINGS]
+    assert hidden() == [Column.PREDICTION, Column.SETTINGS]
     table.show_runs([run(1, settings=("rounds 3",)), run(2)])
-    assert hidden() == [Column.MACHINE]
+    assert hidden() == [Column.PREDICTION, Column.MACHINE]
+    table.show_runs([run(1, prediction=HIT), run(2)])
+    assert hidden() == [Column.SETTINGS, Column.MACHINE]
 
 
 def test_columns_that_have_no_room_are_left_out_and_come_back(table):
-    table.show_runs([run(1, settings=("rounds 3",)), run(2, machine="Another CPU")])
+    table.resize(1100, 500)
+    table.show_runs([run(1, settings=("rounds 3",), prediction=HIT), run(2, machine="Another CPU")])
 
     def hidden():
         return [column for column in Column if table.isColumnHidden(column)]
 
     assert hidden() == []
-    table.resize(700, 500)
+    table.resize(780, 500)
     assert hidden() == [Column.SETTINGS, Column.MACHINE]
+    table.resize(640, 500)
+    assert hidden() == [Column.PREDICTION, Column.SETTINGS, Column.MACHINE]
     table.resize(300, 500)
-    assert hidden() == [Column.RESULT, Column.SETTINGS, Column.MACHINE]
-    table.resize(1000, 500)
+    assert hidden() == [Column.RESULT, Column.PREDICTION, Column.SETTINGS, Column.MACHINE]
+    table.resize(1100, 500)
     assert hidden() == []
 
 

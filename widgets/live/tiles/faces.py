@@ -6,14 +6,25 @@ After Brendan Gregg's USE method. An unknown value is replaced by its reason.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.model import Machine, is_virtual
 from widgets.live.history import Moment
-from widgets.live.tiles.face import Face, Reasons, joined, lines, part_of, percent, shown_bytes
+from widgets.live.tiles.face import (
+    ErrorState,
+    Face,
+    Reasons,
+    joined,
+    lines,
+    part_of,
+    percent,
+    shown_bytes,
+)
 
 MUCH_STOLEN_FRACTION = 0.05
+MOST_NAMED = 12  # sensors in the tip
 LITTLE_AVAILABLE_FRACTION = 0.05
 PLACES = (
     "disks",
@@ -21,6 +32,7 @@ PLACES = (
     "gpus",
     "threads",
     "threads[*].hz",
+    "heat",
 )  # a note lists missing ones
 
 
@@ -90,6 +102,45 @@ class Faces:
             parts.append(self._words.say("live.clock_limit", {"limit_hz": limit}))
         return Face(number=show(high, "hz"), detail=joined(parts))
 
+    def heat(self, moment: Moment) -> Face:
+        """Return the temperature and power of the processor, and how often heat slowed it down."""
+        say, heat = self._words.say, moment.heat or {}
+        sensors = sorted(
+            (each for each in heat.get("sensors", ()) if each.get("now_celsius") is not None),
+            key=lambda sensor: -sensor["now_celsius"],
+        )
+        watts = heat.get("watts")
+        parts = [None if watts is None else show(watts, "watts")]
+        if sensors and (limit := sensors[0].get("critical_celsius")) is not None:
+            parts.append(say("live.heat_limit", {"limit_celsius": limit}))
+        if len(sensors) > 1:
+            parts.append(say("live.hottest", {"count": len(sensors)}))
+        unknown = ""
+        if not sensors:
+            unknown = self.reasons.why("heat.sensors", "heat.sensors[*].now_celsius", "heat")
+        throttled, state = self._throttled(heat)
+        return Face(
+            number=show(sensors[0]["now_celsius"], "celsius") if sensors else say("live.unknown"),
+            detail=lines(unknown, joined(parts), throttled if state == "none" else ""),
+            errors=throttled if state == "some" else "",
+            error_state=state,
+            known=bool(sensors),
+            tip="\n".join(
+                say("live.heat_of", {"name": each["name"], "celsius": each["now_celsius"]})
+                for each in sensors[:MOST_NAMED]
+            ),
+        )
+
+    def _throttled(self, heat: Mapping[str, Any]) -> tuple[str, ErrorState]:
+        """Return how often heat slowed the processor down since Live began."""
+        counts = [heat.get(f"throttled_{parts}") for parts in ("cores", "packages")]
+        known = [count for count in counts if count is not None]
+        if not known:
+            return "", "unknown"
+        if not max(known):
+            return self._words.say("live.not_throttled"), "none"
+        return self._words.say("live.throttled", {"count": max(known)}), "some"
+
     def stolen(self, moment: Moment) -> Face:
         """Return the share of time that the host gave to others."""
         share = moment.stolen_fraction
@@ -118,6 +169,7 @@ class Faces:
             "gpus": self._words.say("live.gpus"),
             "threads": self._words.say("live.threads"),
             "threads[*].hz": self._words.say("live.clocks"),
+            "heat": self._words.say("live.heat"),
         }
         by_reason: dict[str, list[str]] = {}
         for entry in self._unsampled:

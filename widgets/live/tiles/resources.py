@@ -20,6 +20,7 @@ from widgets.live.tiles.gpu_faces import GpuFaces
 from widgets.live.tiles.io_faces import IoFaces, flow
 
 BEFORE_GPUS = 5  # tiles; later ones matter less than a GPU
+HOT_CELSIUS = 100.0  # the top of the scale of the processor's temperature
 FEW_GPUS = 2  # up to this many have several tiles each
 PCIE = ("pcie_received_bytes_per_s", "pcie_sent_bytes_per_s")
 NVLINK = ("nvlink_received_bytes_per_s", "nvlink_sent_bytes_per_s")
@@ -34,6 +35,7 @@ class Resource:
     share: Value
     reading: Callable[[Moment], str | None]
     scale: Scale | None = None
+    unit: str = "bytes/s"  # of the scale
     series: int = 0
 
 
@@ -70,6 +72,7 @@ class Resources:
             "network": bool(moment.network),
             "swap": bool(moment.memory.get("swap_total_bytes")),
             "clock": moment.highest_hz is not None,
+            "heat": moment.heat is not None,
             "stolen": self._faces.may_be_robbed(moment),
         }
         self._seen |= {name for name, is_there in there.items() if is_there}
@@ -109,6 +112,7 @@ class Resources:
             ),
             "swap": _shared(say("live.swap"), faces.swap, lambda m: m.swap_fraction, 1),
             "clock": self._clock(),
+            "heat": self._heat(),
             "stolen": _shared(say("live.stolen"), faces.stolen, lambda m: m.stolen_fraction, 3),
         }
 
@@ -124,7 +128,21 @@ class Resources:
             share=scale.share,
             reading=lambda m: None if m.highest_hz is None else show(m.highest_hz, "hz"),
             scale=scale,
+            unit="hz",
             series=2,
+        )
+
+    def _heat(self) -> Resource:
+        """Return the temperature; about 100 °C most processors slow down."""
+        scale = Scale(lambda moment: moment.celsius, lambda highest: max(HOT_CELSIUS, highest))
+        return Resource(
+            title=self._words.say("live.heat_title"),
+            face=self._faces.heat,
+            share=scale.share,
+            reading=lambda m: None if m.celsius is None else show(m.celsius, "celsius"),
+            scale=scale,
+            unit="celsius",
+            series=1,
         )
 
     def _of_gpu(self, index: int, part: str) -> Resource:

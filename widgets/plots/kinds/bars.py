@@ -22,7 +22,8 @@ from widgets.plots.ticks import placed
 from widgets.style.theme import STEP, Theme
 
 ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the space around it
-BAR, HALF_BAR = 0.38, 0.24  # thickness in rows: of one bar, and of each of two runs' bars
+HALF_BAR = 0.24  # thickness in rows of each of two runs' bars
+SCATTER = 0.266  # height in rows of the dots of one bar
 GHOST_BAR = 0.6  # wider than the bar over it, which may be longer
 APART = 0.21  # distance of two runs' bars from the middle of their row
 SECOND_ALPHA = 130  # of the other run's bars
@@ -51,15 +52,14 @@ class _Bar:
         """The place of the bar on the axis of names."""
         return self.row + self.side * APART
 
-    @property
-    def halves(self) -> tuple[float, float]:
-        """The distances from its middle to its upper and lower edge."""
-        half = (HALF_BAR if self.side else GHOST_BAR if self.is_ghost else BAR) / 2
+    def halves(self, bar: float) -> tuple[float, float]:
+        """Return the distances from its middle to its edges; a single bar is `bar` thick."""
+        half = (HALF_BAR if self.side else GHOST_BAR if self.is_ghost else bar) / 2
         return -half, half
 
     def scattered(self) -> list[float]:
         """Return places for the repeats around the middle, so that equal dots stay apart."""
-        width = 0.7 * (HALF_BAR if self.side else BAR)
+        width = 0.7 * HALF_BAR if self.side else SCATTER
         count = len(self.mark.repeats)
         return [self.middle + ((n * 7) % 9 - 4) / 9 * width for n in range(count)]
 
@@ -139,7 +139,7 @@ class BarsDrawing:
         area, theme = sheet.area, sheet.theme
         limits = [area.x_px(limit) for limit in self._limits()]
         for bar in self._bars:
-            top, bottom = (area.y_px(bar.middle + half) for half in bar.halves)
+            top, bottom = (area.y_px(bar.middle + half) for half in bar.halves(theme.bar))
             zero, end = area.x_px(0.0), area.x_px(bar.mark.value)
             rect = QRectF(QPointF(zero, top), QPointF(end, bottom)).normalized()
             alpha = SECOND_ALPHA if bar.is_second else 255

@@ -97,10 +97,10 @@ class RulerDrawing:
         low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
         font = _flag_font(theme)
         shares = [
-            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP) / size.width())
+            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP * theme.zoom) / size.width())
             for pin in self._pins
         ]
-        for _ in range(12):  # until the flags of the greatest values fit
+        for _ in range(round(12 * theme.zoom)):  # until the flags of the greatest values fit
             if all(place + min(share, 0.9) * (high - low) <= high for place, share in shares):
                 break
             high += 0.25
@@ -180,7 +180,7 @@ class RulerDrawing:
         painter, area = sheet.painter, sheet.area
         y = area.y_px(0.0)
         painter.save()
-        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5))
+        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5 * sheet.theme.thin))
         painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
         low, high = area.sight.x
         steps = ladder(10**low, 10**high, self._terms.unit(self._view.value))
@@ -210,7 +210,7 @@ class RulerDrawing:
             px, colour = area.x_px(pin.place), sheet.colour(pin.colour)
             middle = zero - up * (lift + row * row_px + height / 2)
             end = middle - up * height / 2 if row >= 0 else zero - up * lift
-            painter.setPen(QPen(QColor(colour), 1.5))
+            painter.setPen(QPen(QColor(colour), 1.5 * theme.thin))
             painter.drawLine(QPointF(px, zero), QPointF(px, end))
             if row >= 0:
                 rect = flat.translated(0, middle - height / 2)

@@ -11,11 +11,10 @@ from PySide6.QtGui import QColor, QFont
 
 from experiments.core.declare import Experiment, Record, specs
 from experiments.core.disturbed import loss_of
-from experiments.core.units import show
+from experiments.core.tables import in_words
 from experiments.core.words import Words
 from widgets.style.look import Look
 
-ROUND = "repeat"  # counted from 0 in files, shown from 1
 AnyIndex = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 ARROWS = {Qt.SortOrder.AscendingOrder: "↑", Qt.SortOrder.DescendingOrder: "↓"}
@@ -165,16 +164,8 @@ class RowsModel(QAbstractTableModel):
         return places
 
     def _text(self, value: Any, column: int) -> str:
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return self._words.say("data.yes") if value else self._words.say("data.no")
-        if self.columns[column] == ROUND:
-            return str(value + 1)
-        if isinstance(value, int | float):
-            return show(value, self._units[column])
-        key = f"{self._experiment.id}.choices.{value}"
-        return self._words.say(key) if self._words.has(key) else str(value)
+        name, unit = self.columns[column], self._units[column]
+        return in_words(self._words, self._experiment.id, name, unit, value)
 
     def _take_fonts(self) -> None:
         theme = self._look.theme

@@ -32,6 +32,7 @@ class Page(QWidget):
     """What the place asks of the page of an experiment."""
 
     back = Signal()
+    lecture_wanted = Signal(object)
     told = None
 
     def __init__(self, session):
@@ -41,7 +42,7 @@ class Page(QWidget):
         self.setLayout(column(self.button))
         self.action = QAction("Run", self)
 
-    def open(self, experiment_id):
+    def open(self, experiment_id, *, then=""):
         self.done.append(experiment_id)
         self.button.setFocus()
 
@@ -56,6 +57,9 @@ class Page(QWidget):
 
     def own_actions(self):
         return (self.action,)
+
+    def as_item(self):
+        return None
 
     def status(self):
         return "of the page"
@@ -398,7 +402,8 @@ def test_a_page_opened_from_elsewhere_gives_way_to_the_catalogue_unless_somethin
 
 def test_actions_are_those_of_what_is_shown(place):
     names = [action.text() for action in place.own_actions()]
-    assert names == ["Search", "Surprise me", "Show all"]
+    general = ["Search", "Surprise me", "Show all"]
+    assert names == [*general, "Add to the lecture", "Begin the lecture"]
     place.open(Target(EXPERIMENTS, experiment="gil-threads"))
     run, back = place.own_actions()
     assert (run.text(), back.text()) == ("Run", "Back to all experiments")

@@ -778,6 +778,42 @@ def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
     assert params["rounds"] == 5
 
 
+def test_a_run_like_another_is_compared_with_it_once_it_is_kept(qtbot, stage):
+    theirs = burst(2.0).write(stage.folder / "theirs.coreopsis.jsonl")
+    stage.page.open_run(theirs, then="compare")
+    qtbot.waitUntil(lambda: len(stage.runner.started) == 1)
+    ours = burst(at="2026-05-06T03:02:01+00:00")
+    stage.runner.hear(*events(ours))
+    comparing = stage.page.model.comparing
+    assert not comparing.is_on  # there is no file yet
+
+    stage.keep(ours)
+
+    qtbot.waitUntil(lambda: comparing.is_on)
+    assert [each.run for each in comparing.pair] == [stage_run(theirs), ours.run]
+    stage.do.stop_comparing.trigger()
+    stage.use_runs()
+    live_s(0.3)
+    assert not comparing.is_on  # once is enough
+
+
+def test_who_goes_elsewhere_before_it_ends_gets_no_comparison(qtbot, stage):
+    theirs = burst(2.0).write(stage.folder / "theirs.coreopsis.jsonl")
+    stage.page.open_run(theirs, then="compare")
+    qtbot.waitUntil(lambda: len(stage.runner.started) == 1)
+    stage.page.open("burst-random")
+    ours = burst(at="2026-05-06T03:02:01+00:00")
+    stage.runner.hear(*events(ours))
+    stage.keep(ours)
+    live_s(0.1)
+    assert not stage.page.model.comparing.is_on
+
+
+def stage_run(path) -> str:
+    """Return the id of the run in a file."""
+    return json.loads(path.read_bytes().split(b"\n")[0])["run"]
+
+
 def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
     stage.keep(burst(here=here))

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.runs.run_notes import read_notes
+from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import Spot
+from experiments.core.lesson_run import Guess, Spot
 from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
-from tests.app.window.stage import Stage, found, settle
+from tests.app.window.stage import Stage, found, live_s, settle
 from widgets.lesson.goals import Goals
 from widgets.lesson.prediction_input import PredictionInput
 from widgets.lesson.step_bar import StepBar
@@ -155,6 +157,32 @@ def test_until_it_is_predicted_or_skipped_an_earlier_result_stays_covered(qtbot,
     settle(lambda: read_notes(path).skipped or lesson.run is None)
 
 
+def test_a_question_that_is_asked_again_covers_what_was_found_and_takes_a_new_answer(stage):
+    from tests.app.recordings import burst
+
+    (path,) = stage.keep(burst())
+    guess = Guess(kind="magnitude", at=(1000.0,), sure=3)
+    notes_path(path).write_bytes(msgspec.json.encode(RunNotes(guess=guess)))
+    stage.use_runs()
+    stage.page.open("burst-random")
+    lesson = lesson_of(stage)
+    settle(lambda: stage.page.model.run_state is not None)
+    assert lesson.guess == guess
+
+    stage.page.open("burst-random", then="ask")
+
+    assert lesson.step is Step.QUESTION
+    assert lesson.is_covered
+    assert lesson.guess is None
+    assert stage.page.model.run_state is None
+    lesson.go(Step.PREDICT)
+    found(stage.page, PredictionInput).set_at((20.0,))
+    stage.do.run.trigger()
+    assert lesson.guess is not None
+    assert lesson.guess.at == (20.0,)
+    assert not lesson.is_covered
+
+
 def test_one_key_turns_lessons_into_numbers_and_back(qtbot, stage):
     stage.page.open("gil-threads")
     bar = found(stage.page, StepBar)
@@ -225,8 +253,61 @@ def test_what_surprises_is_shown_last(qtbot, stage):
     assert name in plot.summary()
 
 
+def explain_at_once(stage: Stage, id_: str) -> LessonModel:
+    """Run an experiment whose question was answered and whose plot was looked at before."""
+    stage.page.open(id_)
+    lesson = lesson_of(stage)
+    lesson.answer(None)
+    lesson.observe()
+    stage.do.run.trigger()
+    settle(lambda: not stage.drawing.isActive())
+    measure(stage, id_)
+    assert lesson.step is Step.EXPLAIN
+    return lesson
+
+
+def test_the_words_of_an_explanation_come_before_plots_and_result_in_short(stage):
+    lesson = explain_at_once(stage, "gil-threads")
+    confirming = stage.views.keyed_plots()[lesson.taught.words.explain.confirm.view]
+
+    assert plain(lesson.explained.headline) in said(stage)
+    assert ENGLISH.say("lesson.in_short") not in said(stage)
+    assert confirming.isHidden()
+    settle(lambda: ENGLISH.say("lesson.in_short") in said(stage))
+    assert plain(stage.page.model.report().because) in said(stage)
+    assert confirming.isVisible()
+
+
+def test_of_an_explanation_that_is_left_at_once_nothing_follows(stage):
+    lesson = explain_at_once(stage, "gil-threads")
+    lesson.go(Step.TRY)
+
+    live_s(0.05)
+    assert not any(plot.isHidden() for plot in stage.plots)
+    lesson.go(Step.EXPLAIN)
+    settle(lambda: any(plot.isHidden() for plot in stage.plots))
+
+
+def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
+    stage.page.open("race")
+    lesson_of(stage).answer(None)
+    stage.do.run.trigger()
+    measure(stage, "race", share=0.5)
+    finished = read(HOMES["race"].recording).finished
+    stage.runner.hear(msgspec.structs.replace(finished, outcome=Outcome.STOPPED))
+    letter(qtbot, stage, Key.Key_E)
+
+    live_s(0.05)
+    assert ENGLISH.say("lesson.cannot_tell") in said(stage)
+    assert ENGLISH.say("lesson.in_short") not in said(stage)
+    assert stage.page.lesson.focus()
+    assert plain(QApplication.focusWidget().text()) == plain(stage.do.run.text())
+
+
 def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
-    monkeypatch.setattr("app.window.lesson.model.taught", lambda *_: pytest.fail("was loaded"))
+    monkeypatch.setattr(
+        "app.window.experiment.loaded_run.taught", lambda *_: pytest.fail("was loaded")
+    )
     experiment = type(CATALOGUE.load("gil-threads"))
     monkeypatch.setattr(experiment, "is_own", property(lambda _self: True))
     stage.page.open("gil-threads")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import msgspec
@@ -10,12 +11,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from app import gpu_load
 from app.window.core.target import LIVE, Target
 from app.window.core.watcher import QUIET_HZ
 from app.window.live.place import LivePlace
+from experiments.core.problems import Problem
 from experiments.engine import messages
 from machine.live.recorded_watch import read
 from tests.app.window.stage import found
+from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from widgets.live.board import Board
 from widgets.live.page import LivePage
@@ -280,6 +284,68 @@ def test_a_load_that_has_ended_by_itself_is_seen_to(qtbot, place):
     place.session.sampled.emit(wired()[0])
 
     assert not place.controls.load.isChecked()
+
+
+def offered(place: LivePlace) -> list[tuple[str, bool]]:
+    """Return the loads in the menu, and whether each can be chosen."""
+    return [(action.text(), action.isEnabled()) for action in place.controls.loads.actions()]
+
+
+def test_a_load_on_a_gpu_is_offered_where_there_is_one(place, monkeypatch):
+    say = place.session.words.say
+    monkeypatch.setattr(gpu_load.importlib.util, "find_spec", lambda _: object())
+    place.session.machine = machine(gpus=1)
+    place.session.machine_changed.emit()
+
+    loads = [say(f"live.load_{kind}", {"number": 0}) for kind in gpu_load.KINDS]
+    assert offered(place)[-2:] == [(text, True) for text in loads]
+
+
+@pytest.mark.parametrize(("gpus", "key"), [(0, "needs_gpu"), (1, "needs_torch")])
+def test_where_no_gpu_can_be_loaded_the_reason_stands_in_the_menu(place, monkeypatch, gpus, key):
+    monkeypatch.setattr(gpu_load.importlib.util, "find_spec", lambda _: None)
+    place.session.machine = machine(gpus=gpus)
+    place.session.machine_changed.emit()
+
+    text, is_enabled = offered(place)[-1]
+    assert place.session.say(Problem(key)) in text
+    assert not is_enabled
+
+
+def test_a_machine_from_a_file_offers_none_of_its_gpus(place, monkeypatch):
+    monkeypatch.setattr(type(place.session.context), "has_fake_machine", True)
+    place.session.machine = machine(gpus=2)
+    place.session.machine_changed.emit()
+
+    assert not [text for text, _ in offered(place) if "GPU 1" in text]
+
+
+def test_a_load_on_a_gpu_that_fails_says_why(place, qtbot, monkeypatch):
+    failing = (sys.executable, "-c", "print('no such device', end=''); raise SystemExit(1)")
+    monkeypatch.setattr(gpu_load, "command", lambda *_: failing)
+    place.session.machine = machine(gpus=1)
+    place.controls.gpu_load_wanted.emit("matmul", "cuda:0")
+    qtbot.waitUntil(lambda: place.watching.known_load.count == 0)
+
+    with qtbot.waitSignal(place.session.troubled) as trouble:
+        place.session.sampled.emit(wired()[0])
+
+    assert trouble.args[0].key == "known_load_failed"
+    assert trouble.args[0].values == {"reason": "no such device"}
+    assert not place.controls.load.isChecked()
+
+
+def test_a_load_on_a_gpu_is_ended_by_a_second_click(place, monkeypatch):
+    waiting = (sys.executable, "-c", "import os; os.read(0, 1)")
+    monkeypatch.setattr(gpu_load, "command", lambda *_: waiting)
+    place.session.machine = machine(gpus=1)
+    place.controls.gpu_load_wanted.emit("copy", "cuda:0")
+    assert place.watching.known_load.count == 1
+    assert place.controls.load.isChecked()
+
+    place.controls.load.click()
+
+    assert place.watching.known_load.count == 0
 
 
 def test_the_misleading_is_explained(place, qtbot):

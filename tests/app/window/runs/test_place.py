@@ -12,22 +12,31 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
+from app.reports.checkup_report import checkup_report
+from app.reports.privacy import Include
+from app.reports.writing import written
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
-from app.window.core.target import EXPERIMENTS, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, RUNS, Target
 from app.window.runs import importing
 from app.window.runs.listing import Listing
 from app.window.runs.place import RunsPlace
+from experiments.checkup.result import encode
 from experiments.memory.burst_random.experiment import Params
 from machine.live import recorded_watch
+from tests.app.checkup.made import checkup
 from tests.app.recordings import burst, ladder, threads
+from tests.app.reports.made import NOTES, report
 from tests.gallery.live_samples import samples as watched
 from tests.processes import PATIENCE_S
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.sheets.question import Question
+from widgets.sheets.report_sheet import ReportSheet
 
+NOTHING = Qt.KeyboardModifier.NoModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
 
@@ -70,6 +79,8 @@ class Runs:
         for _ in range(3):  # what comes back may begin something more
             with self.qtbot.waitCallback() as done:
                 self.session.background.do(lambda: None, done)
+            with self.qtbot.waitCallback() as done:
+                self.session.background.do_soon(lambda: None, done)
 
     def keep(self, *runs):
         """Put runs into the library; return the names of their files, as they were given."""
@@ -110,7 +121,8 @@ def runs(qtbot, session):
 def chooses(monkeypatch, **dialogs):
     """Let the dialogs of the system be answered by these functions."""
     for name, answer in dialogs.items():
-        monkeypatch.setattr(f"app.window.runs.place.choose_{name}", answer)
+        module = "place" if name == "files" else "exporting"
+        monkeypatch.setattr(f"app.window.runs.{module}.choose_{name}", answer)
 
 
 def four(runs):
@@ -296,6 +308,42 @@ def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs
     assert runs.went == [wanted, wanted]
 
 
+def test_of_two_runs_it_is_said_which_is_which_however_they_were_chosen(runs):
+    runs, names = four(runs)
+    say, when = runs.session.words.say, [run.exact for run in runs.table.runs.shown]
+    told = say("runs.compare_order", {"a": when[2], "b": when[0]})
+    for chosen in ((names[0], names[2]), (names[2], names[0])):
+        runs.table.select(chosen)
+        assert told in runs.says()
+
+
+def test_the_keys_and_the_mouse_select_several(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Down, SHIFT)
+    assert runs.selected() == names[:2]
+    runs.press(Qt.Key.Key_A, CTRL)
+    assert runs.selected() == names
+
+    places = [runs.table.visualRect(runs.table.runs.index(row, 2)).center() for row in range(4)]
+    for place, modifier in ((places[0], NOTHING), (places[3], CTRL), (places[2], CTRL)):
+        runs.qtbot.mouseClick(runs.table.viewport(), LEFT, modifier, place)
+    assert runs.selected() == [names[0], names[2], names[3]]
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, NOTHING, places[0])
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, SHIFT, places[2])
+    assert runs.selected() == names[:3]
+
+
+def test_several_are_pinned_by_their_button_and_stay_selected(runs):
+    runs, names = four(runs)
+    runs.table.select(names[1:3])
+    runs.click(runs.details.buttons.pin)
+    assert {run.key for run in runs.table.runs.shown if run.is_pinned} == set(names[1:3])
+    assert runs.selected() == names[1:3]
+    assert runs.details.buttons.pin.accessibleName() == runs.session.words.say("runs.unpin")
+    runs.click(runs.details.buttons.pin)
+    assert not any(run.is_pinned for run in runs.table.runs.shown)
+
+
 def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs):
     runs, names = four(runs)
     runs.click(runs.details.buttons.compare_with)
@@ -320,9 +368,9 @@ def test_others_say_why_they_cannot_be_compared(runs):
     assert set(runs.selected()) == {names[0], names[3]}
     assert say("runs.compare_other") in runs.says()
 
-    for chosen, key in (((0, 1, 2), "compare_two"), ((0, 3), "compare_other")):
+    for chosen in ((0, 1, 3), (0, 3)):
         runs.table.select([names[number] for number in chosen])
-        assert say(f"runs.{key}") in runs.says()
+        assert say("runs.compare_other") in runs.says()
         assert not runs.details.buttons.compare.isVisible()
         assert not runs.place.actions_.compare.isEnabled()
 
@@ -804,6 +852,20 @@ def bring(runs, *paths):
     return runs.place.findChild(ImportLook)
 
 
+def test_checkups_are_shown_in_their_own_place(runs, tmp_path):
+    runs, _ = four(runs)
+    document = checkup_report(runs.session.words, checkup(), Include())
+    report, plain = tmp_path / "report.coreopsis.html", tmp_path / "plain.json"
+    report.write_bytes(written(document, "html", runs.session.words))
+    plain.write_bytes(encode(checkup()))
+    run = threads().write(tmp_path / "x.coreopsis.jsonl")
+
+    assert bring(runs, report, plain) is None
+    assert runs.went == [Target(CHECKUP, files=(report, plain))]
+    assert bring(runs, report, run) is not None
+    assert len(runs.went) == 1
+
+
 def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
@@ -833,6 +895,50 @@ def test_a_file_that_is_only_looked_at_stays_where_it_is(runs, tmp_path):
     runs.settle()
     assert runs.went == [Target(EXPERIMENTS, experiment="gil-threads", run=path)]
     assert len(runs.files("runs")) == 4
+
+
+def test_a_dropped_report_is_shown_kept_and_opened_like_a_run_file(runs, tmp_path):
+    runs, names = four(runs)
+    path = tmp_path / "x.coreopsis.html"
+    document = report(tmp_path, threads(at="2026-03-02T20:00:00+00:00"))
+    path.write_bytes(written(document, "html", runs.session.words))
+
+    runs.place.open(Target(RUNS, files=(path,)))
+    runs.settle()
+    sheet = runs.place.findChild(ImportLook)
+    runs.qtbot.mouseClick(sheet.look_button, LEFT)
+    runs.settle()
+    assert runs.went == [Target(EXPERIMENTS, experiment="gil-threads", run=path)]
+
+    sheet = bring(runs, path)
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    (name,) = set(runs.keys()) - set(names)
+    assert runs.selected() == [name]
+    notes = read_notes(runs.library.folder / "runs" / name)
+    assert (notes.name, notes.note) == (NOTES.name, NOTES.note)
+
+
+def test_a_report_has_the_note_that_was_just_typed(runs):
+    runs, _ = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "just typed")
+
+    runs.place.actions_.report.trigger()
+    runs.qtbot.waitUntil(lambda: runs.place.window().findChild(ReportSheet) is not None)
+
+    sheet = runs.place.window().findChild(ReportSheet)
+    sheet.checks["note"].click()
+    runs.qtbot.waitUntil(lambda: "just typed" in sheet.text.toPlainText())
+
+
+def test_a_report_is_of_one_run(runs):
+    runs, _ = four(runs)
+    assert runs.place.actions_.report.isEnabled()
+    assert runs.details.buttons.report.isVisible()
+    runs.table.selectAll()
+    assert not runs.place.actions_.report.isEnabled()
+    assert not runs.details.buttons.report.isVisible()
 
 
 def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
@@ -956,7 +1062,7 @@ def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
-    assert len(keys) == len(set(keys)) == 9
+    assert len(keys) == len(set(keys)) == 11
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 

@@ -13,9 +13,9 @@ from PySide6.QtCore import QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from app.window.shell import anonymous as anonymous_module
+from app import anonymous as anonymous_module
+from app.anonymous import anonymous
 from app.window.shell import crash
-from app.window.shell.anonymous import anonymous
 from app.window.shell.crash import Crashes, report
 from tests import ROOT
 from tests.widgets.sheets.below import WORDS

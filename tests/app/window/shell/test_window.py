@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
 from app.window.core.place import Place
 from app.window.core.settings import load
-from app.window.core.target import LIVE, MAP, Target
+from app.window.core.target import LIVE, MAP, RUNS, Target
 from app.window.shell import window as window_module
 from app.window.shell.window import Window
 from experiments.core.problems import Problem
@@ -79,7 +79,8 @@ def sheets(window: Window) -> list[Overlay]:
     [
         (Qt.Key.Key_2, "live"),
         (Qt.Key.Key_3, "experiments"),
-        (Qt.Key.Key_4, "runs"),
+        (Qt.Key.Key_4, "checkup"),
+        (Qt.Key.Key_5, "runs"),
     ],
 )
 def test_every_place_has_its_number(qtbot, window, key, name):
@@ -163,7 +164,7 @@ def test_the_places_stand_in_one_line_of_the_sheet_of_keys(window):
     window.actions_here.show_keys()
 
     (sheet,) = sheets(window)
-    assert {"Map, Live, Experiments, Runs", "Ctrl+1, 2, 3, 4"} <= {
+    assert {"Map, Live, Experiments, Checkup, Runs", "Ctrl+1, 2, 3, 4, 5"} <= {
         label.text() for label in sheet.findChildren(QLabel)
     }
 
@@ -206,8 +207,8 @@ def test_the_sheet_of_keys_has_one_line_for_all_places(window):
     (sheet,) = sheets(window)
     told = {each.text() for each in sheet.findChildren(QLabel)}
 
-    assert {"Ctrl+1, 2, 3, 4", "Ctrl+K"} <= told
-    assert "Ctrl+4" not in told
+    assert {"Ctrl+1, 2, 3, 4, 5", "Ctrl+K"} <= told
+    assert "Ctrl+5" not in told
 
 
 def test_the_settings_hold_at_once(qtbot, window):
@@ -405,3 +406,36 @@ def test_a_notice_stays_in_sight_when_one_goes_to_another_place(window):
         notices = window.findChild(Notices)
         middle = notices.geometry().center()
         assert notices.isAncestorOf(notices.parentWidget().childAt(middle))
+
+
+def files_in(path, *, kind) -> QDropEvent:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = kind(
+        QPoint(5, 5) if kind is QDragEnterEvent else QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    event.kept = data  # the event does not own it
+    event.ignore()
+    return event
+
+
+def test_a_file_dropped_anywhere_is_looked_into_in_runs(window, tmp_path):
+    enter = files_in(tmp_path / "x.html", kind=QDragEnterEvent)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+
+    window.dropEvent(files_in(tmp_path / "x.html", kind=QDropEvent))
+
+    assert window.place.name == RUNS
+    assert window.place.targets[-1] == Target(RUNS, files=(tmp_path / "x.html",))
+
+
+def test_while_a_sheet_is_open_nothing_is_dropped_behind_it(window, tmp_path):
+    window.actions_here.find()
+    enter = files_in(tmp_path / "x.html", kind=QDragEnterEvent)
+    window.dragEnterEvent(enter)
+    assert not enter.isAccepted()

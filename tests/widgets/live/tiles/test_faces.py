@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.core.units import show
 from machine.condition import Clock
 from machine.model import Cpu, Machine
 from widgets.live.history import History, Moment
@@ -130,3 +131,54 @@ def test_numbers_keep_their_width():
     assert percent(0.1249) == "12 %"
     assert shown_bytes(1.5 * GIB) == "1.5 GiB"
     assert shown_bytes(0) == "0 B"
+
+
+# --- heat -----------------------------------------------------------------------------------------
+
+
+def heated(*celsius: float | None, limit: float | None = 95.0, **values) -> Moment:
+    sensors = [
+        {"name": f"Package id {n}", "now_celsius": now, "critical_celsius": limit}
+        for n, now in enumerate(celsius)
+    ]
+    blank = {"watts": None, "throttled_cores": None, "throttled_packages": None}
+    return History().add(1.0, [], {}, heat={**blank, "sensors": sensors, **values})
+
+
+def test_heat_is_that_of_the_hottest_package_with_its_limit_and_power(faces, english):
+    face = faces.heat(heated(61.0, 72.0, watts=118.0))
+
+    assert face.number == show(72.0, "celsius")
+    assert show(118.0, "watts").replace(" ", "\N{NO-BREAK SPACE}") in face.detail
+    assert english.say("live.hottest", {"count": 2}) in face.detail.replace("\xa0", " ")
+    assert face.tip.splitlines()[0].startswith("Package id 1")
+    assert (face.errors, face.known) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("counts", "key"), [((0, 0), "live.not_throttled"), ((0, 3), "live.throttled")]
+)
+def test_heat_says_whether_it_slowed_the_processor_down(faces, english, counts, key):
+    cores, packages = counts
+    face = faces.heat(heated(90.0, throttled_cores=cores, throttled_packages=packages))
+
+    said = english.say(key, {"count": max(counts)})
+    assert said in (face.errors if any(counts) else face.detail)
+    assert face.error_state == ("some" if any(counts) else "none")
+
+
+def test_without_a_temperature_the_reason_is_told_and_the_power_stays(faces):
+    faces.know_missing([{"what": "heat.sensors", "why": "No sensor.", "how": ""}])
+
+    face = faces.heat(heated(watts=40.0))
+
+    assert not face.known
+    assert face.detail.splitlines()[0] == "No sensor."
+    assert "40" in face.detail
+
+
+def test_a_sensor_that_has_gone_says_why(faces):
+    faces.know_missing([{"what": "heat", "why": "No sensor.", "how": "sensors"}])
+
+    assert faces.heat(moment()).detail == "No sensor."
+    assert "No sensor." in faces.not_sampled()[0]

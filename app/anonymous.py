@@ -12,11 +12,11 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 NOBODYS = ("", "root", "localhost")
-PROGRAM = Path(__file__).parents[3]
+PROGRAM = Path(__file__).parents[1]
 SMALL = 2**16  # no address that is in use: `x[::2]` is none
 RESOLVER = Path("/etc/resolv.conf")
 # What lies there is the same on many machines.
@@ -42,11 +42,23 @@ _INTERNET = re.compile(
 
 def anonymous(text: str) -> str:
     """Return the text without anybody's folders, names and addresses."""
-    for folder, shown in _known_folders():
-        text = re.sub(rf"{re.escape(folder)}(?![\w-])", shown, text)
-    text = _PATH.sub(_folder, text)
-    text = _names().sub(_name, text)
-    return _INTERNET.sub(_address, _HARDWARE.sub("<address>", text))
+    return nameless()(text)
+
+
+def nameless() -> Callable[[str], str]:
+    """Return what does that for many texts: folders and names are looked up once."""
+    folders = [
+        (re.compile(rf"{re.escape(folder)}(?![\w-])"), shown) for folder, shown in _known_folders()
+    ]
+    names = _names()
+
+    def without_names(text: str) -> str:
+        for folder, shown in folders:
+            text = folder.sub(shown, text)
+        text = names.sub(_name, _PATH.sub(_folder, text))
+        return _INTERNET.sub(_address, _HARDWARE.sub("<address>", text))
+
+    return without_names
 
 
 def _known_folders() -> list[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""The checkup for people: in words, kept, compared."""

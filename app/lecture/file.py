@@ -1,0 +1,154 @@
+"""The file of a lecture, `NAME.coreopsis-lecture.toml`: items in order, settings, notes.
+
+```
+format = "coreopsis.lecture"
+version = 1
+title = "Ten things you believe about computers"
+minutes = 45
+
+[[item]]
+experiment = "gil-threads"
+notes = "Ask who has used threads before."
+minutes = 4
+set = { jobs = 4 }
+recording = "gil-threads.coreopsis.jsonl.gz"  # beside the file; else the experiment's own
+```
+
+It executes nothing, and names no file outside its own folder.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from experiments.core.problems import UserError
+from machine.convert import convert
+from machine.record import record
+from machine.system.files import read_file
+
+FORMAT, VERSION = "coreopsis.lecture", 1
+SUFFIX = ".coreopsis-lecture.toml"
+LIMIT_BYTES = 2**20
+MOST_ITEMS, LONGEST_MINUTES = 200, 24 * 60
+
+
+@record
+class Item:
+    """One experiment of a lecture; `set` are the settings that differ from the usual ones."""
+
+    experiment: str
+    title: str = ""
+    notes: str = ""
+    minutes: float | None = None
+    set: Mapping[str, Any] = field(default_factory=dict)
+    recording: str = ""  # the name of a run file beside the lecture
+
+
+@record
+class Lecture:
+    """A lecture; `minutes` is how long it may take, None for as long as its items."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    title: str = ""
+    minutes: float | None = None
+    item: tuple[Item, ...] = ()
+
+    @property
+    def planned_minutes(self) -> float | None:
+        """How long it is planned to take, None where nobody said."""
+        told = [each.minutes for each in self.item if each.minutes is not None]
+        return self.minutes if self.minutes is not None else sum(told) or None
+
+
+def read(path: Path) -> Lecture:
+    """Return the lecture in a file. Raises UserError."""
+    name = path.name
+    try:
+        data = read_file(path, LIMIT_BYTES)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError("recording_unreadable", name=name, reason=reason) from None
+    return decode(data, name)
+
+
+def decode(data: bytes, name: str) -> Lecture:
+    """Return the lecture in the bytes of a file of this name. Raises UserError."""
+    try:
+        plain = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise UserError("lecture_refused", name=name, reason=str(error)) from None
+    if plain.get("format") != FORMAT:
+        raise UserError("no_lecture", name=name)
+    version = plain.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise UserError("file_newer", name=name)
+    try:
+        lecture = convert(plain, Lecture)
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+        raise UserError("lecture_refused", name=name, reason=str(error)) from None
+    reason = _fault(lecture)
+    if reason:
+        raise UserError("lecture_refused", name=name, reason=reason)
+    return lecture
+
+
+def _fault(lecture: Lecture) -> str:
+    """Return what is wrong with a lecture that can be read, "" for nothing."""
+    if len(lecture.item) > MOST_ITEMS:
+        return f"it has more than {MOST_ITEMS} items"
+    times = [lecture.minutes, *(item.minutes for item in lecture.item)]
+    if any(time is not None and not 0 < time <= LONGEST_MINUTES for time in times):
+        return "its minutes must be more than 0 and at most a day"
+    for item in lecture.item:
+        if not is_beside(item.recording):
+            return f"the recording {item.recording!r} must be a file beside it"
+    return ""
+
+
+def is_beside(name: str) -> bool:
+    """Is it the bare name of a file, or ""? Else it would lie elsewhere."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not name or (path.name == name and name not in (".", ".."))
+
+
+def encode(lecture: Lecture) -> bytes:
+    """Return the text of a lecture's file."""
+    lines = [f"format = {_text(FORMAT)}", f"version = {VERSION}", f"title = {_text(lecture.title)}"]
+    if lecture.minutes is not None:
+        lines.append(f"minutes = {lecture.minutes:g}")
+    for item in lecture.item:
+        lines += ["", "[[item]]", f"experiment = {_text(item.experiment)}"]
+        for name in ("title", "notes", "recording"):
+            if value := getattr(item, name):
+                lines.append(f"{name} = {_text(value)}")
+        if item.minutes is not None:
+            lines.append(f"minutes = {item.minutes:g}")
+        if item.set:
+            pairs = ", ".join(
+                f"{_text(name)} = {_value(value)}" for name, value in item.set.items()
+            )
+            lines.append(f"set = {{ {pairs} }}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _text(text: str) -> str:
+    """Return a TOML string: a JSON string is one, but for the character DEL."""
+    return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    """Return a setting in TOML: a text, a number, a switch, or a list of these."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(str(value))

@@ -1,0 +1,183 @@
+"""The handout of a lecture: what was asked, what the class voted, what was measured, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from app.lecture.course import LETTERS
+from app.lecture.found import FoundItem
+from app.lecture.options import Options, options_of
+from app.lecture.record import LectureRecord, file_name
+from app.reports.document import Document, Heading, Paragraph, Part, Table
+from app.reports.privacy import Include, clean
+from app.reports.run_report import Draw, RunParts
+from app.runs.library import machine_name
+from experiments.core.lessons import UNTOLD, Explained, Taught
+from experiments.core.units import show
+from experiments.core.words import Words
+
+INCLUDE = Include(prediction=False, data=False)  # a guess would be the presenter's
+
+
+def handout(
+    words: Words,
+    held: LectureRecord,
+    found: Sequence[FoundItem],
+    draw: Draw | None,
+    why_not: str = "",
+) -> Document:
+    """Return the handout of a lecture with the runs of its items, without names.
+
+    Without `draw` it has no pictures, and `why_not` says why.
+    """
+    items = [_Item(words, held, each, draw) for each in found]
+    machines = dict.fromkeys(item.machine for item in items if item.is_live)
+    date = held.at or datetime.now(UTC).isoformat()
+    title = held.title or words.say("handout.untitled")
+    parts: list[Part] = [Paragraph(why_not, "soft")] if why_not else []
+    for number, item in enumerate(items, start=1):
+        parts += item.parts(number)
+    document = Document(
+        title=title,
+        subtitle=" · ".join((words.say("handout.handout"), *machines)),
+        date=date,
+        parts=parts or (Paragraph(words.say("handout.empty")),),
+        name=f"{file_name(title)}-{date[:10]}",
+        foot="handout.written_by",
+    )
+    return clean(document)
+
+
+class _Item:
+    """Puts an item into the parts of the handout."""
+
+    def __init__(
+        self, words: Words, held: LectureRecord, found: FoundItem, draw: Draw | None
+    ) -> None:
+        self._words, self._found, self._item = words, found, found.item
+        self._is_held = bool(held.at)
+        self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None
+        self._explained: Explained | None = None
+        if self._run is not None and found.lesson is not None:
+            self._explained = self._run.explained(found.lesson)
+
+    @property
+    def is_live(self) -> bool:
+        """Was its run measured before the eyes of the class?"""
+        return self._run is not None and self._found.is_shown and not self._item.is_recording
+
+    @property
+    def machine(self) -> str:
+        """The machine of its run."""
+        return machine_name(self._run.started) if self._run is not None else ""
+
+    def parts(self, number: int) -> Iterator[Part]:
+        """Yield every part in its order."""
+        say, experiment = self._words.say, self._found.experiment
+        question = say(f"{experiment.id}.question") if experiment is not None else ""
+        title = self._item.title or question or self._item.experiment
+        yield Heading(say("handout.heading", {"number": number, "title": title}))
+        if question not in ("", title):
+            yield Paragraph(question, "strong")
+        yield from self._votes()
+        if self._run is None:
+            yield self._trouble("handout.no_result")
+            return
+        if self._found.problem is not None:
+            yield self._trouble("handout.other_recording")
+        yield from self._result(self._run)
+        if self._found.lesson is None:
+            yield Paragraph(say("handout.no_lesson"), "soft")
+        elif self._explained is None:
+            yield Paragraph(say("handout.unexplained"), "soft")
+        else:
+            yield from self._explanation(self._run, self._found.lesson, self._explained)
+
+    def _votes(self) -> Iterator[Part]:
+        """Yield the answers with the hands for each, and say how many were right."""
+        options = self._options()
+        if options is None:
+            return
+        item, say = self._item, self._words.say
+        right = self._right(options)
+        rounds = [votes for votes in (item.first, item.second) if votes and sum(votes)]
+        if options.ask:
+            yield Paragraph(options.ask)
+        heads = [say("handout.answer")]
+        for key in ("handout.first", "handout.second")[: len(rounds)]:
+            heads += [say(key), say("handout.share")]
+        yield Table(
+            head=heads,
+            rows=tuple(
+                self._row(options, place, right, rounds) for place in range(len(options.texts))
+            ),
+            numbers=frozenset(range(1, len(heads))),
+        )
+        if not rounds and self._is_held:
+            yield Paragraph(say("handout.nobody"), "soft")
+        elif rounds and right is not None:
+            first, last = rounds[0], rounds[-1]
+            key = "handout.had_it" if first is last else "handout.had_it_then"
+            values = {"right": first[right], "total": sum(first),
+                      "right_then": last[right], "total_then": sum(last)}  # fmt: skip
+            yield Paragraph(say(key, values))
+
+    def _row(
+        self, options: Options, place: int, right: int | None, rounds: Sequence[Sequence[int]]
+    ) -> tuple[str, ...]:
+        key = "handout.right" if place == right else "handout.option"
+        named = {"letter": LETTERS[place], "text": options.texts[place]}
+        cells = [self._words.say(key, named)]
+        for votes in rounds:
+            cells += [str(votes[place]), show(round(votes[place] / sum(votes), 2), "fraction")]
+        return tuple(cells)
+
+    def _options(self) -> Options | None:
+        """Return what the class voted on, or could vote on."""
+        item, lesson = self._item, self._found.lesson
+        if item.options:
+            ask = lesson.words.predict.ask if lesson is not None else ""
+            return Options(ask, item.options, item.numbers)
+        return options_of(lesson.words.predict, self._words) if lesson is not None else None
+
+    def _right(self, options: Options) -> int | None:
+        """Return the right option; None where the run, or another lesson by now, cannot tell."""
+        lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
+        if lesson is None or run is None or run.message in UNTOLD:
+            return None
+        today = options_of(lesson.words.predict, self._words)
+        if today is None or bool(options.numbers) != bool(today.numbers):
+            return None
+        if not options.numbers and options.texts != today.texts:
+            return None
+        return options.right(lesson, run)
+
+    def _result(self, run: RunParts) -> Iterator[Part]:
+        key = "handout.live" if self.is_live else "handout.recorded"
+        values = {"machine": self.machine, "date": run.started.at[:10]}
+        yield Paragraph(self._words.say(key, values), "soft")
+        yield from (Paragraph(text) for text in run.remarks())
+        yield from run.result()
+        assert self._found.experiment is not None
+        yield from run.plots(*(view.key for view in self._found.experiment.plots[:1]))
+
+    def _explanation(self, run: RunParts, lesson: Taught, told: Explained) -> Iterator[Part]:
+        say, explain, experiment = self._words.say, lesson.words.explain, self._found.experiment
+        assert experiment is not None
+        yield Paragraph(told.headline, "strong")
+        yield from map(Paragraph, (told.text, *told.beside))
+        view = explain.confirm.view
+        named = {"view": say(f"{experiment.id}.views.{view}"), "text": told.confirm}
+        yield Paragraph(say("lesson.confirm", named))
+        if view != experiment.plots[0].key:
+            yield from run.plots(view)
+        yield Paragraph(told.why_not_double)
+        yield Paragraph(say("lesson.belief", {"belief": told.belief, "answer": told.answer}))
+        yield Paragraph(say("handout.transfer", {"ask": told.transfer, "to": explain.transfer.to}))
+
+    def _trouble(self, key: str) -> Part:
+        problem = self._found.problem
+        assert problem is not None
+        reason = self._words.say(f"problems.{problem.key}", problem.values)
+        return Paragraph(self._words.say(key, {"reason": reason}), "soft")

@@ -1,0 +1,63 @@
+"""The answers that a class votes on, and which of them was right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from app.lecture.course import LETTERS
+from experiments.core.lesson_run import LessonRun
+from experiments.core.lessons import Choice, Magnitude, Predict, Taught
+from experiments.core.units import show, unit_of
+from experiments.core.words import Words
+
+ROUND = (1.0, 2.0, 5.0, 10.0)  # what numbers are rounded to, before their power of ten
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked, and at most four answers; `numbers` stand behind those of a magnitude."""
+
+    ask: str
+    texts: tuple[str, ...]
+    numbers: tuple[float, ...] = ()
+
+    def right(self, taught: Taught, run: LessonRun) -> int | None:
+        """Return the number of the right answer; None where the run does not tell."""
+        right: Any = taught.right(run)
+        if not isinstance(right, int | float) or not math.isfinite(right):
+            return None
+        if not self.numbers:
+            return int(right) if 0 <= right < len(self.texts) else None
+        if right <= 0:
+            return None
+        return min(range(len(self.numbers)), key=lambda n: abs(math.log(self.numbers[n] / right)))
+
+
+def options_of(predict: Predict, words: Words) -> Options | None:
+    """Return what a class can vote on; None for a prediction that needs a hand to draw it."""
+    if isinstance(predict, Choice):
+        texts = tuple(option.text for option in predict.options[: len(LETTERS)])
+        return Options(predict.ask, texts)
+    if isinstance(predict, Magnitude):
+        numbers = spread(*predict.range)
+        unit = unit_of(predict.answer)
+        texts = tuple(words.say("lecture.about", {"value": show(each, unit)}) for each in numbers)
+        return Options(predict.ask, texts, numbers)
+    return None
+
+
+def spread(low: float, high: float) -> tuple[float, ...]:
+    """Return four numbers from `low` to `high`, in equal steps on a logarithmic scale.
+
+    They are chosen without the answer: each is rounded to 1, 2 or 5, and the nearest is right.
+    """
+    ratio = (high / low) ** (1 / (len(LETTERS) - 1))
+    return tuple(dict.fromkeys(_rounded(low * ratio**step) for step in range(len(LETTERS))))
+
+
+def _rounded(value: float) -> float:
+    power = math.floor(math.log10(value))
+    digit = min(ROUND, key=lambda each: abs(math.log(value / (each * 10.0**power))))
+    return float(f"{digit:g}e{power}")

@@ -1,0 +1,1 @@
+"""Reports: what a file that leaves the program says, and the ways to write it."""

@@ -1,0 +1,220 @@
+"""The reports of a checkup, of two checkups compared, and of those of many machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from app.checkup.compare import Compared, known
+from app.checkup.gather import Gathered, to_json
+from app.checkup.in_words import (
+    MARKS,
+    RowText,
+    absent,
+    compared_lines,
+    day,
+    facts,
+    gathered_title,
+    odd_text,
+    pair_text,
+    row_text,
+    slower_text,
+    summary,
+    trace_name,
+)
+from app.reports.document import (
+    Bullets,
+    Colour,
+    Document,
+    Facts,
+    Heading,
+    Paragraph,
+    Part,
+    State,
+    Table,
+)
+from app.reports.privacy import Include, clean
+from experiments.checkup.result import Result, Row, Word
+from experiments.core.units import show, unit_of
+from experiments.core.words import Words
+
+COLOURS: Mapping[Word, Colour] = {
+    Word.FINE: "good",
+    Word.LOOK: "attention",
+    Word.PROBLEM: "fault",
+    Word.UNCHECKED: "soft",
+    Word.ABSENT: "soft",
+}
+MOST_TRACED = 60  # samples of the load in the table; all of them are in the data
+
+
+def checkup_report(
+    words: Words, result: Result, include: Include, compared: Compared | None = None
+) -> Document:
+    """Return the report of a checkup, with what changed since another one where it is given."""
+    shown = result if include.name else replace(result, name="")
+    document = Document(
+        title=words.say("checkup.title"),
+        subtitle=" · ".join(filter(None, (shown.name, known(shown).get("processor", "")))),
+        date=result.at,
+        parts=tuple(_parts(words, shown, compared)),
+        data={"checkup": msgspec.to_builtins(shown)} if include.data else {},
+        name=f"checkup-{result.at[:10]}",
+    )
+    return clean(document, names=include.names)
+
+
+def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[Part]:
+    texts = [(row, row_text(words, row)) for row in result.rows]
+    there = [(row, text) for row, text in texts if row.word is not Word.ABSENT]
+    yield Paragraph(summary(words, result.rows), "strong")
+    yield Paragraph(words.say("checkup.standing"), "soft")
+    if result.outcome == "stopped":
+        yield Paragraph(words.say("checkup.stopped"))
+    bad = [(row, text) for row, text in there if row.word in (Word.LOOK, Word.PROBLEM)]
+    for row, text in sorted(bad, key=lambda each: each[0].word is not Word.PROBLEM):
+        yield Heading(f"{MARKS[row.word]} {text.title}: {text.found}")
+        yield Paragraph(text.meaning)
+        yield Facts(tuple(_open(words, row, text)))
+    for stage in dict.fromkeys(text.stage for _, text in there):
+        of = [(row, text) for row, text in there if text.stage == stage]
+        yield Heading(stage)
+        yield Table(
+            head=tuple(
+                words.say(f"checkup.columns.{name}") for name in ("check", "found", "expected")
+            ),
+            rows=tuple((text.title, text.found, text.expected) for _, text in of),
+            states=tuple(_state(row.word, text.word) for row, text in of),
+        )
+    unchecked = [(row, text) for row, text in there if row.word is Word.UNCHECKED]
+    if unchecked:
+        yield Heading(words.say("checkup.words.unchecked"))
+        yield Bullets(
+            tuple(f"{text.title}: {text.meaning} {text.advice}".strip() for _, text in unchecked)
+        )
+    if compared is not None:
+        yield from comparison_parts(words, compared)
+    if result.trace:
+        yield Heading(words.say("checkup.trace"))
+        yield _trace(words, result.trace)
+    yield Heading(words.say("checkup.conditions"))
+    yield Facts(tuple(_conditions(words, result, compared)))
+
+
+def _open(words: Words, row: Row, text: RowText) -> Iterator[tuple[str, str]]:
+    yield words.say("checkup.next"), text.advice
+    if text.expected:
+        yield words.say("checkup.columns.expected"), text.expected
+    yield words.say("checkup.how_sure"), f"{text.sure} {text.rule}."
+
+
+def comparison_parts(words: Words, compared: Compared) -> Iterator[Part]:
+    """Yield what changed between two checkups."""
+    first, *others = compared_lines(words, compared)
+    yield Heading(first)
+    if compared.changed:
+        texts = [pair_text(words, pair) for pair in compared.changed]
+        yield Table(
+            head=tuple(
+                words.say(f"checkup.columns.{name}") for name in ("check", "before", "now", "ratio")
+            ),
+            rows=tuple(tuple(text) for text in texts),
+            states=tuple(
+                _state(pair.row.word, row_text(words, pair.row).word) for pair in compared.changed
+            ),
+        )
+    for line in others:
+        yield Paragraph(line, "soft")
+
+
+def gathered_report(words: Words, gathered: Gathered) -> Document:
+    """Return the report of many machines: the odd ones first, then a row for each."""
+    document = Document(
+        title=words.say("checkup.gathered.title"),
+        subtitle=gathered_title(words, gathered),
+        date=max(node.result.at for node in gathered.nodes),
+        parts=tuple(_gathered_parts(words, gathered)),
+        data={"gathered": to_json(gathered)},
+        name="machines",
+    )
+    return clean(document)
+
+
+def _gathered_parts(words: Words, gathered: Gathered) -> Iterator[Part]:
+    say = words.say
+    if gathered.odd:
+        yield Bullets(tuple(f"{MARKS[o.word]} {odd_text(words, o)}" for o in gathered.odd))
+    else:
+        is_any = len(gathered.alone) < len(gathered.nodes)
+        yield Paragraph(say(f"checkup.gathered.{'none_odd' if is_any else 'none_compared'}"))
+    if gathered.alone:
+        yield Paragraph(say("checkup.gathered.alone", {"names": ", ".join(gathered.alone)}), "soft")
+    yield Table(
+        head=(
+            say("checkup.gathered.machine"),
+            *(say(f"checkup.words.{word}") for word in Word),
+            say("checkup.gathered.what"),
+        ),
+        rows=tuple(
+            (
+                node.name,
+                *(str(node.result.count(word)) for word in Word),
+                ", ".join(
+                    [
+                        *(slower_text(words, odd) for odd in gathered.odd_in(node)),
+                        *(
+                            f"{row_text(words, row).title}: {row_text(words, row).found}"
+                            for row in node.result.rows
+                            if row.word in (Word.LOOK, Word.PROBLEM)
+                        ),
+                    ]
+                ),
+            )
+            for node in gathered.nodes
+        ),
+        states=tuple(
+            _state(word, say(f"checkup.words.{word}"))
+            for word in map(gathered.word_of, gathered.nodes)
+        ),
+        numbers=frozenset(range(1, len(Word) + 1)),
+    )
+
+
+def _state(word: Word, said: str) -> State:
+    return State(MARKS[word], said, COLOURS[word])
+
+
+def _trace(words: Words, trace: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what was watched during the load, thinned to a readable table."""
+    every = max(1, -(-len(trace) // MOST_TRACED))
+    names = tuple(dict.fromkeys(name for sample in trace for name in sample))
+    rows = tuple(
+        tuple(_shown(name, sample.get(name)) for name in names) for sample in trace[::every]
+    )
+    return Table(
+        head=tuple(trace_name(words, name) for name in names),
+        rows=rows,
+        numbers=frozenset(range(len(names))),
+        left_out=len(trace) - len(rows),
+    )
+
+
+def _shown(name: str, value: object) -> str:
+    if isinstance(value, int | float):
+        return show(float(value), unit_of(name))
+    return "" if value is None else str(value)
+
+
+def _conditions(
+    words: Words, result: Result, compared: Compared | None
+) -> Iterator[tuple[str, str]]:
+    yield words.say("checkup.title"), " · ".join(facts(words, result))
+    for key, value in known(result).items():
+        yield words.say(f"checkup.facts.{key}"), value
+    if said := absent(words, result.rows):
+        yield words.say("checkup.words.absent"), said
+    if compared is not None and compared.before.id == result.baseline:
+        yield words.say("checkup.sources.baseline"), day(compared.before.at)

@@ -1,0 +1,131 @@
+"""The plots of a report, drawn by the window's own scenes; Qt is imported when they are drawn."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem
+from experiments.core.views import Plotted
+from experiments.core.words import Words
+from experiments.engine import messages
+
+if TYPE_CHECKING:
+    from app.reports.document import Mode
+    from app.reports.run_report import Draw
+    from widgets.plots.scene import Scene
+    from widgets.style.theme import Theme
+
+WIDTH_PX, HEIGHT_PX = 760, 340
+
+
+def qt_or_problem() -> tuple[object, Problem | None]:
+    """Return the application that pictures and PDF need, to be held; or why there is none."""
+    try:
+        from PySide6.QtCore import QCoreApplication
+        from PySide6.QtGui import QGuiApplication
+
+        from widgets.plots import export  # noqa: F401  needs all libraries of Qt
+        from widgets.style import theme
+    except ModuleNotFoundError as error:
+        return None, Problem("svg_needs_qt", {"name": error.name or "PySide6"})
+    except ImportError as error:  # names the missing shared library
+        return None, Problem("svg_needs_libraries", {"reason": str(error)})
+    application = QCoreApplication.instance()
+    if application is None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display is not needed
+        application = QGuiApplication([])
+        theme.add_fonts()
+    return application, None
+
+
+def drawer(words: Words) -> Draw:
+    """Return what draws the views of an experiment; Qt is needed only once a picture is drawn."""
+    numbers = itertools.count()
+
+    def draw(
+        experiment: Experiment[Any],
+        view: Plotted,
+        rows: Sequence[Any],
+        values: Mapping[str, float],
+        frame: messages.Frame | None,
+    ) -> ScenePicture:
+        def make() -> Scene:
+            from widgets.plots.scene import Scene
+
+            scene = Scene(experiment, view, words)
+            scene.take(rows, values, None)
+            if frame is not None:
+                scene.take_frame(frame)
+            return scene
+
+        return ScenePicture(make, f"p{next(numbers)}")
+
+    return draw
+
+
+class ScenePicture:
+    """A scene as a picture of a document; `prefix` tells its ids from those of other pictures."""
+
+    def __init__(self, make: Callable[[], Scene], prefix: str) -> None:
+        self._make, self._prefix = make, prefix
+
+    @functools.cached_property
+    def _scene(self) -> Scene:
+        return self._make()
+
+    @functools.cached_property
+    def _height(self) -> int:
+        return max(HEIGHT_PX, round(self._scene.least_px(WIDTH_PX, _theme("light"))))
+
+    @property
+    def said(self) -> str:
+        """What it shows, in sentences."""
+        return self._scene.summary()
+
+    @property
+    def height_over_width(self) -> float:
+        """Its shape."""
+        return self._height / WIDTH_PX
+
+    def svg(self, mode: Mode) -> str:
+        """Return it as an SVG element that may stand beside others."""
+        from PySide6.QtCore import QSize
+
+        from widgets.plots import export
+
+        made = export.svg(self._scene, QSize(WIDTH_PX, self._height), _theme(mode)).decode()
+        return inline(made, f"{self._prefix}{mode[0]}-")
+
+    def paint(self, painter: Any, width: float) -> None:
+        """Paint it on a QPainter, `width` units wide; its digits can be searched."""
+        from PySide6.QtCore import QRectF
+
+        painter.save()
+        painter.scale(width / WIDTH_PX, width / WIDTH_PX)
+        bounds = QRectF(0, 0, WIDTH_PX, self._height)
+        self._scene.paint(painter, bounds, replace(_theme("light"), is_for_pdf=True))
+        painter.restore()
+
+
+def _theme(mode: Mode) -> Theme:
+    from widgets.style import theme
+
+    return theme.load(mode)
+
+
+def inline(svg: str, prefix: str) -> str:
+    """Return an SVG file as an element for HTML: no head of XML, and ids of its own.
+
+    Its title and its description are left to the page, which says them once for both themes.
+    """
+    element = svg[svg.index("<svg") :].strip()
+    element = re.sub(r"\s*<(title|desc)>.*?</\1>", "", element, flags=re.DOTALL)
+    element = re.sub(r'\bid="', f'id="{prefix}', element)
+    return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", element)

@@ -1,0 +1,309 @@
+"""The report of one run: question, prediction, result, plots, all values, and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.anonymous import nameless
+from app.report import Report, analysed_anew, conditions, note_text, notes_of_file, report, settings
+from app.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Heading,
+    Paragraph,
+    Part,
+    Picture,
+    Plot,
+    Table,
+)
+from app.reports.privacy import Include, clean, clean_lines
+from app.runs.library import machine_name
+from app.runs.run_notes import RunNotes, read_notes, told_notes
+from app.trust import DISTURBANCES
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment, specs
+from experiments.core.lesson_run import LessonRun, lesson_run
+from experiments.core.lessons import Explained, Taught, taught
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
+from experiments.core.tables import in_words
+from experiments.core.views import Plotted
+from experiments.core.words import Words
+from experiments.engine import messages
+from experiments.engine.recording import ALTERED, Recording, lines_of, read, recording_of
+from experiments.engine.report_file import LIMIT_BYTES, carried_by
+from machine.model import BadMachine
+from machine.model import from_json as machine_of
+
+MOST_ROWS = 200  # of one plot, in a report; all of them are in its data
+MOST_BYTES = LIMIT_BYTES // 2  # of the lines that a report carries
+
+# Draws one view from its rows, the values of the finding, and the last frame, if there is one.
+Draw = Callable[
+    [Experiment[Any], Plotted, Sequence[Any], Mapping[str, float], messages.Frame | None], Picture
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A run as its file has it, and what its owner says of it."""
+
+    recording: Recording
+    lines: Sequence[bytes]
+    experiment: Experiment[Any]
+    notes: RunNotes
+    lesson: Taught | None
+    has_names: bool  # is there anything that names somebody, and that is left out by default?
+
+
+def source_of(path: Path, catalogue: Catalogue) -> Source:
+    """Read a run file and the notes on it; may take a while. Raises UserError."""
+    recording, lines = read(path), list(lines_of(path))
+    carried = carried_by(path)
+    notes = read_notes(path) if carried is None else told_notes(carried.notes)
+    experiment = catalogue.load(recording.started.experiment)
+    is_own = experiment.is_own
+    lesson = None if is_own else taught(experiment, catalogue.homes[experiment.id])
+    without, said = nameless(), (notes.name, notes.note, *notes.tags)
+    has_names = any(without(text) != text for text in said) or clean_lines(
+        lines, is_own=is_own
+    ) != clean_lines(lines, is_own=is_own, names=True)
+    return Source(recording, lines, experiment, notes, lesson, has_names)
+
+
+def run_report(
+    source: Source, words: Words, include: Include, draw: Draw | None, why_not: str = ""
+) -> Document:
+    """Return the report of a run with what may leave.
+
+    Without `draw` it has no pictures, and `why_not` says why.
+
+    All of it follows from lines that were made clean first, so that plots name nobody either.
+    Raises UserError where the experiment has changed its tables since.
+    """
+    parts = RunParts(words, source, include, draw, why_not)
+    data: dict[str, Any] = {}
+    is_small = sum(len(bytes(line)) for line in parts.lines) <= MOST_BYTES
+    if include.data and is_small:
+        data = {"run": {"lines": parts.lines, "notes": msgspec.to_builtins(parts.notes)}}
+    started = parts.started
+    document = Document(
+        title=words.say(f"{source.experiment.id}.question"),
+        subtitle=" · ".join(filter(None, (parts.notes.name, parts.kind(), machine_name(started)))),
+        date=started.at,
+        parts=(*parts.all(), *((parts.too_large(),) if include.data and not is_small else ())),
+        data=data,
+        name=f"{source.experiment.id}-{started.at[:10]}",
+    )
+    return clean(document, names=include.names)
+
+
+def _allowed(notes: RunNotes, include: Include) -> RunNotes:
+    return RunNotes(
+        name=notes.name if include.name else "",
+        tags=notes.tags if include.name else [],
+        note=notes.note if include.note else "",
+        guess=notes.guess if include.prediction else None,
+    )
+
+
+class RunParts:
+    """Puts a run into the parts of its report; other reports take those that they need."""
+
+    def __init__(
+        self,
+        words: Words,
+        source: Source,
+        include: Include,
+        draw: Draw | None,
+        why_not: str = "",
+    ) -> None:
+        """Make the lines of a run clean, and look at them. Raises UserError as `run_report`."""
+        self.lines = clean_lines(
+            source.lines,
+            is_own=source.experiment.is_own,
+            is_sealed=ALTERED not in source.recording.notes,
+            names=include.names,
+        )
+        recording = recording_of("", (bytes(line) + b"\n" for line in self.lines))
+        self.started, self.notes = recording.started, _allowed(source.notes, include)
+        self._words, self._recording, self._why_not = words, recording, why_not
+        self._experiment, self._lesson, self._draw = source.experiment, source.lesson, draw
+        self._tables = recording.tables(source.experiment)
+        self._finished, self._other_version = analysed_anew(recording, source.experiment)
+        # The lines were sealed anew: what was wrong with the file is known from the file.
+        of_file = notes_of_file(source.recording)
+        self._told: Report = report(
+            words,
+            source.experiment,
+            self._finished,
+            tables=self._tables,
+            quick=recording.started.quick,
+            notes=[*self._notes_of_run(), *of_file],
+        )
+        self._of_file = of_file
+
+    def all(self) -> Iterator[Part]:
+        """Yield every part in its order."""
+        yield from self._prediction()
+        yield self._heading("page.result")
+        yield from self.result()
+        yield from self._plots()
+        yield from self._numbers()
+        yield from self._limits()
+        yield from self._method()
+        if self.notes.note:
+            yield self._heading("report.own_note")
+            yield Paragraph(self.notes.note)
+
+    def kind(self) -> str:
+        """Return whether the run was a quick one."""
+        return self._words.say("runs.quick" if self._recording.started.quick else "runs.full")
+
+    def too_large(self) -> Part:
+        """Return the sentence that stands where the data would be too large."""
+        return Paragraph(self._words.say("report.too_large", {"limit_bytes": MOST_BYTES}), "soft")
+
+    def _heading(self, key: str) -> Heading:
+        return Heading(self._words.say(key))
+
+    def _prediction(self) -> Iterator[Part]:
+        lesson, guess = self._lesson, self.notes.guess
+        if lesson is None or guess is None or not lesson.accepts(guess):
+            return
+        say = self._words.say
+        yield self._heading("lesson.predict")
+        yield Paragraph(lesson.words.predict.ask)
+        facts = [(say("lesson.you_predicted"), lesson.told(guess))]
+        if guess.sure in (1, 2, 3):
+            facts.append((say("lesson.how_sure"), say(f"lesson.sure_{guess.sure}")))
+        yield Facts(tuple(facts))
+        if (explained := self.explained(lesson)) is not None:
+            yield self._heading("lesson.explain")
+            yield Paragraph(explained.headline, "strong")
+            yield from map(Paragraph, (explained.text, *explained.beside))
+
+    def explained(self, lesson: Taught) -> Explained | None:
+        """Return the explanation with the numbers of this run; None where it shows too little."""
+        run = self.lesson_run()
+        return None if run is None else lesson.explain(run, self.notes.guess)
+
+    def lesson_run(self) -> LessonRun | None:
+        """Return the run as its lesson sees it; None unless it is whole."""
+        started, finished = self._recording.started, self._finished
+        if finished.finding is None or finished.outcome is not messages.Outcome.COMPLETED:
+            return None
+        try:
+            params = from_json(self._experiment.params, started.params, check_choices=False)
+            return lesson_run(params, self._tables, machine_of(started.machine), finished.finding)
+        except (UserError, BadMachine):  # of another version, or damaged
+            return None
+
+    def result(self) -> Iterator[Part]:
+        """Yield what was found, why, and how far one can trust it."""
+        told = self._told
+        yield from (Paragraph(text) for text in (told.ending, told.problem) if text)
+        if told.finding:
+            yield Paragraph(told.finding, "strong")
+        if told.because:
+            yield Paragraph(told.because)
+        if (badge := told.badge) is not None:
+            reason = badge.reason.removeprefix(told.because).strip()
+            said = " · ".join(filter(None, (badge.name, badge.beside)))
+            yield Paragraph(f"{said}. {reason}".strip(), "soft")
+        if told.keys:
+            yield Facts(tuple((key.shown.label, key.shown.shown) for key in told.keys))
+
+    def _plots(self) -> Iterator[Part]:
+        if not (plots := tuple(self.plots())):
+            return
+        yield self._heading("report.plots")
+        if self._draw is None and self._why_not:
+            yield Paragraph(self._why_not, "soft")
+        yield from plots
+
+    def plots(self, *keys: str) -> Iterator[Plot]:
+        """Yield the views of these keys that have something to show; without a key every one."""
+        finding = self._finished.finding
+        values = finding.clear_values() if finding is not None else {}
+        events = self._recording.events
+        frames = {each.table: each for each in events if isinstance(each, messages.Frame)}
+        for view in self._experiment.plots:
+            rows, frame = self._tables.get(view.table, []), frames.get(view.table)
+            if not (rows or frame) or (keys and view.key not in keys):
+                continue
+            yield Plot(
+                caption=self._words.say(f"{self._experiment.id}.views.{view.key}"),
+                picture=self._draw(self._experiment, view, rows, values, frame)
+                if self._draw
+                else None,
+                table=self._table(view) if rows else None,
+            )
+
+    def _table(self, view: Plotted) -> Table:
+        """Return the rows behind a plot, in words."""
+        say, id_ = self._words.say, self._experiment.id
+        record = self._experiment.tables[view.table]
+        declared, rows = specs(record), self._tables[view.table]
+        types = {each.name: str(each.type) for each in fields(record)}
+        return Table(
+            head=tuple(say(f"{id_}.columns.{name}") for name in declared),
+            rows=tuple(
+                tuple(
+                    in_words(self._words, id_, name, spec.unit, getattr(row, name))
+                    for name, spec in declared.items()
+                )
+                for row in rows[:MOST_ROWS]
+            ),
+            numbers=frozenset(
+                place
+                for place, name in enumerate(declared)
+                if "int" in types[name] or "float" in types[name]
+            ),
+            left_out=max(0, len(rows) - MOST_ROWS),
+        )
+
+    def _numbers(self) -> Iterator[Part]:
+        say, values = self._words.say, self._told.values
+        if values:
+            yield self._heading("page.all_numbers")
+            yield Table(
+                head=(say("report.value"), say("report.number"), say("report.about")),
+                rows=tuple((each.label, each.shown, each.about) for each in values),
+                numbers=frozenset({1}),
+            )
+
+    def _limits(self) -> Iterator[Part]:
+        if self._told.remarks:
+            yield self._heading("page.cannot_tell")
+            yield Bullets(self._told.remarks)
+
+    def _method(self) -> Iterator[Part]:
+        words, started, id_ = self._words, self._recording.started, self._experiment.id
+        yield self._heading("page.how_measured")
+        yield Paragraph(words.say(f"{id_}.method"))
+        if said := (*self._said(self._notes_of_run()), *self.remarks()):
+            yield Bullets(said)
+        told = settings(words, self._experiment, started.params)
+        pairs = [(called, value) for _, called, value in told]
+        yield Facts((*pairs, *conditions(words, started), (words.say("runs.id"), started.run[:8])))
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is wrong with the file of the run, or with its age, in sentences."""
+        return self._said([*self._of_file, *filter(None, [self._other_version])])
+
+    def _said(self, notes: Sequence[messages.Note]) -> tuple[str, ...]:
+        return tuple(
+            note_text(self._words, note.key, note.values, self._experiment.id)
+            for note in notes
+            if note.key not in (*messages.WAITING, *DISTURBANCES)
+        )
+
+    def _notes_of_run(self) -> list[messages.Note]:
+        return [each for each in self._recording.events if isinstance(each, messages.Note)]

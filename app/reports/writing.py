@@ -1,0 +1,67 @@
+"""Writes a report in the format that is wanted, and shows beforehand all words of it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from app.reports.document import Document, Plot
+from app.reports.plain import data_json, to_json, to_markdown, to_text
+from experiments.core.words import Words
+from experiments.engine.report_file import HTML_SUFFIX, JSON_SUFFIX
+
+SUFFIXES = {
+    "html": HTML_SUFFIX,
+    "pdf": ".pdf",
+    "markdown": ".md",
+    "text": ".txt",
+    "json": JSON_SUFFIX,
+}
+PREVIEW_LINES, PREVIEW_LETTERS = 1000, 2000  # of a text, and of a line of it
+
+
+def written(document: Document, kind: str, words: Words) -> bytes:
+    """Return the file; PDF needs Qt and its application."""
+    if kind == "pdf":
+        from app.reports.pdf import to_pdf
+
+        return to_pdf(document, words)
+    return as_text(document, kind, words).encode()
+
+
+def as_text(document: Document, kind: str, words: Words) -> str:
+    """Return the file as text, of whatever format but PDF."""
+    match kind:
+        case "html":
+            from app.reports.html import to_html
+
+            return to_html(document, words)
+        case "markdown":
+            return to_markdown(document, words)
+        case "text":
+            return to_text(document, words)
+        case "json":
+            return to_json(document)
+    raise ValueError(f"no format of a report: {kind}")
+
+
+def preview(document: Document, kind: str, words: Words) -> str:
+    """Return what will be written, of HTML and PDF the words and the data; cut where it is long."""
+    if kind not in ("html", "pdf"):
+        return _cut(as_text(document, kind, words), words)
+    parts = [to_text(document, words)]
+    if any(isinstance(part, Plot) for part in document.parts):
+        parts = [words.say("report.and_plots"), "", *parts]
+    if kind == "html" and document.data:
+        parts += [words.say("report.data_follows"), data_json(document)]
+    return _cut("\n".join(parts), words)
+
+
+def _cut(text: str, words: Words) -> str:
+    lines = text.splitlines()
+    shown = [
+        f"{line[:PREVIEW_LETTERS]}…" if len(line) > PREVIEW_LETTERS else line
+        for line in islice(lines, PREVIEW_LINES)
+    ]
+    if more := len(lines) - len(shown):
+        shown.append(words.say("report.lines_left_out", {"count": more}))
+    return "\n".join(shown)

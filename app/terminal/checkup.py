@@ -1,0 +1,267 @@
+"""`coreopsis checkup`: is this machine sound? Rows by stage, with what to do next.
+
+The JSON is experiments/checkup/result.py's `Result`, described in experiments/checkup/schema.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from app.anonymous import nameless
+from app.checkup.compare import Compared, compare
+from app.checkup.in_words import (
+    MARKS,
+    absent,
+    compared_lines,
+    doing,
+    facts,
+    pair_text,
+    row_text,
+    summary,
+)
+from app.checkup.store import Checkups, has_measured
+from app.context import Context, ExitCode, WriteFailed
+from app.reports.checkup_report import checkup_report
+from app.reports.document import Document
+from app.reports.pictures import qt_or_problem
+from app.reports.privacy import Include, without_names
+from app.reports.writing import written
+from app.runs.copies import write_whole
+from app.terminal.run import writable
+from app.terminal.stopping import asked_to_stop
+from experiments.checkup import carry_out
+from experiments.checkup.carry_out import Checkup
+from experiments.checkup.order import read_order
+from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
+from experiments.core.problems import UserError
+from experiments.core.words import Words
+from experiments.engine import messages
+from experiments.engine.sweep import sweep
+from machine.model import Machine
+
+STYLES = {
+    Word.FINE: "green",
+    Word.LOOK: "yellow",
+    Word.PROBLEM: "red",
+    Word.UNCHECKED: "dim",
+    Word.ABSENT: "dim",
+}
+SOAK_MINUTES = (1.0, 120.0)
+STOP_CELSIUS = (30.0, 130.0)  # what the probe `sustained` takes
+OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a file
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Check this machine, tell what was found, and keep it. Raises UserError."""
+    if context.has_fake_machine:
+        raise UserError("fake_machine_measured")
+    kind: Kind = "soak" if options.soak is not None else "quick" if options.quick else "check"
+    if options.soak is not None and not SOAK_MINUTES[0] <= options.soak <= SOAK_MINUTES[1]:
+        least, most = SOAK_MINUTES
+        raise UserError("soak_too_long", least=least, most=most)
+    if options.stop_at is not None and not STOP_CELSIUS[0] <= options.stop_at <= STOP_CELSIUS[1]:
+        least, most = STOP_CELSIUS
+        raise UserError("stop_at_out_of_range", least_celsius=least, most_celsius=most)
+    if options.soak is not None and options.quick:
+        raise UserError("soak_and_quick")
+    kept = Checkups(context.folder)
+    given = None if options.baseline is None else read(options.baseline)
+    baseline = given or kept.baseline(context.machine.fingerprint)
+    if options.stop_at is not None and not _has_sensor(context.machine):
+        context.errors.print(context.words.say("checkup.no_sensor"))
+    sweep()
+    checkup = Checkup(
+        kind,
+        baseline=baseline,
+        order=read_order(context.folder),
+        references=kept.references(),
+        soak_s=None if options.soak is None else options.soak * 60,
+        stop_celsius=options.stop_at,
+        machine=lambda: context.machine,
+    )
+    with (
+        writable(options.out, OUT),
+        writable(options.html, REPORT),
+        writable(options.pdf, REPORT),
+    ):
+        with asked_to_stop(checkup.stop):
+            result = _followed(context, checkup)
+        _hand_out(options, context, kept, result, baseline)
+    return exit_code(result)
+
+
+def _hand_out(
+    options: SimpleNamespace,
+    context: Context,
+    kept: Checkups,
+    result: Result,
+    baseline: Result | None,
+) -> None:
+    """Tell what was found, keep it, and write what was asked for. Raises WriteFailed."""
+    if options.json:
+        context.console.out(_for_others(result).decode().rstrip("\n"), highlight=False)
+    else:
+        tell(context.console, context.words, result, baseline)
+    _keep(context, kept, result, save_baseline=options.save_baseline)
+    if options.out is not None:
+        write_file(options.out, _for_others(result), OUT)
+    compared = compare(baseline, result) if baseline is not None else None
+    document = checkup_report(context.words, result, Include(), compared)
+    for format_, path in (("html", options.html), ("pdf", options.pdf)):
+        if path is not None:
+            write_report(context, document, format_, path)
+
+
+def _has_sensor(machine: Machine) -> bool:
+    """Can a temperature be read here that could end the load?"""
+    told = [each.now_celsius for each in machine.cpu.temperatures]
+    told += [gpu.temperature_celsius for gpu in machine.gpus]
+    return any(each is not None for each in told)
+
+
+def exit_code(result: Result) -> ExitCode:
+    """Return what tells a shell what was found."""
+    if result.outcome == "stopped":
+        return ExitCode.STOPPED
+    if result.count(Word.PROBLEM):
+        return ExitCode.FAILED
+    return ExitCode.LOOK if result.count(Word.LOOK) else ExitCode.DONE
+
+
+def tell(console: Console, words: Words, result: Result, baseline: Result | None = None) -> None:
+    """Print a checkup: the counts, a row for each check, and what changed since the baseline."""
+    console.print(Text(summary(words, result.rows), style="bold"))
+    console.print(words.say("checkup.standing"), style="dim")
+    if result.outcome == "stopped":
+        console.print(words.say("checkup.stopped"))
+    stage = ""
+    for row in result.rows:
+        if row.word is Word.ABSENT:
+            continue
+        text = row_text(words, row)
+        if text.stage != stage:
+            stage = text.stage
+            console.print()
+            console.print(Text(stage, style="bold"))
+        line = Table.grid(padding=(0, 1), expand=True)
+        line.add_column(width=1)
+        line.add_column(ratio=4)
+        line.add_column(ratio=5)
+        line.add_column(ratio=5, style="dim")
+        mark = Text(MARKS[row.word], style=STYLES[row.word])
+        word = "" if row.word is Word.FINE else f" ({text.word})"
+        line.add_row(mark, text.title, text.found + word, text.expected)
+        console.print(line)
+        for part in (text.meaning, text.advice):
+            if part:
+                console.print(Padding(Text(part, style="dim"), (0, 0, 0, 2)))
+        if row.word in (Word.LOOK, Word.PROBLEM):
+            console.print(Padding(Text(f"{text.sure} {text.rule}.", style="dim"), (0, 0, 0, 2)))
+    if baseline is not None:
+        tell_compared(console, words, compare(baseline, result))
+    console.print()
+    said = [*facts(words, result), absent(words, result.rows)]
+    console.print(" · ".join(filter(None, said)), style="dim")
+
+
+def tell_compared(console: Console, words: Words, compared: Compared) -> None:
+    """Print what clearly changed between two checkups, and what changed with it."""
+    console.print()
+    first, *others = compared_lines(words, compared)
+    console.print(Text(first, style="bold"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for pair in compared.changed:
+        text = pair_text(words, pair)
+        table.add_row(text.title, text.before, "→", text.now, text.ratio)
+    if compared.changed:
+        console.print(table)
+    for line in others:
+        console.print(Text(line, style="dim"))
+
+
+def _followed(context: Context, checkup: Checkup) -> Result:
+    """Follow a checkup to its end; progress and notes go to standard error."""
+    result: Result | None = None
+    words, errors = context.words, context.errors
+    with _bar(context) as (bar, task):
+        for event in checkup.events():
+            if isinstance(event, carry_out.Began):
+                said = doing(words, event)
+                bar.update(task, doing=said)
+                if not errors.is_terminal:
+                    errors.print(said)
+            elif isinstance(event, carry_out.Moved):
+                left = words.say("checkup.left", {"duration": event.left_s})
+                bar.update(task, completed=event.fraction, left=left)
+            elif isinstance(event, carry_out.Noted) and event.note.key in messages.WAITING:
+                errors.print(words.say(f"notes.{event.note.key}", event.note.values))
+            elif isinstance(event, carry_out.Ended):
+                result = event.result
+    assert result is not None  # a checkup always ends in one
+    return result
+
+
+@contextlib.contextmanager
+def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
+    bar = Progress(
+        BarColumn(bar_width=28),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", style="dim"),
+        TextColumn("{task.fields[doing]}"),
+        console=context.errors,
+        transient=True,
+        disable=not context.errors.is_terminal,
+    )
+    with bar:
+        yield bar, bar.add_task("", total=1.0, left="", doing="")
+
+
+def _for_others(result: Result) -> bytes:
+    """Return the JSON of a checkup without names: a row may hold a folder of its user."""
+    plain = without_names(msgspec.to_builtins(result), nameless())
+    return encode(from_plain(plain, ""))
+
+
+def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> None:
+    if not has_measured(result):
+        return
+    try:
+        path = kept.keep(result)
+        if save_baseline:
+            kept.save_baseline(result)
+    except UserError as trouble:
+        context.complain(trouble.problem)
+        return
+    key = "checkup.kept_as_baseline" if save_baseline else "checkup.kept"
+    context.errors.print(context.words.say(key, {"path": path}), style="dim", soft_wrap=True)
+
+
+def write_report(context: Context, document: Document, kind: str, path: Path) -> None:
+    """Write a report; without Qt a PDF is left out with a sentence. Raises WriteFailed."""
+    application = None
+    if kind == "pdf":
+        application, problem = qt_or_problem()
+        if problem is not None:
+            context.complain(problem)
+            return
+    write_file(path, written(document, kind, context.words), REPORT)
+    del application  # held until here: the fonts belong to it
+
+
+def write_file(path: Path, data: bytes, key: str) -> None:
+    """Write a file whole or not at all. Raises WriteFailed with this key."""
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        reason = error.strerror or "?"
+        raise WriteFailed(key, path=str(path), reason=reason) from None

@@ -1,0 +1,55 @@
+"""`coreopsis handout FILE`: what was asked, voted, measured and explained in a lecture.
+
+FILE is a lecture, or the record of one that was held. Without an option the handout is written as
+Markdown to standard output. Exit code 4 tells that the run of an item is missing, or that another
+recording stands in its place.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from app.context import Context, ExitCode, WriteFailed
+from app.lecture.found import find
+from app.lecture.handout import handout
+from app.lecture.record import read
+from app.reports.document import Document
+from app.reports.pictures import drawer, qt_or_problem
+from app.reports.writing import as_text, written
+from experiments.core.problems import Problem
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Write the handout of a lecture."""
+    words, path = context.words, options.file
+    held = read(path)
+    runs = context.library.runs() if held.at else ()
+    found = find(held, path, context.folder, runs, context.catalogue)
+    wanted = {"html": options.html, "pdf": options.pdf}
+    application, problem = qt_or_problem() if any(wanted.values()) else (None, None)
+    if problem is not None and options.pdf:
+        context.complain(Problem("pdf_needs_qt"))
+        return ExitCode.CANNOT_RUN_HERE
+    draw = drawer(words) if application is not None else None
+    why_not = words.say("handout.no_plots") if problem is not None else ""
+    document = handout(words, held, found, draw, why_not)
+    for kind, target in wanted.items():
+        if target is not None:
+            _write(document, kind, target, context)
+    if not any(wanted.values()):
+        sys.stdout.write(as_text(document, "markdown", words))
+    del application  # held until here: the fonts belong to it
+    for trouble in filter(None, [problem, *(each.problem for each in found)]):
+        context.complain(trouble)
+    return ExitCode.LOOK if any(each.problem for each in found) else ExitCode.DONE
+
+
+def _write(document: Document, kind: str, path: Path, context: Context) -> None:
+    data = written(document, kind, context.words)
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        values = {"path": str(path), "reason": error.strerror or "?"}
+        raise WriteFailed("file_not_written", **values) from None

@@ -1,0 +1,1 @@
+"""The place of the checkup."""

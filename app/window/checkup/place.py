@@ -1,0 +1,364 @@
+"""The place of the checkup: is this machine sound, and what should be done?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAction
+
+from app.checkup.compare import compare, known
+from app.checkup.in_words import day
+from app.window.checkup import sheets
+from app.window.checkup.allowed import allow
+from app.window.checkup.archive import Archive, keep
+from app.window.checkup.course import Course
+from app.window.checkup.following import Follows
+from app.window.checkup.shown import TO_EXPERIMENT, TO_MAP, page_data
+from app.window.core.place import Place
+from app.window.core.session import Session
+from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target
+from experiments.checkup.order import read_order
+from experiments.checkup.result import Kind, Result, read
+from experiments.checkup.rules import Stage
+from experiments.core.problems import Problem
+from experiments.engine.environment import on_battery
+from widgets.checkup.page import CheckupPage
+from widgets.checkup.page_data import PageData
+from widgets.checkup.soak_sheet import SoakWanted
+from widgets.controls.basics import announce, column
+from widgets.controls.place_head import MARGINS
+
+if TYPE_CHECKING:
+    from app.window.core.reporting import Reporting
+    from experiments.checkup.carry_out import Event
+
+
+class CheckupPlace(Place):
+    """Shows the last checkup of this machine, or the one on its way.
+
+    `make` makes a checkup as carry_out.Checkup does; tests replace it.
+    """
+
+    name = CHECKUP
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        say = session.words.say
+        stages = [(say(f"checkup.stages.{s}"), say(f"checkup.stages_mean.{s}")) for s in Stage]
+        self.page = CheckupPage(session.words, session.look, stages)
+        self.make: Callable[..., Follows] = _make
+        self.announce: Callable[..., object] = announce
+        self.archive = Archive(session, self)
+        self._result: Result | None = None  # that is shown
+        self._course: Course | None = None  # while one is on its way
+        self._is_here = self._is_dirty = self._stop_had_focus = False
+        self._reporting: Reporting | None = None
+        layout = column(self.page)
+        layout.setContentsMargins(*MARGINS)
+        self.setLayout(layout)
+        self.setFocusProxy(self.page.buttons[self.page.check])
+        self._connect()
+        self._refresh()
+
+    # --- a place ----------------------------------------------------------------------------------
+
+    def open(self, target: Target) -> None:
+        """Take the focus; show the first checkup of dropped files, and compare it with another."""
+        self.setFocus()
+        if target.files:
+            paths = target.files[:2]
+            self.session.background.do_soon(lambda: [*map(read, paths)], self._show_files)
+
+    def arrive(self) -> None:
+        """Show what happened meanwhile."""
+        self._is_here = True
+        self._refresh()
+
+    def leave(self) -> None:
+        """Draw nothing while nobody sees it."""
+        self._is_here = False
+
+    def own_actions(self) -> Sequence[QAction]:
+        """Return what can be done now."""
+        return self.page.actions_here
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return the keys of the rows."""
+        say = self.session.words.say
+        return (("↑ ↓", say("keys.walk_checks")), ("→ ← Enter", say("keys.open_check")))
+
+    def status(self) -> str:
+        """Return the version of the rules, and the baseline."""
+        say, result, baseline = self.session.words.say, self._result, self.archive.baseline
+        if result is None:
+            return ""
+        rules = say("checkup.rules_version", {"number": str(result.rules_version)})
+        date = day(baseline.at).partition(" ")[0] if baseline else ""
+        key = "checkup.with_baseline" if date else "checkup.no_baseline"
+        return f"{rules} · {say(key, {'date': date})}"
+
+    # --- a checkup --------------------------------------------------------------------------------
+
+    def start(self, kind: Kind, soak: SoakWanted | None = None) -> None:
+        """Begin a checkup, or let it wait for the experiment under way."""
+        session = self.session
+        checking = session.checking
+        if not self._may_start():
+            return
+        store, folder, machine = self.archive.store, session.context.folder, session.machine
+        assert machine is not None
+
+        def make() -> Follows:
+            options: dict[str, Any] = {}
+            if soak is not None:
+                options = {"soak_s": soak.seconds, "stop_celsius": soak.stop_celsius}
+            return self.make(
+                kind,
+                baseline=store.baseline(machine.fingerprint),
+                order=read_order(folder),
+                references=store.references(),
+                machine=lambda: machine,
+                **options,
+            )
+
+        if session.runner.is_running:
+            checking.wait(make, partial(keep, store))
+        else:
+            checking.start(make, partial(keep, store))
+        self._refresh()
+        self.page.under_way.stop.setFocus()
+
+    def _may_start(self) -> bool:
+        session, checking = self.session, self.session.checking
+        is_free = not checking.is_running and not checking.is_waiting
+        is_known = session.is_awake and session.machine is not None
+        return is_free and is_known and not session.context.has_fake_machine
+
+    def _begin(self) -> None:
+        self.session.known_load.stop()  # it would take a part of the machine
+        self._course = Course(self.session.words)
+        self.announce(self, self.session.words.say("checkup_page.begun"))
+        self._refresh()
+
+    def _hear(self, event: Event) -> None:
+        if self._course is None:
+            return
+        if self._course.hear(event):
+            self._is_dirty = True
+        self._show_course()
+
+    def _show_stopping(self) -> None:
+        self._stop_had_focus = self.page.under_way.stop.hasFocus()  # disabled it loses it
+        self._show_course()
+
+    def _end(self, result: Result | None, problem: Problem | None) -> None:
+        had_focus = self._stop_had_focus or self.page.under_way.stop.hasFocus()
+        self._course, self._stop_had_focus = None, False
+        self._result = result or self._result
+        self._refresh()
+        if had_focus:
+            self.page.buttons[self.page.check].setFocus()
+        if problem is not None:
+            self.session.troubled.emit(problem)
+        if result is None:
+            return
+        self.page.end()
+        say = self.session.words.say
+        counted = " · ".join(text for _, _, text in self._page_data(result).counts)
+        ended = say("checkup_page.ended", {"counts": counted})
+        if self._is_here:
+            self.announce(self, ended)
+        else:
+            self.session.tell(ended, say("checkup_page.show"), lambda: self.session.go(CHECKUP))
+        self.archive.look_up()
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Show what is the case now."""
+        self._allow()
+        if not self._is_here:
+            return
+        checking, say = self.session.checking, self.session.words.say
+        course, result = self._course, self._result
+        if course is not None:
+            self._is_dirty = True
+            self._show_course()
+        elif result is not None:
+            self.page.tell(self._page_data(result))
+        else:
+            self.page.tell(PageData(notes=[*self._why_not()]))
+        self.page.first.setVisible(course is None and result is None)
+        self.page.place_trace(first=course is not None)
+        if checking.is_waiting:
+            self.page.under_way.tell(say("checkup_page.waits_for_run"))
+        elif course is None:
+            self.page.under_way.hide()
+        self.session.status_changed.emit()
+
+    def _show_course(self) -> None:
+        course = self._course
+        if course is None or not self._is_here:
+            return
+        if self._is_dirty:
+            self._is_dirty = False
+            self.page.tell(course.page_data(self.session.catalogue.ids()))
+        say, under_way = self.session.words.say, self.page.under_way
+        left = "" if course.left_s is None else say("checkup.left", {"duration": course.left_s})
+        is_stopping = self.session.checking.is_stopping
+        doing = say("checkup_page.stopping") if is_stopping else course.doing
+        under_way.tell(doing, "" if is_stopping else left, course.fraction)
+        under_way.note(course.note)
+        under_way.allow_stop(not is_stopping)
+
+    def _page_data(self, result: Result) -> PageData:
+        return page_data(self.session.words, result, self.session.catalogue.ids())
+
+    def _why_not(self) -> Iterator[str]:
+        """Yield why no check can begin, if none can."""
+        if self.session.context.has_fake_machine:
+            yield self.session.words.say("checkup_page.fake")
+        elif self.session.machine is None:
+            yield self.session.words.say("checkup_page.reading")
+
+    def _allow(self) -> None:
+        """Allow what makes sense now."""
+        checking = self.session.checking
+        allow(
+            self.page,
+            self.session.words,
+            self._result,
+            self.archive,
+            may_start=self._may_start(),
+            is_still=self._course is None and not checking.is_waiting,
+        )
+
+    # --- links and sheets -------------------------------------------------------------------------
+
+    def _follow_link(self, target: str) -> None:
+        kind, _, name = target.partition(" ")
+        if kind == TO_MAP:
+            self.session.go(MAP, part=name)
+        elif kind == TO_EXPERIMENT:
+            self.session.go(EXPERIMENTS, experiment=name)
+        else:
+            self._ask_order()
+
+    def _ask_soak(self) -> None:
+        self.session.background.do_soon(on_battery, self._open_soak)
+
+    def _open_soak(self, battery: bool | None) -> None:
+        if self._may_start():
+            sheets.ask_soak(
+                self.session, self.window(), partial(self.start, "soak"), on_battery=bool(battery)
+            )
+
+    def _ask_order(self) -> None:
+        sheets.ask_order(self.session, self.window(), self.archive.order, self.archive.save_order)
+
+    def _show_files(self, found: list[Result]) -> None:
+        if self._course is not None:
+            self.session.tell(self.session.words.say("checkup_page.runs_now"))
+            return
+        first, *others = found
+        self._result = first
+        self._refresh()
+        self.page.end()
+        said = {"machine": first.name or known(first).get("processor", ""), "date": day(first.at)}
+        self.session.tell(self.session.words.say("checkup_page.from_file", said))
+        for other in others:
+            self._compare_with(first, other)
+
+    def _report(self) -> None:
+        if self._result is None:
+            return
+        if self._reporting is None:
+            from app.window.core.reporting import Reporting  # brings templates: not with the place
+
+            self._reporting = Reporting(self.session, self)
+        baseline = self.archive.baseline
+        is_held = baseline is not None and baseline.id == self._result.baseline
+        compared = compare(baseline, self._result) if baseline is not None and is_held else None
+        self._reporting.open_checkup(self._result, compared)
+
+    def _choose_other(self) -> None:
+        result, archive = self._result, self.archive
+        if result is None:
+            return
+        show = partial(self._compare_with, result)
+        menu = sheets.compare_menu(
+            self.session, self, archive.baseline, archive.others(result), show
+        )
+        menu.addSeparator()
+        menu.addAction(self.session.words.say("checkup_page.a_file"), self._compare_with_file)
+        button = self.page.buttons[self.page.compare]
+        menu.popup(button.mapToGlobal(QPoint(0, button.height())))
+
+    def _compare_with_file(self) -> None:
+        result = self._result
+        if result is not None and (path := sheets.choose_file(self.session, self)) is not None:
+            show = partial(self._compare_with, result)
+            self.session.background.do_soon(lambda: read(path), show)
+
+    def _compare_with(self, now: Result, before: Result) -> None:
+        sheets.show_compared(self.session, self.window(), before, now)
+
+    def _save_baseline(self) -> None:
+        if self._result is not None:
+            self.archive.save_baseline(self._result)
+
+    def _tell_kept(self, key: str) -> None:
+        self.session.tell(self.session.words.say(key))
+        self.archive.look_up()
+
+    def _use_archive(self) -> None:
+        if self._result is None and self.archive.results:
+            self._result = self.archive.results[0]
+        self._refresh()
+
+    def _wake(self) -> None:
+        self.session.runner.began.connect(self._allow)
+        self.session.runner.ended.connect(self.session.checking.go_on)
+        self.archive.look_up()
+        self._refresh()
+
+    def _connect(self) -> None:
+        session, page, archive = self.session, self.page, self.archive
+        for action, act in (
+            (page.check, lambda: self.start("check")),
+            (page.quick, lambda: self.start("quick")),
+            (page.soak, self._ask_soak),
+            (page.compare, self._choose_other),
+            (page.report, self._report),
+            (page.baseline, self._save_baseline),
+            (page.order, self._ask_order),
+        ):
+            action.triggered.connect(lambda _checked=False, act=act: act())
+        page.followed.connect(self._follow_link)
+        page.under_way.stop_wanted.connect(session.checking.stop)
+        archive.changed.connect(self._use_archive)
+        archive.kept_baseline.connect(lambda: self._tell_kept("checkup_page.saved_baseline"))
+        archive.kept_order.connect(lambda: self._tell_kept("checkup_page.order_sheet.saved"))
+        checking = session.checking
+        checking.began.connect(self._begin)
+        checking.heard.connect(self._hear)
+        checking.stopping.connect(self._show_stopping)
+        checking.ended.connect(self._end)
+        session.machine_changed.connect(self._wake_archive)
+        session.woke.connect(self._wake)
+        if session.is_awake:
+            self._wake()
+
+    def _wake_archive(self) -> None:
+        self.archive.look_up()
+        self._refresh()
+
+
+def _make(*options: Any, **named: Any) -> Follows:
+    """Return a real checkup; called in the thread that follows it."""
+    from experiments.checkup.carry_out import Checkup  # half a second
+
+    return Checkup(*options, **named)

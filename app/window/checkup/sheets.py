@@ -1,0 +1,110 @@
+"""The sheets of the checkup: soak, order, and what changed since another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from app.checkup.compare import compare
+from app.checkup.in_words import compared_lines, day, pair_text
+from app.window.core.saving import begin, remember
+from app.window.core.session import Session
+from experiments.checkup.order import Order
+from experiments.checkup.result import Result
+from widgets.checkup.compare_sheet import Changed, CompareSheet
+from widgets.checkup.order_sheet import OrderSheet
+from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
+
+GIB = 2**30
+LISTED = 12  # checkups in the menu
+
+
+def ask_soak(
+    session: Session, parent: QWidget, take: Callable[[SoakWanted], object], *, on_battery: bool
+) -> SoakSheet:
+    """Open the sheet of the soak; `take` gets what was chosen."""
+    sheet = SoakSheet(session.words, session.look, parent, on_battery=on_battery)
+    sheet.wanted.connect(take)
+    sheet.open()
+    return sheet
+
+
+def ask_order(
+    session: Session, parent: QWidget, order: Order | None, take: Callable[[Order], object]
+) -> OrderSheet:
+    """Open the sheet of what was bought; `take` gets it."""
+    from experiments.checkup.checks.present import parts  # loads the engine: not with the place
+
+    machine, said = session.machine, order or Order()
+    found = parts(machine) if machine is not None else {}
+    memory = said.memory_bytes
+    sheet = OrderSheet(
+        session.words,
+        session.look,
+        parent,
+        bought={
+            "cores": said.cores,
+            "memory": None if memory is None else round(memory / GIB),
+            "gpus": said.gpus,
+            "disks": said.disks,
+        },
+        here={**found, "memory": round(found.pop("memory_bytes", 0) / GIB)},
+    )
+
+    def read(numbers: dict[str, int | None]) -> None:
+        memory = numbers.pop("memory")
+        take(Order(**numbers, memory_bytes=None if memory is None else memory * GIB))
+
+    sheet.wanted.connect(read)
+    sheet.open()
+    return sheet
+
+
+def compare_menu(
+    session: Session,
+    parent: QWidget,
+    baseline: Result | None,
+    others: Sequence[Result],
+    take: Callable[[Result], object],
+) -> QMenu:
+    """Return a menu of the baseline and other checkups; `take` gets the chosen one."""
+    say, menu = session.words.say, QMenu(parent)
+    menu.aboutToHide.connect(menu.deleteLater)
+    if baseline is not None:
+        text = say("checkup_page.since_baseline", {"date": day(baseline.at)})
+        menu.addAction(text, partial(take, baseline))
+        menu.addSeparator()
+    for each in others[:LISTED]:
+        text = f"{say(f'checkup.kinds.{each.kind}')}, {day(each.at)}"
+        menu.addAction(text, partial(take, each))
+    return menu
+
+
+def choose_file(session: Session, parent: QWidget) -> Path | None:
+    """Return the file of a checkup, None if cancelled."""
+    say = session.words.say
+    name, _ = QFileDialog.getOpenFileName(
+        parent, say("checkup_page.choose_file"), begin(session), say("checkup_page.files")
+    )
+    if not name:
+        return None
+    remember(session, Path(name))
+    return Path(name)
+
+
+def show_compared(session: Session, parent: QWidget, before: Result, now: Result) -> CompareSheet:
+    """Open the sheet of what changed."""
+    words = session.words
+    compared = compare(before, now)
+    sheet = CompareSheet(
+        words,
+        session.look,
+        parent,
+        lines=[*compared_lines(words, compared)],
+        rows=[Changed(*pair_text(words, pair)) for pair in compared.changed],
+    )
+    sheet.open()
+    return sheet

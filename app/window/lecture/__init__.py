@@ -1,0 +1,1 @@
+"""Lecture mode: a lecture on its way, its windows and keys, and its playlist."""

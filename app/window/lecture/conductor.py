@@ -1,0 +1,320 @@
+"""A lecture on its way: what each key does, and that it goes on whatever happens to a run.
+
+No windows. Each act is guarded: an exception in it becomes one line for the presenter, and the
+recording is shown in place of the run.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.lecture.course import Course, Step
+from app.lecture.file import Lecture
+from app.window.core.session import Session
+from app.window.lecture.items import Prepared, prepare
+from app.window.lecture.live import LiveRun
+from app.window.lecture.recordings import Recordings, pause_s
+from app.window.lecture.shown import Shown
+from experiments.core.problems import Problem
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+
+SECOND_MS = 1000
+SLEPT_S = 10.0  # between two looks, on the clock on the wall
+
+
+def guarded(
+    act: Callable[Concatenate[Conductor, P], object],
+) -> Callable[Concatenate[Conductor, P], None]:
+    """Let an act fail without ending the lecture."""
+
+    def safely(self: Conductor, /, *given: P.args, **named: P.kwargs) -> None:
+        try:
+            act(self, *given, **named)
+        except Exception as error:
+            log.exception("in a lecture")
+            self.rescue(error)
+        self.changed.emit()
+
+    return safely
+
+
+class Conductor(QObject):
+    """The course of a lecture with its runs and recordings."""
+
+    changed = Signal()  # another step, item, vote, reason
+    moved = Signal()  # rows, or the time has gone on
+    left = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        lecture: Lecture,
+        path: Path | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """Take a lecture of at least one item; `path` is its file."""
+        super().__init__()
+        self.session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
+        self.items = [prepare(session, item) for item in lecture.item]
+        self.course = Course([prepared.turn() for prepared in self.items])
+        self.recordings = Recordings(session, self.items, path)
+        self.live = LiveRun(session, clock)
+        self.reason = ""  # what else is wrong, in one line
+        self.aside = ""  # what is wrong but concerns no run
+        self.is_halo = self.is_black = self.is_frozen = False
+        self.runs = Shown(session, self.items, self.course, self.recordings)
+        self._by_recording: set[int] = set()  # items that R was pressed for
+        self._began_s, self._looked_s = clock(), wall()
+        self.live.moved.connect(self._move)
+        self.live.ended.connect(self._take_run)
+        self.live.failed.connect(self._fail)
+        self.recordings.came.connect(self._take_recording)
+        session.entries_changed.connect(self.changed)
+        self._seconds = QTimer(self, interval=SECOND_MS)
+        self._seconds.timeout.connect(self.look_again)
+        self._seconds.start()
+        self._arrive()
+
+    # --- what is shown ------------------------------------------------------------------------
+
+    @property
+    def prepared(self) -> Prepared:
+        """The item of now."""
+        return self.items[self.course.place]
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, in one line; "" for nothing."""
+        return " ".join(filter(None, (self.live.reason, self.reason)))
+
+    @property
+    def is_voting(self) -> bool:
+        """Are hands counted now?"""
+        return self.course.turn.step in (Step.VOTE, Step.AGAIN)
+
+    @property
+    def is_by_recording(self) -> bool:
+        """Shall the recording of the item of now stand in for its run?"""
+        return self.course.place in self._by_recording
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long the lecture has lasted."""
+        return self._clock() - self._began_s
+
+    # --- keys ---------------------------------------------------------------------------------
+
+    @guarded
+    def forward(self) -> None:
+        """Go one step on; where a run has failed, its recording is the step."""
+        turn = self.course.turn
+        if turn.step is Step.RUN and not turn.is_measured:
+            if self.live.is_under_way and not self.trouble:
+                return
+            if not self._show_recording():
+                if not self.recordings.is_read(self.course.place):
+                    return  # it comes as soon as it is read
+                self.course.measured()  # there is nothing to show, and the lecture goes on
+                self.course.forward()
+            return
+        place = self.course.place
+        self.course.forward()
+        self._follow(place)
+
+    @guarded
+    def back(self) -> None:
+        """Go one step back; a run under way goes on within its item."""
+        place = self.course.place
+        self.course.back()
+        self._follow(place)
+
+    @guarded
+    def vote(self, option: int, by: int = 1) -> None:
+        """Count a hand, or take one away."""
+        self.course.vote(option, by)
+
+    @guarded
+    def vote_again(self) -> None:
+        """Begin the second vote."""
+        self.course.vote_again()
+
+    @guarded
+    def show_recording(self) -> None:
+        """Show the recording at the same place; before the run, have it stand in for it."""
+        self._by_recording.add(self.course.place)
+        if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            self._show_recording()
+
+    @guarded
+    def show_live(self) -> None:
+        """Show the run of this machine again, or measure anew where there is no whole one."""
+        place, turn = self.course.place, self.course.turn
+        self._by_recording.discard(place)
+        self.reason = ""
+        if turn.step not in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            return
+        if self.runs.has_whole():
+            self.course.measured()
+            self.runs.know_arms()
+        elif not self.live.is_under_way:
+            turn.step, turn.is_measured, turn.is_recording = Step.RUN, False, False
+            self._begin_run()
+
+    @guarded
+    def go(self, place: int) -> None:
+        """Go to an item."""
+        before = self.course.place
+        self.course.go(place)
+        self._follow(before)
+
+    @guarded
+    def freeze(self) -> None:
+        """Keep the picture that the class sees, or let it go on."""
+        self.is_frozen = not self.is_frozen
+
+    @guarded
+    def blacken(self) -> None:
+        """Make the screen of the class black, or show the slide again."""
+        self.is_black = not self.is_black
+
+    @guarded
+    def use_halo(self) -> None:
+        """Draw a ring around the mouse, or not."""
+        self.is_halo = not self.is_halo
+
+    def leave(self) -> None:
+        """End the lecture; a run under way is stopped."""
+        self._seconds.stop()
+        self.live.drop()
+        self.left.emit()
+
+    def rescue(self, error: Exception) -> None:
+        """Take note of an exception, and show the recording in place of the run."""
+        if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            try:
+                self._show_recording()
+            except Exception:  # the next key goes on without it
+                log.exception("in a lecture, once more")
+                self.live.drop()
+                self.course.measured(is_recording=True)
+        values = {"error": f"{type(error).__name__}: {error}"}
+        self.reason = self.session.say(Problem("unexpected", values))
+
+    @guarded
+    def remark(self, problem: Problem) -> None:
+        """Tell the presenter what is wrong though the run is not; the next item clears it."""
+        self.aside = self.session.say(problem)
+
+    @guarded
+    def look_again(self) -> None:
+        """Notice what does not come, and a machine that was asleep; meant for once a second."""
+        self.live.look_again()
+        now_s = self._wall()
+        slept_s, self._looked_s = now_s - self._looked_s, now_s
+        if slept_s > SLEPT_S and self.live.is_under_way:
+            say, key_of = self.session.words.say, self.session.settings.key_of
+            recording, live = key_of("R"), key_of("G")
+            told = {"duration": slept_s, "recording": recording, "live": live}
+            self.live.fail(say("lecture.slept", told))
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _follow(self, before: int) -> None:
+        """Do what another step or item asks for."""
+        if self.course.place != before:
+            self.live.drop()
+            self.reason = self.aside = ""
+            self._arrive()
+        turn = self.course.turn
+        if turn.step is Step.RUN and not turn.is_measured and not self.live.is_under_way:
+            self._begin_run()
+
+    def _arrive(self) -> None:
+        """Have ready what this item and the next one need."""
+        place = self.course.place
+        for wanted in (place, place + 1):
+            self.recordings.want(wanted)
+        self.runs.know_arms()
+        self._warm(place if not self.course.turn.is_measured else place + 1)
+
+    def _warm(self, place: int) -> None:
+        """Keep a process ready for the run of an item."""
+        if place < len(self.items) and not self.session.context.has_fake_machine:
+            experiment = self.items[place].experiment
+            entry = self.session.entries.get(experiment.id) if experiment is not None else None
+            if experiment is not None and (entry is None or entry.need is None):
+                self.session.runner.warm(experiment)
+
+    def _begin_run(self) -> None:
+        place = self.course.place
+        self.reason = ""
+        if place in self._by_recording:
+            self._show_recording()
+            return
+        self.runs.measured.pop(place, None)
+        self.live.start(self.prepared, pause_s(self.runs.recording))
+        if self.live.run_state is not None:
+            self.runs.measured[place] = self.live.run_state
+
+    def _show_recording(self) -> bool:
+        """Show the recording at the same step; False while it is not there."""
+        place = self.course.place
+        self._by_recording.add(place)
+        if self.runs.recording is None:
+            self.recordings.want(place)
+            key = "lecture.no_recording" if self.recordings.is_read(place) else "lecture.reading"
+            self.reason = self.session.words.say(key)
+            return False
+        self.reason = self.live.reason
+        self.live.drop()
+        self.course.measured(is_recording=True)
+        self.runs.know_arms()
+        self._warm(place + 1)
+        return True
+
+    @guarded
+    def _take_run(self) -> None:
+        run_state = self.live.run_state
+        if run_state is None or self.course.turn.is_recording:
+            return
+        self.runs.measured[self.course.place] = run_state
+        self.course.measured()
+        self.runs.know_arms()
+        self._warm(self.course.place + 1)
+
+    @guarded
+    def _fail(self) -> None:
+        """Have the recording ready; the next key shows it."""
+        self.recordings.want(self.course.place)
+
+    @guarded
+    def _take_recording(self, place: int) -> None:
+        if place != self.course.place:
+            return
+        turn = self.course.turn
+        self.runs.know_arms()
+        is_wanted = place in self._by_recording and not turn.is_measured
+        if is_wanted and turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            self._show_recording()
+
+    def _move(self) -> None:
+        try:
+            run_state = self.live.run_state
+            if run_state is not None:
+                self.runs.measured[self.course.place] = run_state
+                self.runs.know_arms()
+        except Exception as error:
+            log.exception("in a lecture")
+            self.rescue(error)
+            self.changed.emit()
+        self.moved.emit()

@@ -1,0 +1,136 @@
+"""The items of a lecture as they stand on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.lecture.course import Turn
+from app.lecture.fallbacks import candidates
+from app.lecture.file import SUFFIX, Item
+from app.lecture.lectures import NAME
+from app.lecture.options import Options, options_of
+from app.runs.selection import completed, expected_s, runs_here
+from app.window.core.session import Session
+from experiments.core.declare import Experiment
+from experiments.core.lessons import Taught, taught
+from experiments.core.parameters import check_memory, from_json, to_json
+from experiments.core.problems import Problem, UserError
+from experiments.core.views import Heatmap, Plotted
+from machine.memory.host import available_bytes
+from widgets.lecture.series import chosen
+from widgets.plots.contents import label_column
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One item with its experiment and lesson; an unknown experiment is a `problem`."""
+
+    item: Item
+    title: str
+    experiment: Experiment[Any] | None = None
+    taught: Taught | None = None
+    options: Options | None = None
+    problem: Problem | None = None
+
+    @property
+    def view(self) -> Plotted | None:
+        """The view that the class sees."""
+        return self.experiment.plots[0] if self.experiment and self.experiment.plots else None
+
+    def turn(self) -> Turn:
+        """Return its way, which is still to go."""
+        return Turn(options=len(self.options.texts) if self.options else 0)
+
+    def arms(self, rows: Iterable[Any]) -> list[str]:
+        """Return the labels of the rows in the order in which they are revealed.
+
+        Cells are one picture, and other views without labels too.
+        """
+        view, experiment = self.view, self.experiment
+        column = label_column(view) if view is not None else None
+        if view is None or experiment is None or column is None or isinstance(view, Heatmap):
+            return []
+        found = dict.fromkeys(str(getattr(row, column)) for row in rows)
+        order = getattr(view, "order", ())
+        held = self.taught.held_back if self.taught is not None else ()
+        shown = sorted(
+            set(chosen(experiment, view, found)),
+            key=lambda arm: (
+                order.index(arm) if arm in order else len(order) + list(found).index(arm)
+            ),
+        )
+        return sorted(shown, key=lambda arm: arm in held)
+
+
+def prepare(session: Session, item: Item) -> Prepared:
+    """Return an item with all that is known of its experiment."""
+    words = session.words
+    try:
+        experiment = session.catalogue.load(item.experiment)
+    except UserError as trouble:
+        return Prepared(item, item.title or item.experiment, problem=trouble.problem)
+    title = item.title or words.say(f"{experiment.id}.question")
+    lesson = _lesson(session, experiment)
+    options = options_of(lesson.predict_on(session.machine), words) if lesson else None
+    return Prepared(item, title, experiment, lesson, options)
+
+
+def settings_of(session: Session, prepared: Prepared) -> Mapping[str, Any]:
+    """Return the settings of a run. Raises UserError where it cannot be made on this machine."""
+    experiment = prepared.experiment
+    if experiment is None:
+        assert prepared.problem is not None
+        raise UserError(prepared.problem.key, **prepared.problem.values)
+    if session.context.has_fake_machine:
+        raise UserError("fake_machine_measured")
+    entry = session.entries.get(experiment.id)
+    if entry is None:
+        raise UserError("lecture_machine_unread")
+    if entry.need is not None:
+        raise UserError(f"needs_{entry.need}")
+    merged = {**to_json(entry.params), **prepared.item.set}
+    params = from_json(experiment.params, merged, session.machine)
+    check_memory(experiment, params, available_bytes())
+    return to_json(params)
+
+
+def seconds_of(session: Session, prepared: Prepared) -> float | None:
+    """Return how long its run takes here; None where it cannot be made, or nobody knows."""
+    experiment, machine = prepared.experiment, session.machine
+    if experiment is None or machine is None:
+        return None
+    try:
+        params = from_json(experiment.params, settings_of(session, prepared), machine)
+    except UserError:
+        return None
+    here = runs_here(session.runs, experiment.id, machine)
+    return expected_s(here, experiment, params)
+
+
+def recordings_of(session: Session, prepared: Prepared, path: Path | None) -> Sequence[Path]:
+    """Return the files that may stand in for a run, the best first.
+
+    Behind those that preflight knows stands the last whole run that was made here.
+    """
+    experiment, machine = prepared.experiment, session.machine
+    if experiment is None:
+        return ()
+    data = session.context.folder
+    path = path or data / NAME / SUFFIX  # of no file, beside which there is nothing
+    found = candidates(prepared.item, experiment, path, data, session.catalogue)
+    here = runs_here(session.runs, experiment.id, machine) if machine is not None else ()
+    kept = completed(list(here), experiment.id)[:1]
+    return [*(each for _, each in found), *(run.path for run in kept)]
+
+
+def _lesson(session: Session, experiment: Experiment[Any]) -> Taught | None:
+    home = session.catalogue.homes.get(experiment.id)
+    if home is None or experiment.is_own:  # its functions may never end
+        return None
+    try:
+        return taught(experiment, home)
+    except UserError:  # without it there are question, run and result
+        return None

@@ -1,0 +1,88 @@
+"""Keeps what a class votes and sees while a lecture is on its way, and makes its handout."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shiboken6 import isValid
+
+from app.lecture.course import Turn
+from app.lecture.found import find
+from app.lecture.handout import handout
+from app.lecture.options import Options
+from app.lecture.record import LectureRecord, RecordKeeper
+from app.reports.document import Document
+from app.reports.pictures import drawer
+from app.window.core.session import Session
+from app.window.lecture.conductor import Conductor
+from experiments.core.problems import Problem
+
+Held = tuple[Turn, Options | None, str]  # the last is the id of the run, "" for none
+
+
+class Keeping:
+    """Follows a lecture, and outlives it. What is written is always the newest."""
+
+    def __init__(self, conductor: Conductor, path: Path | None) -> None:
+        """Take a lecture that begins now; `path` is its file."""
+        self._session = conductor.session
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        self._keeper = RecordKeeper(conductor.lecture, path, self._session.context.folder, at)
+        self._known: dict[int, Held] = {}  # by place
+        self._owed: dict[int, Held] = {}  # what of it is still to be written
+        self._one = threading.Lock()  # one thread at a time writes
+        self._is_told = False
+        conductor.changed.connect(lambda: self._take(conductor))
+        self._session.closing.connect(self.write)  # later the background does nothing any more
+
+    @property
+    def has_something(self) -> bool:
+        """Has somebody voted, or was a run shown?"""
+        return any(
+            run or turn.first.total or turn.votes.total for turn, _, run in self._known.values()
+        )
+
+    def write(self) -> Problem | None:
+        """Write what is owed; return why that could not be done. For any thread."""
+        problem = None
+        with self._one:
+            while self._owed:
+                place, (turn, options, run) = self._owed.popitem()
+                problem = self._keeper.keep(place, turn, options, run)
+        return problem
+
+    def handout(self) -> Document:
+        """Return the handout; takes a while, as the runs are read and drawn. For any thread."""
+        self.write()
+        return handout_of(self._session, self._keeper.record, self._keeper.origin)
+
+    def _take(self, conductor: Conductor) -> None:
+        place, turn = conductor.course.place, conductor.course.turn
+        held = (copy.deepcopy(turn), conductor.prepared.options, conductor.runs.run_id)
+        if held != self._known.get(place):
+            self._known[place] = self._owed[place] = held
+            self._session.background.do(self.write, lambda problem: self._tell(problem, conductor))
+
+    def _tell(self, problem: Problem | None, conductor: Conductor) -> None:
+        """Tell the presenter once that it is not kept; the lecture goes on."""
+        if problem is None or self._is_told:
+            return
+        self._is_told = True
+        told = Problem("lecture_not_kept", problem.values)
+        if isValid(conductor):
+            conductor.remark(told)
+        else:
+            self._session.troubled.emit(told)
+
+
+def handout_of(session: Session, record: LectureRecord, path: Path) -> Document:
+    """Return the handout of a record, whose lecture's file is `path` or stands beside it.
+
+    It takes a while. For any thread.
+    """
+    words, data = session.words, session.context.folder
+    found = find(record, path, data, session.runs, session.catalogue)
+    return handout(words, record, found, drawer(words))

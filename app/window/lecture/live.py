@@ -1,0 +1,173 @@
+"""The run of the item that is shown: begins it, follows it, and says in one line what is wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.report import problem_text, time_left
+from app.window.core.session import Session
+from app.window.experiment.status_text import State, during
+from app.window.lecture.items import Prepared, settings_of
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
+from experiments.engine import messages
+from experiments.engine.jobs import MEMORY_S_PER_BYTE
+from experiments.engine.run_state import RunState
+
+LATE_S = 5.0  # of silence, beyond what is usual
+START_S, IMPORTS_S = 3.0, 20.0  # until a run begins; with libraries of gigabytes
+
+
+class LiveRun(QObject):
+    """At most one run, kept like any other. `reason` says why it cannot be shown, "" if it can."""
+
+    moved = Signal()  # rows, or the time has gone on
+    ended = Signal()  # the run is whole
+    failed = Signal()  # there is a `reason`
+
+    def __init__(self, session: Session, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._session, self._clock = session, clock
+        self._wanted: Prepared | None = None  # begins once another run has ended
+        self._setup_s = self._usual_s = 0.0  # silence before the first row, and between rows
+        self._heard_s = 0.0
+        self._heard: object = None
+        self._drawn = 0
+        self.run_state: RunState | None = None
+        self.reason = ""
+        session.runner.moved.connect(self._move)
+        session.runner.ended.connect(self._end)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Is it measured now, or about to be?"""
+        run_state = self.run_state
+        is_measured = run_state is not None and run_state.finished is None
+        return is_measured or self._wanted is not None
+
+    def start(self, prepared: Prepared, pause_s: float = 0.0) -> None:
+        """Begin the run of an item; `pause_s` is its usual silence."""
+        self.drop()
+        self._wanted, self._usual_s = prepared, pause_s
+        self._begin()
+
+    def drop(self) -> None:
+        """Forget the run; what it says from now on changes nothing, and it is stopped."""
+        self._stop()
+        self.run_state = self._wanted = None
+        self.reason = ""
+
+    def fail(self, reason: str) -> None:
+        """End the run for a reason."""
+        self._stop()
+        self.run_state = self._wanted = None
+        self.reason = reason
+        self.failed.emit()
+
+    def told(self) -> str:
+        """Return what it does, in a few words."""
+        words, run_state = self._session.words, self.run_state
+        if not self.is_under_way or self.reason:
+            return ""
+        if run_state is None or run_state.started is None:
+            return words.say("page.beginning")
+        left = time_left(words, run_state)
+        if not left:
+            return words.say("lecture.measuring")
+        return words.say("lecture.measuring_left", {"left": left})
+
+    def look_again(self) -> None:
+        """Notice silence; meant for once a second."""
+        run_state = self.run_state
+        if run_state is None or run_state.finished is not None:
+            return
+        silent_s = self._clock() - self._heard_s
+        if silent_s > self._limit_s(run_state) and not self._is_waiting(run_state):
+            values = {"duration": silent_s, "recording": self._session.settings.key_of("R")}
+            self._tell(self._session.words.say("lecture.silent", values))
+
+    def _begin(self) -> None:
+        prepared, runner = self._wanted, self._session.runner
+        if prepared is None:
+            return
+        if runner.is_running:
+            if not runner.is_stopping and runner.run_state is not None:
+                key = f"{runner.run_state.experiment.id}.question"
+                values = {"question": self._session.words.say(key)}
+                self._tell(self._session.words.say("page.other_runs", values))
+            return
+        self._wanted, self.reason = None, ""
+        try:
+            settings = settings_of(self._session, prepared)
+            experiment = prepared.experiment
+            assert experiment is not None  # else there are no settings
+            params = from_json(experiment.params, settings, self._session.machine)
+            self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
+            self.run_state = runner.start(experiment, settings)
+        except UserError as trouble:
+            self._tell(self._session.say(trouble.problem))
+            return
+        self._heard, self._heard_s, self._drawn = None, self._clock(), 0
+        self.moved.emit()
+
+    def _stop(self) -> None:
+        runner = self._session.runner
+        if self.run_state is not None and runner.run_state is self.run_state and runner.is_running:
+            runner.stop()
+
+    def _tell(self, reason: str) -> None:
+        if reason != self.reason:
+            self.reason = reason
+            self.failed.emit()
+
+    def _move(self) -> None:
+        run_state = self.run_state
+        if run_state is None or run_state is not self._session.runner.run_state:
+            return
+        drawn, notes = sum(run_state.drawn_from.values()), len(run_state.notes)
+        heard = (run_state.started is None, drawn, run_state.progress.fraction, notes)
+        now_s = self._clock()
+        if heard != self._heard:
+            if self._drawn:
+                self._usual_s = max(self._usual_s, now_s - self._heard_s)
+            self._heard, self._heard_s, self._drawn = heard, now_s, drawn
+            if run_state.finished is None:
+                self.reason = self._waits_for(run_state)
+        self.moved.emit()
+
+    def _end(self) -> None:
+        run_state = self.run_state
+        if run_state is not None and run_state is self._session.runner.run_state:
+            finished = run_state.finished
+            assert finished is not None
+            if finished.outcome is messages.Outcome.COMPLETED:
+                self.reason = ""
+                self.ended.emit()
+            else:
+                self._tell(self._why(run_state, finished))
+        if self._wanted is not None:  # later: others hear of this end first
+            QTimer.singleShot(0, self, self._begin)
+
+    def _why(self, run_state: RunState, finished: messages.Finished) -> str:
+        words = self._session.words
+        if finished.problem is not None:
+            return problem_text(words, finished.problem, run_state.experiment.id)
+        return words.say(f"outcomes.{finished.outcome}", {"rows": run_state.rows})
+
+    def _waits_for(self, run_state: RunState) -> str:
+        """Return who measures on this machine meanwhile, "" if nobody does."""
+        if not self._is_waiting(run_state):
+            return ""
+        return during(self._session.words, State.WAITING, run_state, "").detail
+
+    def _is_waiting(self, run_state: RunState) -> bool:
+        notes = run_state.notes
+        return run_state.started is None and bool(notes) and notes[-1].key in messages.WAITING
+
+    def _limit_s(self, run_state: RunState) -> float:
+        if run_state.started is None:
+            return LATE_S + (IMPORTS_S if run_state.experiment.imports else START_S)
+        return LATE_S + (self._usual_s if self._drawn else START_S + self._setup_s)

@@ -1,0 +1,115 @@
+"""Lecture mode: begins a lecture over the window, and gives the window back as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.lecture.file import Lecture
+from experiments.core.problems import Problem, UserError
+
+if TYPE_CHECKING:
+    from app.reports.document import Document
+    from app.window.core.reporting import Reporting
+    from app.window.lecture.conductor import Conductor
+    from app.window.lecture.keeping import Keeping
+    from app.window.lecture.show import Show
+    from app.window.shell.window import Window
+
+
+class LectureMode(QObject):
+    """At most one lecture at a time; of the one that was held last there is a handout."""
+
+    kept = Signal()  # there is another lecture to make a handout of
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window, self._session = window, window.session
+        self.conductor: Conductor | None = None
+        self.show: Show | None = None
+        self._keeping: Keeping | None = None  # of the lecture on its way
+        self._held: Keeping | None = None  # of the one that was held last
+        self._reporting: Reporting | None = None
+        self._is_closing = False
+        self._session.closing.connect(self._close)
+
+    @property
+    def has_handout(self) -> bool:
+        """Was a lecture held, with votes or runs?"""
+        return self._held is not None
+
+    def begin(self, lecture: Lecture, path: Path | None = None) -> None:
+        """Begin a lecture with its first question; `path` is its file."""
+        if self.conductor is not None or not self._session.is_awake:
+            return
+        if not lecture.item:
+            self._session.troubled.emit(Problem("lecture_without_items"))
+            return
+        from app.window.lecture.conductor import Conductor
+        from app.window.lecture.keeping import Keeping
+        from app.window.lecture.show import Show
+
+        self.conductor = Conductor(self._session, lecture, path)
+        self._keeping = Keeping(self.conductor, path)
+        self.conductor.left.connect(self._end)
+        self._window.place.leave()
+        self.show = Show(self.conductor, self._window.screen())
+
+    def leave(self) -> None:
+        """End the lecture, if there is one."""
+        if self.conductor is not None:
+            self.conductor.leave()
+
+    def show_handout(self) -> None:
+        """Show the handout of the lecture that was held last, before it is saved."""
+        if self._held is not None:
+            self._show_handout(self._held.handout)
+
+    def show_record(self, path: Path) -> None:
+        """Show the handout of a record that somebody has kept."""
+        from app.lecture.record import read
+        from app.window.lecture.keeping import handout_of
+
+        try:
+            record = read(path)
+        except UserError as trouble:
+            self._session.troubled.emit(trouble.problem)
+        else:
+            self._show_handout(partial(handout_of, self._session, record, path))
+
+    def _show_handout(self, make: Callable[[], Document]) -> None:
+        from app.window.core.reporting import Reporting
+
+        if self._reporting is None:
+            self._reporting = Reporting(self._session, self._window)
+        self._reporting.open_handout(make)
+
+    def _close(self) -> None:
+        self._is_closing = True
+        self.leave()
+
+    def _offer(self) -> None:
+        """Offer the handout, if there is something to tell."""
+        keeping, self._keeping = self._keeping, None
+        if keeping is not None and keeping.has_something and not self._is_closing:
+            self._held = keeping
+            self.kept.emit()
+            say = self._session.words.say
+            self._session.tell(say("handout.ended"), say("handout.short"), self.show_handout)
+
+    def _end(self) -> None:
+        conductor, show = self.conductor, self.show
+        self.conductor = self.show = None
+        if show is not None:
+            show.close()
+        if conductor is not None:
+            conductor.live.deleteLater()
+            conductor.recordings.deleteLater()
+            conductor.deleteLater()
+        self._window.activateWindow()
+        self._window.place.arrive()
+        self._offer()

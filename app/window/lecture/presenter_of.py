@@ -1,0 +1,138 @@
+"""What the presenter's window and the strip say of a lecture on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lecture.course import Course, Step
+from app.lecture.pace import MINUTE_S, behind_s
+from app.window.lecture.conductor import Conductor
+from app.window.lecture.items import seconds_of
+from app.window.lecture.slide_of import after, next_key, next_step
+from experiments.core.units import DURATION, show
+from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
+
+ON_TIME_S = 45.0  # nobody needs to hear of less
+
+
+def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterData:
+    """Return all texts of the presenter's window."""
+    say, course = conductor.session.words.say, conductor.course
+    plan, is_behind = _plan(conductor)
+    hidden = conductor.is_black or conductor.is_frozen
+    key = "black" if conductor.is_black else "frozen" if conductor.is_frozen else "sees"
+    step = next_step(conductor)
+    if hidden:
+        then = say("lecture.hidden", {"step": say(f"lecture.next.{course.turn.step}")})
+    else:
+        coming = step or str(after(conductor).turn.step)
+        then = say("lecture.then", {"step": say(f"lecture.next.{coming}")})
+    return PresenterData(
+        sees=say(f"lecture.{key}"),
+        then=then,
+        notes=conductor.prepared.item.notes or say("lecture.no_notes"),
+        clock=clock(conductor.elapsed_s),
+        plan=say("lecture.typed", {"number": typed}) if typed else plan,
+        is_behind=is_behind and not typed,
+        items=tuple(_line(conductor, place) for place in range(len(conductor.items))),
+        place=course.place,
+        acts=tuple(_acts(conductor, step)),
+        problem=" ".join(filter(None, (conductor.trouble, conductor.aside))),
+        machine=machine,
+        worker=_worker(conductor),
+    )
+
+
+def strip_of(conductor: Conductor, typed: str) -> tuple[str, str]:
+    """Return the two texts of the strip: where the lecture is, and what comes next."""
+    say, course = conductor.session.words.say, conductor.course
+    values = {"place": course.place + 1, "count": len(course.turns)}
+    where = [say("lecture.place", values), clock(conductor.elapsed_s)]
+    if typed:
+        where.append(say("lecture.typed", {"number": typed}))
+    where += filter(None, (conductor.trouble, conductor.aside))
+    coming = conductor.live.told() or next_key(conductor)
+    return " · ".join(where), coming
+
+
+def clock(elapsed_s: float) -> str:
+    """Return a time as 21:40, or 1:02:03."""
+    minutes, seconds = divmod(int(elapsed_s), int(MINUTE_S))
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _plan(conductor: Conductor) -> tuple[str, bool]:
+    say, lecture = conductor.session.words.say, conductor.lecture
+    off_s = behind_s(lecture, conductor.course.place, conductor.elapsed_s)
+    if off_s is None:
+        return say("lecture.no_plan"), False
+    of = say("lecture.of_minutes", {"minutes": f"{lecture.planned_minutes or 0:g}"})
+    if abs(off_s) < ON_TIME_S:
+        return f"{of} · {say('lecture.on_time')}", False
+    key = "lecture.behind" if off_s > 0 else "lecture.ahead"
+    minutes = max(1, round(abs(off_s) / MINUTE_S))
+    return f"{of} · {say(key, {'minutes': minutes})}", off_s > 0
+
+
+def _line(conductor: Conductor, place: int) -> ItemLine:
+    say, course, prepared = conductor.session.words.say, conductor.course, conductor.items[place]
+    turn = course.turns[place]
+    if place == course.place:
+        state = say("lecture.now", {"step": say(f"lecture.next.{turn.step}")})
+        return ItemLine(prepared.title, state, Standing.NOW)
+    if turn.is_done:
+        votes = turn.votes.total
+        state = say("lecture.done_votes", {"count": votes}) if votes else say("lecture.done")
+        return ItemLine(prepared.title, state, Standing.DONE)
+    if prepared.problem is not None:
+        state = conductor.session.say(prepared.problem)
+        return ItemLine(prepared.title, state, Standing.NOTHING)
+    seconds = seconds_of(conductor.session, prepared)
+    if seconds is None:
+        return ItemLine(prepared.title, say("lecture.recording_only"), Standing.RECORDING)
+    state = say("lecture.ready", {"duration": show(seconds, DURATION)})
+    return ItemLine(prepared.title, state, Standing.READY)
+
+
+def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
+    say, turn = conductor.session.words.say, conductor.course.turn
+    key_of = conductor.session.settings.key_of
+
+    def act(
+        name: str, keys: str, *, key: str = "", main: bool = False, allowed: bool = True
+    ) -> Act:
+        return Act(name, say(f"lecture.acts.{key or name}"), keys, main, allowed)
+
+    is_waiting = turn.step is Step.RUN and not turn.is_measured and not conductor.trouble
+    words = say(f"lecture.acts.next_{step}") if step else say("lecture.acts.measuring")
+    yield Act("forward", words, say("lecture.page_down"), True, bool(step) and not is_waiting)
+    yield act("vote_again", key_of("V"), allowed=turn.step is Step.VOTE)
+    frozen = conductor.is_frozen
+    yield act("freeze", key_of("F"), key="thaw" if frozen else "freeze")
+    yield act("show_recording", key_of("R"), allowed=not conductor.is_by_recording)
+    is_not_live = conductor.is_by_recording or bool(conductor.trouble)
+    yield act("show_live", key_of("G"), allowed=is_not_live)
+    key = "." if conductor.is_voting else "B"  # which counts a hand then
+    yield act("blacken", key_of(key), key="unblacken" if conductor.is_black else "blacken")
+    yield act("use_halo", key_of("H"))
+    yield act("turn_light", key_of("L"), allowed=not conductor.is_frozen)
+    yield act("swap", key_of("S"))
+    yield act("leave", "Esc")
+
+
+def _worker(conductor: Conductor) -> str:
+    say, runner = conductor.session.words.say, conductor.session.runner
+    if told := conductor.live.told():
+        return told
+    place = conductor.course.place + int(conductor.course.turn.is_measured)
+    prepared = conductor.items[place] if place < len(conductor.items) else None
+    experiment = prepared.experiment if prepared is not None else None
+    return say("lecture.warm") if experiment and runner.is_warm(experiment) else ""
+
+
+def then_of(conductor: Conductor) -> Course:
+    """Return the course that the second picture shows: the next step, or what is hidden now."""
+    if conductor.is_black or conductor.is_frozen:
+        return conductor.course
+    return after(conductor)

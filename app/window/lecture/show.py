@@ -1,0 +1,232 @@
+"""The windows of a lecture: the slide on one screen, the presenter's view on another."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QScreen
+
+from app.lecture.course import Course, Step
+from app.window.lecture.conductor import Conductor
+from app.window.lecture.keys import Keys
+from app.window.lecture.machine_line import MachineLine
+from app.window.lecture.presenter_of import presenter_of, strip_of, then_of
+from app.window.lecture.slide_of import PLOTTED, slide_of
+from experiments.engine.run_state import RunState
+from widgets.lecture.audience import Audience
+from widgets.lecture.presenter import Presenter
+from widgets.lecture.slide import Slide
+from widgets.style import theme as themes
+from widgets.style.look import Look
+
+log = logging.getLogger(__name__)
+
+DRAW_MS = 33
+SHARE = 0.1  # of a core for drawing during a measurement
+LONGEST_S = 0.5  # the longest that a plot waits for it
+PICTURE = QSize(1280, 720)  # of what comes then
+Screens = Callable[[], Sequence[QScreen]]
+
+
+class Show(QObject):
+    """Both windows, kept up to date. With one screen there is the slide alone, with its strip."""
+
+    def __init__(
+        self, conductor: Conductor, home: QScreen, screens: Screens = QGuiApplication.screens
+    ) -> None:
+        """Open the windows; `home` is the screen of the presenter where there are two."""
+        super().__init__()
+        self._conductor, self._home, self._screens = conductor, home, screens
+        session = conductor.session
+        self._is_swapped = False
+        self._mode = "light"  # projectors raise black levels
+        self._values: dict[str, float] = {}
+        self._last_s = self._used_s = 0.0
+        self.keys = Keys(
+            conductor,
+            {
+                Qt.Key.Key_P: lambda: self.audience.pin_strip(),
+                Qt.Key.Key_S: self.swap,
+                Qt.Key.Key_L: self.turn_light,
+            },
+        )
+        self._machine = MachineLine(session)
+        self.presenter = Presenter(session.words, session.look, self.keys.press)
+        self.presenter.asked.connect(self._do)
+        self.presenter.chosen.connect(conductor.go)
+        self.presenter.closed.connect(conductor.leave)
+        self._build()
+        self._drawing = QTimer(self, interval=DRAW_MS, singleShot=True)
+        self._drawing.timeout.connect(self._draw_soon)
+        conductor.changed.connect(self.refresh)
+        conductor.moved.connect(self._drawing.start)
+        self.keys.typed_changed.connect(self._tell)
+        self._machine.changed.connect(self._tell)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.screenAdded.connect(self._follow_screens)
+        application.screenRemoved.connect(self._follow_screens)
+        self.place()
+        self.refresh()
+
+    @property
+    def has_presenter(self) -> bool:
+        """Is there a screen for the presenter?"""
+        return len(self._screens()) > 1
+
+    def place(self) -> None:
+        """Give each window its screen."""
+        screens = self._screens()
+        others = [screen for screen in screens if screen is not self._home] or [self._home]
+        mine, theirs = self._home, others[0]
+        if self._is_swapped:
+            mine, theirs = theirs, mine
+        _fill(self.audience, theirs)
+        if self.has_presenter:
+            _fill(self.presenter, mine)
+            self.presenter.activateWindow()
+            self.presenter.setFocus()
+        else:
+            self.presenter.hide()
+            self.audience.activateWindow()
+            self.audience.setFocus()
+
+    def swap(self) -> None:
+        """Change the two screens."""
+        self._is_swapped = not self._is_swapped
+        self.place()
+        self._tell()
+
+    def turn_light(self) -> None:
+        """Change the slide from light to dark or back; a frozen one stays as it is."""
+        if self._conductor.is_frozen:
+            return
+        self._mode = "dark" if self._mode == "light" else "light"
+        old = self.audience
+        old.closed.disconnect()
+        self._build()
+        self.place()
+        old.hide()
+        old.deleteLater()
+        self.refresh()
+
+    def close(self) -> None:
+        """Close both windows."""
+        self._drawing.stop()
+        for window in (self.audience, self.presenter):
+            window.closed.disconnect()
+            window.hide()
+            window.deleteLater()
+        self._preview.deleteLater()
+        self._machine.deleteLater()
+        self.deleteLater()
+
+    def refresh(self) -> None:
+        """Show the step, and what the presenter needs; an exception shows the recording."""
+        try:
+            self._show()
+        except Exception as error:
+            log.exception("in a lecture")
+            self._conductor.rescue(error)
+            self._tell()
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        session = self._conductor.session
+        look = Look(themes.load(self._mode, session.look.theme.zoom))
+        self.audience = Audience(session.words, look, self.keys.press)
+        self.audience.closed.connect(self._conductor.leave)
+        self._preview = Slide(session.words, look)
+        self._preview.resize(PICTURE)
+
+    def _do(self, name: str) -> None:
+        own = {"swap": self.swap, "turn_light": self.turn_light}
+        act = own.get(name) or getattr(self._conductor, name)
+        act()
+        if name != "leave":
+            self.presenter.setFocus()  # a button that had it may be off now
+
+    def _follow_screens(self) -> None:
+        if self._home not in self._screens():
+            self._home = self._screens()[0]
+        self.place()
+        self._tell()
+
+    def _show(self) -> None:
+        conductor, slide = self._conductor, self.audience.slide
+        if conductor.is_frozen:
+            slide.freeze()
+        self._show_slide(slide, conductor.course)
+        if not conductor.is_frozen:
+            slide.thaw()
+        slide.set_halo(conductor.is_halo)
+        self.audience.blacken(conductor.is_black)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Show the texts of the strip, and all of the presenter's view."""
+        conductor = self._conductor
+        self.audience.strip.show_text(*strip_of(conductor, self.keys.typed))
+        if self.has_presenter:
+            data = presenter_of(conductor, self._machine.text(), self.keys.typed)
+            self.presenter.show_data(data)
+            then = then_of(conductor)
+            self._show_slide(self._preview, then)
+            self.presenter.show_pictures(self.audience.grab(), self._preview.grab())
+
+    def _show_slide(self, slide: Slide, course: Course) -> None:
+        conductor = self._conductor
+        turn, prepared = course.turn, conductor.items[course.place]
+        slide.show_experiment(prepared.experiment)
+        slide.show_data(slide_of(conductor, course))
+        if turn.step in PLOTTED:
+            _draw(slide, course, conductor.runs.of(course), conductor)
+
+    def _draw_soon(self) -> None:
+        """Draw new rows, with little of a core while something is measured."""
+        now_s, used_s = time.perf_counter(), time.thread_time()
+        wait_s = min((used_s - self._used_s) / SHARE, LONGEST_S)
+        if self._conductor.live.is_under_way and now_s - self._last_s < wait_s:
+            self._drawing.start()
+            return
+        self._last_s, self._used_s = now_s, used_s
+        if self._conductor.course.turn.step not in (*PLOTTED, Step.QUESTION):
+            return
+        try:
+            self._show_slide(self.audience.slide, self._conductor.course)
+        except Exception as error:
+            log.exception("in a lecture")
+            self._conductor.rescue(error)
+            self.refresh()
+
+
+def _draw(slide: Slide, course: Course, run_state: RunState | None, conductor: Conductor) -> None:
+    """Draw a run on the slide's plot, without the arms that nobody may see yet."""
+    plot, view = slide.plot, conductor.items[course.place].view
+    if plot is None or view is None:
+        return
+    plot.hold_back(course.turn.hidden_arms)
+    rows = run_state.tables.get(view.table, []) if run_state is not None else []
+    frame = run_state.frames.get(view.table) if run_state is not None else None
+    if not rows and frame is None:
+        recording = conductor.recordings.get(course.place)
+        expected = recording.run_state.tables.get(view.table, ()) if recording else ()
+        plot.show_expected(expected, {}, faint=False)
+        plot.draw((), {})
+        return
+    finding = run_state.finding() if run_state is not None else None
+    if frame is not None:
+        plot.draw_frame(frame)
+    else:
+        plot.draw(rows, finding.clear_values() if finding is not None else {})
+
+
+def _fill(window: Audience | Presenter, screen: QScreen) -> None:
+    """Cover a screen with a window."""
+    window.setScreen(screen)
+    window.setGeometry(screen.geometry())
+    window.showFullScreen()

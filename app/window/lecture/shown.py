@@ -1,0 +1,83 @@
+"""The runs and recordings of a lecture: which one is shown, what of it, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.lecture.course import Course
+from app.window.core.session import Session
+from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
+from app.window.lecture.items import Prepared
+from app.window.lecture.recordings import Recordings
+from experiments.core.lesson_run import LessonRun
+from experiments.engine.run_state import RunState
+
+
+class Shown:
+    """Follows the course; `measured` are the runs made here, by place."""
+
+    def __init__(
+        self, session: Session, items: Sequence[Prepared], course: Course, recordings: Recordings
+    ) -> None:
+        self._session, self._items = session, items
+        self._course, self._recordings = course, recordings
+        self.measured: dict[int, RunState] = {}
+        self._read: tuple[object, LessonRun | None] = (None, None)
+
+    @property
+    def recording(self) -> LoadedRun | None:
+        """The recording of the item of now, if it is read."""
+        return self._recordings.get(self._course.place)
+
+    @property
+    def run_state(self) -> RunState | None:
+        """The run that is shown, or what of it has come."""
+        return self.of(self._course)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that is shown as a whole, "" for none."""
+        run_state = self.run_state if self._course.turn.is_measured else None
+        return run_state.started.run if run_state is not None and run_state.started else ""
+
+    def of(self, course: Course) -> RunState | None:
+        """Return the run that is shown at the place of a course."""
+        if not course.turn.is_recording:
+            return self.measured.get(course.place)
+        recording = self._recordings.get(course.place)
+        return recording.run_state if recording is not None else None
+
+    def has_whole(self) -> bool:
+        """Was the item of now measured here to its end?"""
+        run_state = self.measured.get(self._course.place)
+        return run_state is not None and lesson_run_of(run_state, self._session.machine) is not None
+
+    def right(self) -> int | None:
+        """Return the right option of the item of now, None while nobody knows."""
+        prepared, run = self._items[self._course.place], self._lesson_run()
+        if run is None or prepared.options is None or prepared.taught is None:
+            return None
+        return prepared.options.right(prepared.taught, run)
+
+    def know_arms(self) -> None:
+        """Tell the course the arms that there are, in an order that new rows do not change."""
+        turn, run_state = self._course.turn, self.run_state
+        prepared = self._items[self._course.place]
+        if prepared.view is None:
+            return
+        table = prepared.view.table
+        rows = run_state.tables.get(table, []) if run_state is not None else []
+        if (run_state is None or run_state.finished is None) and self.recording is not None:
+            rows = [*self.recording.run_state.tables.get(table, []), *rows]
+        arms = prepared.arms(rows)
+        kept = [arm for arm in turn.arms[: turn.shown_arms] if arm in arms]
+        turn.arms = tuple(dict.fromkeys((*kept, *arms)))
+
+    def _lesson_run(self) -> LessonRun | None:
+        run_state = self.run_state
+        if run_state is None or run_state.finished is None:
+            return None
+        if self._read[0] is not run_state.finished:
+            here = None if self._course.turn.is_recording else self._session.machine
+            self._read = (run_state.finished, lesson_run_of(run_state, here))
+        return self._read[1]

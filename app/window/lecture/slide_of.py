@@ -1,0 +1,132 @@
+"""What the slide shows of a lecture on its way, and what it would show after the next key."""
+
+from __future__ import annotations
+
+import copy
+
+from app.lecture.course import Course, Hint, Step, Turn
+from app.report import Report, report
+from app.window.experiment.loaded_run import band
+from app.window.lecture.conductor import Conductor
+from experiments.core.words import Words
+from experiments.engine.run_state import RunState
+from machine.model import physical_cores
+from widgets.lecture.slide_data import SlideData
+
+RECORDING = "recording"
+PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
+
+
+def after(conductor: Conductor) -> Course:
+    """Return the course as it would be after the next key, however the run ends."""
+    then, step = copy.deepcopy(conductor.course), next_step(conductor)
+    if step == RECORDING:
+        if then.turn.step is not Step.RUN:
+            then.forward()
+        then.measured(is_recording=True)
+        return then
+    if not step:  # it waits for the run
+        then.measured()
+    then.forward()
+    return then
+
+
+def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
+    """Return what is shown now, or with another `course` what would be."""
+    now = conductor.course
+    course = course or now
+    turn, words = course.turn, conductor.session.words
+    prepared = conductor.items[course.place]
+    options = prepared.options
+    is_vote = turn.step in (Step.VOTE, Step.AGAIN)
+    is_asked = turn.step is Step.QUESTION or is_vote
+    run_state = conductor.runs.of(course) if turn.step in PLOTTED else None
+    told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
+    verdict, said = _explained(conductor, told, turn) if told is not None else ("", "")
+    return SlideData(
+        place=course.place + 1,
+        count=len(course.turns),
+        step=str(turn.step),
+        title=options.ask if options and is_asked and not prepared.item.title else prepared.title,
+        options=options.texts if options and is_asked else (),
+        votes=tuple(_votes(turn)) if is_vote else (),
+        before=tuple(turn.first.counts) if turn.step is Step.AGAIN else (),
+        hint=_hint(words, turn) if is_vote else "",
+        key=next_key(conductor) if course is now else "",
+        source=_source(conductor) if run_state and run_state.rows and not turn.is_recording else "",
+        band=_band(words, run_state) if turn.is_recording else "",
+        verdict=verdict,
+        said=said,
+        busy=conductor.live.told() if course is now and turn.step is Step.RUN else "",
+    )
+
+
+def next_key(conductor: Conductor) -> str:
+    """Return what the next key does, "" where it does nothing."""
+    step = next_step(conductor)
+    say = conductor.session.words.say
+    return say("lecture.next_key", {"next": say(f"lecture.next.{step}")}) if step else ""
+
+
+def next_step(conductor: Conductor) -> str:
+    """Return the key of what comes next: a step, "item", "recording" or "end"; "" for a wait."""
+    course = conductor.course
+    turn = course.turn
+    if turn.step is Step.RUN and not turn.is_measured:
+        return RECORDING if conductor.trouble else ""
+    then = copy.deepcopy(course)
+    then.forward()
+    if then.is_over:
+        return "end"
+    if then.turn.step is Step.RUN and conductor.is_by_recording and not then.turn.is_measured:
+        return RECORDING
+    return "item" if then.place != course.place else str(then.turn.step)
+
+
+def _votes(turn: Turn) -> list[int]:
+    return turn.first.counts if turn.step is Step.VOTE else turn.votes.counts
+
+
+def _hint(words: Words, turn: Turn) -> str:
+    votes = turn.first if turn.step is Step.VOTE else turn.votes
+    hint = votes.hint()
+    if hint is Hint.NONE:
+        return ""
+    values = {"count": votes.total, "percent": round(100 * votes.most_fraction)}
+    counted = words.say("lecture.votes_one" if votes.total == 1 else "lecture.votes", values)
+    return f"{counted} {words.say(f'lecture.hint.{hint}')}"
+
+
+def _report(words: Words, run_state: RunState | None) -> Report | None:
+    if run_state is None or run_state.finished is None:
+        return None
+    quick = run_state.started is not None and run_state.started.quick
+    return report(
+        words,
+        run_state.experiment,
+        run_state.finished,
+        tables=run_state.tables,
+        quick=quick,
+        notes=run_state.notes,
+    )
+
+
+def _explained(conductor: Conductor, told: Report, turn: Turn) -> tuple[str, str]:
+    """Return the verdict and its cause, with how many had it."""
+    right, votes = conductor.runs.right(), turn.votes
+    had = ""
+    if right is not None and votes.total:
+        values = {"right": votes.counts[right], "total": votes.total}
+        had = conductor.session.words.say("lecture.had_it", values)
+    return told.finding, " ".join(filter(None, (had, told.because)))
+
+
+def _source(conductor: Conductor) -> str:
+    machine, say = conductor.session.machine, conductor.session.words.say
+    cores = physical_cores(machine) if machine is not None else None
+    return say("lecture.live_cores", {"cores": cores}) if cores else say("lecture.live")
+
+
+def _band(words: Words, run_state: RunState | None) -> str:
+    started = run_state.started if run_state is not None else None
+    return band(words, started) if started is not None else ""

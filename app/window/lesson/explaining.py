@@ -1,0 +1,92 @@
+"""The column that explains a run, made beforehand: when the run ends, it is only filled."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
+
+from app.window.core.target import EXPERIMENTS
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.page_model import PageModel
+from app.window.experiment.result_text import verdict_of
+from app.window.lesson.model import LessonModel
+from app.window.lesson.plots import LessonPlots
+from experiments.core.glossary import Glossary
+from experiments.core.lessons import Taught
+from widgets.controls.basics import button, column, label
+from widgets.controls.layouts import FlowLayout
+from widgets.experiment.action_button import ActionButton
+from widgets.experiment.verdict import VerdictBlock
+from widgets.lesson.explanation import Explanation
+from widgets.lesson.side import LessonSide
+from widgets.lesson.steps import Step
+from widgets.style.theme import STEP
+
+
+class Explaining(QObject):
+    """Holds the explanation, the result in short below it, and the ways on."""
+
+    def __init__(
+        self,
+        model: PageModel,
+        lesson: LessonModel,
+        do: ExperimentActions,
+        plots: LessonPlots,
+        glossary: Glossary,
+    ) -> None:
+        super().__init__()
+        self._model, self._lesson, self._plots = model, lesson, plots
+        say, look = model.words.say, model.session.look
+        self._explanation = Explanation(model.words, look)
+        self._explanation.confirm_wanted.connect(self._point_out)
+        self._explanation.experiment_wanted.connect(
+            lambda to: model.session.go(EXPERIMENTS, experiment=to)
+        )
+        self.short = VerdictBlock(glossary, look)
+        self._in_short = QWidget()
+        self._in_short.setLayout(
+            column(label(say("lesson.in_short"), "soft"), self.short, space=4 * STEP)
+        )
+        self._try = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
+        self._again = ActionButton(do.run)
+        ways = FlowLayout(self._try, self._again, ActionButton(do.plot))
+        self.side = LessonSide(say("lesson.column"))
+        self.side.show_parts((self._explanation, self._in_short, ways))
+        # Words are read first: plots and the result in short come in the turn after their paint.
+        self._soon = QTimer(self.side, interval=0, singleShot=True)
+        self._soon.timeout.connect(self._show_rest)
+
+    @property
+    def first(self) -> QWidget:
+        """What the keyboard goes to; where nothing is explained, another run helps."""
+        return self._try if self._lesson.explained is not None else self._again
+
+    def show(self, taught: Taught) -> None:
+        """Explain the shown run; what belongs to the explanation follows in the next turn."""
+        experiment, explain = self._model.experiment, taught.words.explain
+        assert experiment is not None
+        say = self._model.words.say
+        self._explanation.show_explained(
+            self._lesson.explained,
+            view=say(f"{experiment.id}.views.{explain.confirm.view}"),
+            to=explain.transfer.to,
+            title=say(f"{explain.transfer.to}.question"),
+            sources=taught.words.sources,
+        )
+        self._in_short.hide()
+        self.side.verticalScrollBar().setValue(0)
+        self._soon.start()
+
+    def put_off(self) -> None:
+        """Let nothing follow: another step or run is shown."""
+        self._soon.stop()
+
+    def _show_rest(self) -> None:
+        self._plots.show(Step.EXPLAIN)
+        if self._lesson.explained is not None:
+            self.short.show_verdict(verdict_of(self._model.report()))
+            self._in_short.show()
+
+    def _point_out(self) -> None:
+        if (taught := self._lesson.taught) is not None:
+            self._plots.point_to(taught.words.explain.confirm.view)

@@ -1,0 +1,1 @@
+"""The checkup: rules as data, evidence, the judge, and who carries it out."""

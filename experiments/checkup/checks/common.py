@@ -1,0 +1,105 @@
+"""What several checks ask of the evidence."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from experiments.checkup.evidence import Evidence, Ran
+from experiments.checkup.judge import fact, unrun, whole
+from experiments.checkup.result import Row, Word
+from experiments.checkup.rules import Rule
+from experiments.core.disturbed import counting
+from experiments.devices.device import CPU, devices_of, gpu_of
+from machine.devices import Gpu
+
+Samples = list[list[float]]  # of each run
+ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
+RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
+
+
+def part_of(evidence: Evidence, device: str) -> str:
+    """Return the name of a device as rows have it: cpu, gpu0, gpu1."""
+    gpu = gpu_of(evidence.machine, device)
+    return CPU if gpu is None else f"gpu{gpu.index}"
+
+
+def is_of_device(row: Row, evidence: Evidence, device: str) -> bool:
+    """Is a row about this device? Those of no GPU belong to the runs on none."""
+    part = row.part.partition(".")[0]
+    is_of_gpu = part.startswith("gpu") and part != "gpus"
+    return part == part_of(evidence, device) if is_of_gpu else device in ("", CPU)
+
+
+def on_gpus(
+    rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
+) -> Iterator[Row]:
+    """Yield the rows of each GPU that PyTorch can use; where there is none, that it is not here."""
+    devices = [device for device in devices_to_do(rule, evidence) if device not in ("", CPU)]
+    for device in devices:
+        part = part_of(evidence, device)
+        gpu = gpu_of(evidence.machine, device)
+        row = unrun(rule, evidence, part, device)
+        if row is not None or gpu is None:
+            yield row or fact(rule, Word.UNCHECKED, "not_run", part)
+        else:
+            yield from judge(gpu, part, whole(evidence.of(rule.measure, device)))
+    if not devices:
+        yield without_gpu(rule, evidence)
+
+
+def devices_to_do(rule: Rule, evidence: Evidence) -> tuple[str, ...]:
+    """Return the devices that a rule is about, also those that were not reached."""
+    return tuple(dict.fromkeys((*evidence.devices(rule.measure), *devices_of(evidence.machine))))
+
+
+def without_gpu(rule: Rule, evidence: Evidence) -> Row:
+    """Return the row where no GPU can be measured: none is here, or PyTorch cannot use it."""
+    if evidence.machine.gpus:
+        return fact(rule, Word.UNCHECKED, "gpu_unusable", "gpus")
+    return fact(rule, Word.ABSENT, "no_gpu", "gpus")
+
+
+def by_round(
+    runs: Iterable[Ran],
+    table: str,
+    value: Callable[[Any], float | None],
+    choose: Callable[[Iterable[float]], float] = max,
+) -> Samples:
+    """Return one sample a round of each run: the chosen of the rows that `value` knows.
+
+    Disturbed rows do not count.
+    """
+    found: Samples = []
+    for run in runs:
+        rounds: dict[int, list[float]] = defaultdict(list)
+        for row in counting(run.tables[table]):
+            known = value(row)
+            if known is not None:
+                rounds[row.repeat].append(known)
+        found.append([choose(rounds[number]) for number in sorted(rounds)])
+    return found
+
+
+def pooled(samples: Samples) -> list[float]:
+    """Return the samples of all runs."""
+    return [sample for each in samples for sample in each]
+
+
+def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:
+    """Return the other GPUs of the same model."""
+    return [
+        other
+        for other in evidence.machine.gpus
+        if other.index != gpu.index and other.name == gpu.name is not None
+    ]
+
+
+def of_others(
+    rule: Rule, evidence: Evidence, gpu: Gpu, samples_of: Callable[[Iterable[Ran]], Samples]
+) -> Samples:
+    """Return the samples of the other GPUs of the same model."""
+    others = {f"gpu{other.index}" for other in alike(evidence, gpu)}
+    names = [name for name in devices_of(evidence.machine) if part_of(evidence, name) in others]
+    return [each for name in names for each in samples_of(whole(evidence.of(rule.measure, name)))]

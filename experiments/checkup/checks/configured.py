@@ -1,0 +1,171 @@
+"""Stage two: is it set up as the hardware allows?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from experiments.checkup.checks.common import ONE_WAY, on_gpus
+from experiments.checkup.evidence import Evidence, Ran
+from experiments.checkup.judge import fact, unrun, whole
+from experiments.checkup.result import Row, Word
+from experiments.checkup.rules import Rule, Source
+from machine.bus.pcie import able, bytes_per_s
+from machine.devices import Gpu, Link
+from machine.doctor.verdicts import State
+from machine.memory.modules import is_slowed, named_channels
+from machine.model import is_hidden, missing_of
+
+_WORDS = {State.OK: Word.FINE, State.LOOK: Word.LOOK, State.WRONG: Word.PROBLEM}
+_NO_TORCH = ("torch_missing_here", "python_without_build_here")
+
+
+def torch_works(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Take the doctor's diagnosis: driver, CUDA and PyTorch load, and a sum comes out right."""
+    diagnosis = evidence.diagnosis
+    if diagnosis is None:
+        yield fact(rule, Word.UNCHECKED, "not_examined")
+        return
+    has_torch = all(step.key not in _NO_TORCH for step in diagnosis.steps)
+    found = diagnosis.found
+    if found is not None:
+        word = _WORDS.get(found.state, Word.UNCHECKED)
+        yield fact(rule, word, "found", step=found.step, key=found.key, **found.values)
+    elif diagnosis.vendor is None and not has_torch:
+        yield fact(rule, Word.ABSENT, "no_torch")
+    elif diagnosis.vendor is None:
+        yield fact(rule, Word.ABSENT, "no_gpu")
+    else:
+        yield fact(rule, Word.FINE, "works", vendor=str(diagnosis.vendor))
+
+
+def frameworks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """List what PyTorch can use here: precisions, compiling, groups of processes, pinned memory."""
+    row = unrun(rule, evidence, "torch")
+    if row is not None:
+        yield row
+        return
+    features = [each for run in whole(evidence.of(rule.measure)) for each in run.tables["features"]]
+    broken = [each.name for each in features if each.state == "broken"]
+    missing = [each.name for each in features if each.state == "missing"]
+    names = ", ".join(dict.fromkeys(broken or missing))  # several GPUs may lack the same
+    values = {"count": len(features), "names": names}
+    if not features:
+        yield fact(rule, Word.UNCHECKED, "none_tried", "torch")
+    elif broken:
+        yield fact(rule, Word.PROBLEM, "broken", "torch", **values)
+    elif missing:
+        yield fact(rule, Word.LOOK, "missing", "torch", **values)
+    else:
+        yield fact(rule, Word.FINE, "all_there", "torch", **values)
+
+
+def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Hold what the firmware set against what the modules can do."""
+    machine = evidence.machine
+    modules = [module for module in machine.memory.modules if module.size_bytes]
+    known = [m for m in modules if m.transfers_per_s and m.rated_transfers_per_s]
+    if not known:
+        missing = missing_of(machine, "memory.modules")
+        if is_hidden(machine, "memory.modules"):
+            yield fact(rule, Word.UNCHECKED, "hidden", "memory")
+        elif missing is not None:
+            told = {"why": missing.why, "how": missing.how}
+            yield fact(rule, Word.UNCHECKED, "not_readable", "memory", **told)
+        else:
+            yield fact(rule, Word.UNCHECKED, "not_told", "memory")
+        return
+    filled, channels = named_channels(modules), named_channels(machine.memory.modules)
+    if filled < channels:
+        yield fact(rule, Word.LOOK, "channels_empty", "memory", filled=filled, channels=channels)
+        return
+    slowed = [module for module in known if is_slowed(module)]
+    worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)
+    values = {
+        "modules": len(known),
+        "slowed": len(slowed),
+        "set_mega": (worst.transfers_per_s or 0.0) / 1e6,
+        "rated_mega": (worst.rated_transfers_per_s or 0.0) / 1e6,
+    }
+    word, reason = (Word.LOOK, "slowed") if slowed else (Word.FINE, "as_rated")
+    yield fact(rule, word, reason, "memory", **values)
+
+
+def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Hold the link that was seen during copies against what card and slot allow.
+
+    An idle link slows down to save power, so what is slower than the copies were does not count.
+    """
+
+    def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
+        link = _link_of(evidence, gpu)
+        generation, width = able(link) if link else (None, None)
+        seen = [
+            (sample.pcie_generation, sample.pcie_width)
+            for run in runs
+            for watched in run.watched
+            for sample in watched.gpus
+            if sample.index == gpu.index and sample.pcie_generation and sample.pcie_width
+        ]
+        if not seen:
+            yield fact(rule, Word.UNCHECKED, "not_seen", part)
+            return
+        now_generation, now_width = max(seen)
+        is_best = generation is not None and now_generation >= generation
+        if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
+            yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
+            return
+        values = {
+            "generation": now_generation,
+            "width": now_width,
+            "best_generation": generation,
+            "best_width": width,
+        }
+        if generation is None or width is None:
+            yield fact(rule, Word.UNCHECKED, "no_expectation", part, **values)
+            return
+        lanes = now_width / width
+        limits = rule.limits[Source.CEILING]
+        if lanes < limits.floor:
+            yield fact(rule, Word.PROBLEM, "few_lanes", part, **values)
+        elif lanes < limits.ok:
+            yield fact(rule, Word.LOOK, "fewer_lanes", part, **values)
+        elif now_generation < generation:
+            yield fact(rule, Word.LOOK, "lower_generation", part, **values)
+        else:
+            yield fact(rule, Word.FINE, "as_able", part, **values)
+
+    return on_gpus(rule, evidence, judge)
+
+
+def _fastest(runs: Sequence[Ran]) -> float:
+    """Return the rate of the fastest copy one way, in bytes/s."""
+    return max(
+        (run.values.get(f"{way}_bytes_per_s", 0.0) for run in runs for way in ONE_WAY), default=0.0
+    )
+
+
+def _link_of(evidence: Evidence, gpu: Gpu) -> Link | None:
+    """Return the link of a GPU; the kernel knows more of both ends than the driver."""
+    pci = next((d for d in evidence.machine.pci if d.address == gpu.pci_address), None)
+    return pci.link if pci is not None and pci.link is not None else gpu.link
+
+
+def nvlinks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Look for NVLinks that are down, and for pairs with fewer than others."""
+    gpus = [gpu for gpu in evidence.machine.gpus if gpu.nvlinks]
+    if not gpus:
+        yield fact(rule, Word.ABSENT, "none")
+        return
+    down = [(gpu, link) for gpu in gpus for link in gpu.nvlinks if link.state == "inactive"]
+    links = sum(len(gpu.nvlinks) for gpu in gpus)
+    counts = {link.nvlinks for link in evidence.machine.gpu_links if link.nvlinks}
+    if all(link.state is None for gpu in gpus for link in gpu.nvlinks):
+        yield fact(rule, Word.UNCHECKED, "not_told", "pairs")
+    elif down:
+        first, link = down[0]
+        values = {"down": len(down), "links": links, "gpu": first.index, "number": link.number}
+        yield fact(rule, Word.PROBLEM, "down", "pairs", **values)
+    elif len(counts) > 1:
+        yield fact(rule, Word.LOOK, "unequal", "pairs", least=min(counts), most=max(counts))
+    else:
+        yield fact(rule, Word.FINE, "all_up", "pairs", links=links)

@@ -1,0 +1,1 @@
+from .experiment import EXPERIMENT as EXPERIMENT

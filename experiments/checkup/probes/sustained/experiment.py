@@ -1,0 +1,265 @@
+"""Does the machine keep its speed while everything works?
+
+Method: every hardware thread computes polynomials over an array in its first-level cache, and every
+GPU multiplies matrices of random numbers in half precision, all at once. Each second gives a row:
+the work of the processor, divided by the processor time that it had, so that what other programs
+took does not count; and the work of each GPU by its own clock. Temperatures, power and clocks are
+read meanwhile. Windows of ten seconds are compared: the last with the best. It ends early where a
+sensor reaches the temperature at which it shall.
+Source: 3DMark's stress test compares loops in the same way; gpu-burn multiplies matrices.
+
+What it cannot tell: what limits a processor that tells neither temperature nor throttling.
+
+To be confirmed on a GPU: the rates and the power; that the queue is seldom empty, for then the GPU
+cools meanwhile.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from experiments import api as x
+from experiments.core.comparing import unpaired
+from experiments.devices.device import CPU, torch_devices
+from machine.facts import Notes
+from machine.processor.heat import read_temperatures
+
+from .heaters import Cores, Gpus
+
+ALL = "all"
+ROW_S, ROWS = 1.0, 12  # the length of a row, and the least number of rows
+WINDOW_S, WINDOWS = 10.0, 3  # the length of a compared window, and the least number of windows
+STAYS = 0.97  # of the best window
+
+
+def where(machine: x.Machine) -> tuple[str, ...]:
+    """Return the choices: everything at once, where PyTorch can use a GPU, or the processor."""
+    return (ALL, CPU) if len(torch_devices(machine)) > 1 else (CPU,)
+
+
+@x.record
+class Params:
+    """The parameters; `device` is ALL for the processor and every GPU."""
+
+    device: str = x.param(CPU, choices=where)
+    duration_s: float = x.param(30.0, unit="s", minimum=0.1, maximum=7200.0, scale="log10")
+    stop_celsius: float = x.param(98.0, unit="celsius", minimum=30.0, maximum=130.0)
+    gpu_rows: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
+
+
+@x.record
+class Work:
+    """The work of one device in the time before `t_s`."""
+
+    t_s: float = x.column("s")
+    device: str = x.column()
+    flop_per_s: float = x.column("flop/s")
+
+
+@x.record
+class Heat:
+    """What a sensor told; one of a GPU is called as the GPU is."""
+
+    t_s: float = x.column("s")
+    sensor: str = x.column()
+    celsius: float = x.column("celsius")
+
+
+@x.record
+class GpuState:
+    """A GPU under load; `held_back` are the driver's reasons for its clock, by their keys."""
+
+    t_s: float = x.column("s")
+    device: str = x.column()
+    sm_hz: float | None = x.column("hz")
+    power_watts: float | None = x.column("watts")
+    held_back: str = x.column()
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield rows of work, heat and GPUs until the time is over or a sensor is too hot."""
+    yield x.Progress(0.0)
+    names = torch_devices(bench.machine)[:-1] if params.device == ALL else ()
+    gpus = Gpus(bench, names, params.gpu_rows)
+    with Cores(bench, spare=bool(names)) as cores, gpus:
+        start_s = bench.now_s()
+        t_s = 0.0
+        while t_s < params.duration_s:
+            ends_s = start_s + t_s + min(ROW_S, params.duration_s / ROWS)
+            cores.begin(ends_s)
+            rows: list[Heat | GpuState] | None = None
+            while (now_s := bench.now_s()) < ends_s:
+                gpus.feed()
+                if rows is None:
+                    rows = [*_heat(now_s - start_s), *_states(gpus, now_s, start_s)]
+                bench.check_stop()
+                cores.rest(ends_s)
+            rates = {CPU: cores.end(), **gpus.rates()}
+            t_s = bench.now_s() - start_s
+            yield from rows or ()
+            for device, rate in rates.items():
+                yield Work(t_s=t_s, device=device, flop_per_s=rate)
+            yield x.Progress(min(1.0, t_s / params.duration_s))
+            heat = [row for row in rows or () if isinstance(row, Heat)]
+            hot = max(heat, key=lambda row: row.celsius, default=None)
+            if hot is not None and hot.celsius >= params.stop_celsius:
+                values = {"sensor": hot.sensor, "now_celsius": hot.celsius}
+                yield x.Note("stopped_by_heat", values)
+                return
+
+
+def _heat(t_s: float) -> list[Heat]:
+    found = [t for t in read_temperatures(Path("/"), Notes()) if t.now_celsius is not None]
+    names = [each.name for each in found]
+    return [
+        Heat(
+            t_s=t_s,
+            sensor=each.name if names.count(each.name) == 1 else f"{each.name} {place}",
+            celsius=each.now_celsius or 0.0,
+        )
+        for place, each in enumerate(found)
+    ]
+
+
+def _states(gpus: Gpus, now_s: float, start_s: float) -> list[Heat | GpuState]:
+    rows: list[Heat | GpuState] = []
+    t_s = now_s - start_s
+    for name, sample in gpus.look(now_s).items():
+        if sample.temperature_celsius is not None:
+            rows.append(Heat(t_s=t_s, sensor=name, celsius=sample.temperature_celsius))
+        held_back = ", ".join(reason.key for reason in sample.clock_reasons or ())
+        if sample.sm_hz is not None or sample.power_watts is not None:
+            rows.append(
+                GpuState(
+                    t_s=t_s,
+                    device=name,
+                    sm_hz=sample.sm_hz,
+                    power_watts=sample.power_watts,
+                    held_back=held_back,
+                )
+            )
+    return rows
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the last window of each device with its best, and look for the highest heat."""
+    work, heat = tables["work"], tables["heat"]
+    values: dict[str, float] = {}
+    limits: list[str] = []
+    if work:
+        values["done_s"] = max(row.t_s for row in work)
+    for name, rate in x.medians((_part(row.device), row.flop_per_s) for row in work).items():
+        values[f"{name}_flop_per_s"] = rate
+    kept: dict[str, float] = {}
+    for device, share in kept_fractions(work).items():
+        kept[_part(device)] = min(share, kept.get(_part(device), share))
+    values |= {f"{name}_kept_fraction": share for name, share in kept.items()}
+    if heat:
+        values["hottest_celsius"] = max(row.celsius for row in heat)
+        values["stopped_by_heat"] = int(values["hottest_celsius"] >= params.stop_celsius)
+    else:
+        limits.append("no_sensor")
+    if watts := [row.power_watts for row in tables["gpus"] if row.power_watts is not None]:
+        values["gpu_watts"] = max(watts)
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if values.get("stopped_by_heat"):
+        return x.Finding("too_hot", values, tuple(limits))
+    if not kept:
+        return x.Finding("too_short" if work else "nothing_measured", values, tuple(limits))
+    values["kept_fraction"] = min(kept.values())
+    if any(_falls(rates) for rates in windows(work).values()):
+        return x.Finding("falls", values, tuple(limits))
+    message = "stays" if values["kept_fraction"] >= STAYS else x.CANNOT_TELL
+    return x.Finding(message, values, tuple(limits))
+
+
+def kept_fractions(work: Sequence[Work]) -> dict[str, float]:
+    """Return what the last window of each device did of its best one, as medians of their rows."""
+    found = {}
+    for device, rates in windows(work).items():
+        medians = [statistics.median(each) for each in rates]
+        found[device] = medians[-1] / max(medians)
+    return found
+
+
+def windows(work: Sequence[Work]) -> dict[str, list[list[float]]]:
+    """Return the rates of each device by windows, in order.
+
+    A window is ten seconds, or a third of a shorter run; what does not fill one is left out at the
+    beginning. A device with fewer rows than windows has none.
+    """
+    found = {}
+    for device in dict.fromkeys(row.device for row in work):
+        rows = sorted((row for row in work if row.device == device), key=lambda row: row.t_s)
+        each_s = rows[-1].t_s / len(rows)
+        size = min(round(WINDOW_S / each_s) if each_s else 1, len(rows) // WINDOWS)
+        if size > 0:
+            rates = [row.flop_per_s for row in rows]
+            begins = range(len(rates) % size, len(rates), size)
+            found[device] = [rates[begin : begin + size] for begin in begins]
+    return found
+
+
+def _falls(rates: Sequence[Sequence[float]]) -> bool:
+    """Is the last window clearly below the best of the others, by more than STAYS allows?"""
+    best = max(rates, key=statistics.median)
+    if min(map(len, rates)) < x.ENOUGH or statistics.median(rates[-1]) >= STAYS * statistics.median(
+        best
+    ):
+        return False
+    compared = unpaired(rates[-1], best, level=x.LEVEL / len(rates))
+    return compared.outcome is x.Outcome.DIFFERS and not compared.is_above
+
+
+def _part(device: str) -> str:
+    return "cpu" if device == CPU else "gpu"
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"work": Work, "heat": Heat, "gpus": GpuState},
+    measure=measure,
+    loop="kernels/polynomials.py:polynomials",
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="work",
+            table="work",
+            x=x.Axis("t_s"),
+            y=x.Axis("flop_per_s", "log10"),
+            series="device",
+        ),
+        x.Lines(
+            key="heat",
+            table="heat",
+            x=x.Axis("t_s"),
+            y=x.Axis("celsius"),
+            series="sensor",
+            limits=(x.Limit("hottest", "hottest_celsius"),),
+        ),
+    ),
+    values=(
+        x.Value("kept_fraction", "fraction"),
+        x.Value("cpu_kept_fraction", "fraction", x.Part.CORES),
+        x.Value("gpu_kept_fraction", "fraction", x.Part.GPU),
+        x.Value("hottest_celsius", "celsius"),
+        x.Value("stopped_by_heat", ""),
+        x.Value("done_s", "s"),
+        x.Value("cpu_flop_per_s", "flop/s"),
+        x.Value("gpu_flop_per_s", "flop/s"),
+        x.Value("gpu_watts", "watts"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=lambda machine: Params(device=where(machine)[0]),
+    quick=lambda params: replace(params, duration_s=4.0),
+    smallest=lambda params: replace(params, duration_s=0.5, gpu_rows=32),
+    seconds=lambda params: params.duration_s,
+    memory_bytes=lambda _params: 64 * x.MIB,
+)

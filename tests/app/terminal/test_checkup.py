@@ -1,0 +1,329 @@
+"""`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
+
+import contextlib
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.checkup.in_words import MARKS
+from app.terminal import checkup as command
+from experiments.checkup import carry_out
+from experiments.checkup.result import SUFFIX, Word, decode, encode
+from experiments.core.parameters import from_text
+from experiments.core.problems import UserError
+from experiments.core.words import load
+from tests.app.checkup.made import bandwidth, checkup, fact, measured
+
+say = load().say
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch, capsys):
+    """Run the command line; its checkup ends at once with the given result."""
+    from app.cli import main
+
+    asked = {}
+
+    class Scripted:
+        result = checkup()
+
+        def __init__(self, kind, **more):
+            asked.update(kind=kind, **more)
+
+        def stop(self):
+            pass
+
+        def events(self):
+            yield carry_out.Began("looking")
+            yield carry_out.Moved(0.5, 30.0)
+            yield carry_out.Ended(Scripted.result)
+
+    monkeypatch.setattr(command, "Checkup", Scripted)
+
+    def run(*arguments, result=None):
+        Scripted.result = result or checkup()
+        code = main(["--data", str(tmp_path), *arguments])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    run.asked = asked
+    return run
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "code"),
+    [
+        (Word.FINE, "clean", 0),
+        (Word.LOOK, "old", 4),
+        (Word.PROBLEM, "recent", 1),
+        (Word.UNCHECKED, "unreadable", 0),
+        (Word.ABSENT, "no_gpu", 0),
+    ],
+)
+def test_the_exit_code_says_the_worst_word(program, word, reason, code):
+    row = fact(word=word, reason=reason, count=1, example="x", why="y", how="z")
+    assert program("checkup", result=checkup(row, bandwidth()))[0] == code
+
+
+def test_a_stopped_checkup_tells_what_it_found(program):
+    code, out, _ = program("checkup", result=checkup(fact(), outcome="stopped"))
+    assert code == 130
+    assert "Kernel log" in out
+
+
+def test_json_is_the_result_and_nothing_else(program):
+    result = checkup()
+    code, out, _ = program("checkup", "--json", result=result)
+    assert code == 0
+    assert decode(out.encode(), "x") == result
+
+
+def test_json_and_file_name_no_folder_of_the_user_and_what_is_kept_does(program, tmp_path):
+    home = str(Path.home() / "project/python")
+    row = fact("torch-works", Word.LOOK, "found", key="torch_missing", step="torch", python=home)
+    path = tmp_path / "mine.json"
+    _, out, _ = program("checkup", "--json", "--out", str(path), result=checkup(row))
+    assert home not in out
+    assert home not in path.read_text()
+    (kept,) = (tmp_path / "checkups").iterdir()
+    assert home in kept.read_text()
+
+
+def test_one_that_was_stopped_before_it_measured_is_not_kept(program, tmp_path):
+    failed = replace(measured(), outcome="stopped")
+    program("checkup", result=checkup(outcome="stopped", measurements=[failed]))
+    assert not (tmp_path / "checkups").exists()
+
+
+def test_one_that_was_stopped_later_is_kept_but_no_baseline(program, tmp_path):
+    done = replace(measured(), outcome="completed")
+    stopped = checkup(outcome="stopped", measurements=[done])
+    _, _, err = program("checkup", "--save-baseline", result=stopped)
+    assert load().say("problems.checkup_cut_short") in " ".join(err.split())
+    assert [path.name.endswith(SUFFIX) for path in (tmp_path / "checkups").iterdir()] == [True]
+
+
+def test_it_is_kept_and_written_where_asked(program, tmp_path):
+    result = checkup(id="12345678")
+    program("checkup", "--out", str(tmp_path / "mine.json"), result=result)
+    assert decode((tmp_path / "mine.json").read_bytes(), "x") == result
+    assert next(p.name for p in (tmp_path / "checkups").iterdir()).endswith(SUFFIX)
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(program, tmp_path):
+    for option in ("--out", "--html", "--pdf"):
+        code, out, err = program("checkup", option, str(tmp_path / "nowhere" / "file"))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "nowhere" in err
+    assert not (tmp_path / "checkups").exists()
+
+
+def test_what_is_there_stays_whole_where_nothing_was_measured(program, tmp_path):
+    (tmp_path / "mine.json").write_text("before")
+    program("checkup", "--out", str(tmp_path / "mine.json"), "--pdf", str(tmp_path / "no" / "x"))
+    assert (tmp_path / "mine.json").read_text() == "before"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(program, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        program("checkup", "--out", str(pipe), result=checkup(id="piped"))
+        got = os.read(reader, 1 << 20)
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert decode(got, "x").id == "piped"
+
+
+def test_a_link_is_followed(program, tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    program("checkup", "--out", str(tmp_path / "link.json"), result=checkup(id="linked"))
+    assert (tmp_path / "link.json").is_symlink()
+    assert decode((tmp_path / "real.json").read_bytes(), "x").id == "linked"
+
+
+def test_the_saved_baseline_is_compared_with(program, tmp_path):
+    from machine.inspect import inspect
+
+    of_here = {"fingerprint": inspect().fingerprint}
+    program("checkup", "--save-baseline", result=checkup(machine=of_here))
+    slower = checkup(bandwidth(20e9, word=Word.LOOK), machine=of_here)
+    _, out, _ = program("checkup", result=slower)
+    assert program.asked["baseline"].machine["fingerprint"] == of_here["fingerprint"]
+    assert "2026-11-20" in out
+
+
+def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
+    given = tmp_path / "old.json"
+    given.write_bytes(encode(checkup(id="old")))
+    program("checkup", "--baseline", str(given))
+    assert program.asked["baseline"].id == "old"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--soak", "500"], "minutes"),
+        (["--soak", "20", "--quick"], "--soak"),
+        (["--soak", "20", "--stop-at", "20"], "--stop-at"),
+        (["--stop-at", "nan"], "--stop-at"),
+        (["--baseline", "/nowhere.json"], "nowhere.json"),
+        (["--fake-machine", "x"], "fake machine"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(program, arguments, said):
+    code, out, err = program("checkup", *arguments)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+    assert not out
+
+
+def test_soak_asks_for_its_length_and_its_heat(program):
+    program("checkup", "--soak", "20", "--stop-at", "90")
+    asked = program.asked
+    assert (asked["kind"], asked["soak_s"], asked["stop_celsius"]) == ("soak", 1200.0, 90.0)
+
+
+def test_the_heat_it_may_stop_at_is_what_the_load_takes():
+    from experiments.checkup.probes.sustained.experiment import Params
+
+    for celsius, is_fine in ((29, False), (30, True), (130, True), (131, False)):
+        least, most = command.STOP_CELSIUS
+        assert (least <= celsius <= most) == is_fine
+        with contextlib.nullcontext() if is_fine else pytest.raises(UserError):
+            from_text(Params(), {"stop_celsius": str(celsius)}, None)
+
+
+def test_what_strangers_wrote_never_reaches_the_terminal_raw(program, tmp_path):
+    nasty = "\x1b[31mred\x07"
+    bad = checkup(
+        fact(rule=nasty, reason=nasty, part=nasty, word=Word.PROBLEM, example=nasty, count=1),
+        fact(word=Word.PROBLEM, reason="recent", example=nasty, count=1),
+        name=nasty,
+        machine={"cpu": {"model": nasty}, "os": {"release": nasty}},
+    )
+    path = tmp_path / "bad.json"
+    path.write_bytes(encode(bad))
+    for arguments in (["checkup", "--baseline", str(path)], ["gather", str(path)]):
+        _, out, err = program(*arguments)
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+
+
+def gathered(program, tmp_path, *results, more=()):
+    paths = []
+    for place, result in enumerate(results):
+        path = tmp_path / f"node{place}.json"
+        path.write_bytes(encode(result))
+        paths.append(str(path))
+    return program("gather", *paths, *more)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_gather_names_the_odd_one(program, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    all_ = [checkup(bandwidth(seed=n), id=f"n{n}") for n in range(4)]
+    page = tmp_path / "all.html"
+    code, out, _ = gathered(
+        program, tmp_path, *all_, checkup(bandwidth(20e9)), more=["--html", str(page)]
+    )
+    assert code == 1
+    assert "node4" in out.splitlines()[1]
+    (row,) = (line for line in out.splitlines() if " node4 " in line)
+    problem, fine = MARKS[Word.PROBLEM], MARKS[Word.FINE]
+    assert row.startswith(problem)
+    last = say("checkup.rules.memory-bandwidth.title").split()[0]
+    assert row.split(" 0 ")[-1].strip().startswith(last)
+    assert all(f"{fine}  node{n} " in out for n in range(4))
+    assert say("checkup.gathered.slower", {"title": ""}).strip(": ") in page.read_text()
+
+
+def test_gather_takes_the_same_checkup_once(program, tmp_path):
+    code, out, err = gathered(program, tmp_path, checkup(id="a"), checkup(id="b"), checkup(id="a"))
+    assert code == 2
+    assert "node2" not in out
+    assert say("problems.gathered_twice", {"name": "node2", "other": "node0"}) in err
+
+
+def test_gather_tells_two_folders_apart(program, tmp_path, monkeypatch):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "x.json").write_bytes(encode(checkup(id="a")))
+    (tmp_path / "x.json").write_bytes(encode(checkup(id="b")))
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = program("gather", "lab/x.json", "x.json")
+    assert f" {tmp_path.name}/x " in out
+
+
+def test_gather_names_who_has_no_equals_also_where_none_is_odd(program, tmp_path):
+    other = checkup(id="other", machine={"cpu": {"model": "Another"}})
+    equals = (checkup(id=name) for name in "abc")
+    _, out, _ = gathered(program, tmp_path, *equals, other)
+    said = load().say("checkup.gathered.alone", {"names": "node3"})
+    assert said in " ".join(out.split())
+
+
+def test_gather_writes_json(program, tmp_path):
+    two = checkup(id="a"), checkup(id="b")
+    code, out, _ = gathered(program, tmp_path, *two, more=["--json"])
+    assert code == 0
+    assert [m["name"] for m in json.loads(out)["machines"]] == ["node0", "node1"]
+
+
+def test_gather_leaves_out_what_it_cannot_read_and_says_so(program, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    code, out, err = gathered(program, tmp_path, checkup(), more=[str(tmp_path / "broken.json")])
+    assert code == 2
+    assert "node0" in out
+    assert "broken.json" in err
+
+
+def test_gather_of_nothing_is_one_sentence(program, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    code, out, _err = program("gather", str(tmp_path / "broken.json"))
+    assert code == 2
+    assert not out
+
+
+def test_a_report_opens_again_as_the_checkup_it_tells_of(program, tmp_path):
+    result = checkup(fact(), bandwidth(), name="Ada's")
+    page = tmp_path / "report.html"
+    program("checkup", "--html", str(page), result=result)
+    again = decode(page.read_bytes(), page.name)
+    assert again.rows == result.rows
+    assert again.name == ""  # names stay here unless somebody lets them leave
+    assert program("gather", str(page))[0] == 0
+
+
+def test_a_pdf_is_written(program, tmp_path, qapp):
+    program("checkup", "--pdf", str(tmp_path / "report.pdf"))
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_gather_writes_a_page(program, tmp_path):
+    page = tmp_path / "all.html"
+    gathered(program, tmp_path, checkup(), more=["--html", str(page)])
+    assert "node0" in page.read_text()
+
+
+def test_without_a_sensor_it_is_said_that_no_heat_ends_the_load(program, monkeypatch):
+    from dataclasses import replace as changed
+
+    from app.context import Context
+    from machine.condition import Temperature
+    from machine.inspect import inspect
+
+    here = inspect()
+    bare = changed(here, gpus=(), cpu=changed(here.cpu, temperatures=()))
+    warm = changed(
+        bare, cpu=changed(here.cpu, temperatures=(Temperature(name="x", now_celsius=40.0),))
+    )
+    for machine, is_said in ((bare, True), (warm, False)):
+        monkeypatch.setattr(Context, "machine", machine)
+        _, _, err = program("checkup", "--soak", "1", "--stop-at", "80")
+        assert (say("checkup.no_sensor") in err) is is_said

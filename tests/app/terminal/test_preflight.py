@@ -1,0 +1,152 @@
+"""`coreopsis preflight` from outside: exit codes, rows, and one document of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+
+from app.lecture.file import Item, Lecture, encode
+from experiments.core import words
+from experiments.engine.lock import Lock
+from experiments.engine.recording import read
+from tests.app.recordings import burst
+from tests.processes import until
+
+ENGLISH = words.load("en")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+# It sleeps, which costs no processor.
+SLEEPS = Item(
+    experiment="gil-threads",
+    set={"job": "sleep", "job_s": 0.005, "rounds": 2, "workers": 2, "pythons": [],
+         "methods": ["serial", "threads"]},
+)  # fmt: skip
+READY = Item(experiment="amdahl", minutes=5.0)
+NO_GPU = Item(experiment="pinned")
+
+
+@pytest.fixture
+def lecture(coreopsis):
+    """Return what writes a lecture of these items."""
+
+    def write(*items, title="Two things"):
+        path = coreopsis.folder / "x.coreopsis-lecture.toml"
+        path.write_bytes(encode(Lecture(title=title, item=items)))
+        return path
+
+    return write
+
+
+def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, lecture):
+    said = coreopsis("preflight", lecture(READY, SLEEPS))
+
+    assert (said.code, said.err) == (0, "")
+    assert said.lines[0] == "Two things"
+    assert said.lines[-1] == ENGLISH.say("preflight.all_ready", {"count": 2})
+    rows = [line for line in said.lines if "amdahl" in line or "gil-threads" in line]
+    assert [row.split()[0] for row in rows] == ["1", "2"]
+    assert max(map(len, said.lines)) <= 80
+    (path,) = (coreopsis.folder / "x.recordings").iterdir()
+    assert read(path).started.params["methods"] == ["serial", "threads"]
+    assert coreopsis.runs == []  # what is tried is no run of the library
+
+
+def test_the_document_says_all_of_each_item(coreopsis, lecture):
+    wrong = replace(SLEEPS, recording="kept.jsonl")
+    burst().write(coreopsis.folder / "kept.jsonl")
+    said = coreopsis("preflight", "--json", lecture(wrong, NO_GPU, Item(experiment="nobody")))
+    told = json.loads(said.out)
+    ready, gpu, unknown = told["items"]
+
+    assert (said.code, said.err) == (1, "")
+    assert (told["format"], told["version"]) == ("coreopsis.preflight", 1)
+    assert (told["title"], told["whole"]) == ("Two things", True)
+    assert (ready["place"], ready["experiment"], ready["mark"]) == (1, "gil-threads", "ready")
+    assert ready["seconds"] > 0
+    assert ready["fallback"]["origin"] == "made"
+    assert ready["fallback"]["same_settings"] is True
+    assert [fault["key"] for fault in ready["faults"]] == ["fallback_of_other"]
+    assert (gpu["mark"], gpu["seconds"], gpu["fallback"]) == ("neither", None, None)
+    assert gpu["reason"]["text"] == ENGLISH.say("problems.needs_gpu")
+    assert unknown["reason"]["text"].startswith("There is no experiment called 'nobody'")
+
+
+@pytest.mark.parametrize(
+    ("item", "mark"),
+    [(replace(READY, minutes=0.01), "long"),
+     (Item(experiment="amdahl", set={"rounds": 0}), "recording"),
+     (replace(READY, recording="none.jsonl"), "ready")],
+    ids=["long", "recording", "fault"],
+)  # fmt: skip
+def test_what_is_to_be_looked_at_has_a_code_of_its_own(coreopsis, lecture, item, mark):
+    said = coreopsis("preflight", "--json", lecture(item))
+
+    assert said.code == 4
+    assert [each["mark"] for each in json.loads(said.out)["items"]] == [mark]
+
+
+def test_what_can_be_neither_run_nor_shown_fails(inside, lecture):
+    said = inside("preflight", lecture(NO_GPU))
+
+    assert said.code == 1
+    assert ENGLISH.say("preflight.neither") in said.out
+    assert ENGLISH.say("preflight.nothing") in said.out
+    assert ENGLISH.say("preflight.some_ready", {"ready": 0, "count": 1}) in said.out
+
+
+def test_what_strangers_wrote_is_not_obeyed_by_the_terminal(inside, lecture):
+    evil = "\x1b[2J\u202e"
+    said = inside("preflight", lecture(Item(experiment=evil), title=evil))
+
+    assert said.code == 1
+    assert "\\u001b[2J" in said.out
+    assert "\u202e" not in said.out
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [(None, "recording_unreadable"), ("x = 1", "no_lecture"), ("x = ", "lecture_refused"),
+     ('format = "coreopsis.lecture"', "lecture_empty")],
+)  # fmt: skip
+def test_what_is_no_lecture_is_one_sentence(inside, coreopsis, text, key):
+    path = coreopsis.folder / "x.toml"
+    if text is not None:
+        path.write_text(text)
+    said = inside("preflight", path)
+
+    assert said.code == 2
+    start = ENGLISH.text(f"problems.{key}").replace("{name}", path.name).partition("{")[0]
+    assert said.sentence.startswith(start)
+
+
+def test_a_machine_from_a_file_is_not_measured(inside, lecture, machine_file):
+    said = inside("--fake-machine", machine_file, "preflight", lecture(READY))
+
+    assert said.code == 2
+    assert said.sentence == ENGLISH.say("problems.fake_machine_measured")
+
+
+@posix
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["rows", "json"])
+def test_ctrl_c_ends_it_while_it_waits_for_another(coreopsis, lecture, options):
+    lock = Lock(coreopsis.lock)
+    assert lock.take({"experiment": "burst-random", "since": "12:34:56"})
+    process = coreopsis.start("preflight", lecture(NO_GPU, SLEEPS), *options)
+    assert b"burst-random" in process.stderr.readline()
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+    said = coreopsis.end(process)
+    lock.close()
+
+    assert said.code == 130
+    if options:
+        told = json.loads(said.out)
+        assert (told["whole"], len(told["items"])) == (False, 1)
+    else:
+        assert ENGLISH.say("preflight.stopped", {"count": 2, "tried": 1}) in said.err
+    assert until(lambda: not coreopsis.living())

@@ -1,0 +1,7 @@
+"""What every rule must say of healthy and of faulty machines."""
+
+from tests.experiments.checkup.cases import computes, configured, gpus, performs, present, stays
+
+CASES = [
+    case for stage in (present, configured, performs, gpus, computes, stays) for case in stage.CASES
+]

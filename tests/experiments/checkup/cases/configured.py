@@ -1,0 +1,194 @@
+"""Cases of stage two: PyTorch, memory speed, the links of GPUs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from experiments.checkup.probes.frameworks.experiment import Feature
+from experiments.checkup.result import Word
+from experiments.to_the_gpu.pinned.experiment import Copy
+from machine.doctor.diagnosis import Diagnosis, Step
+from machine.doctor.evidence import Vendor
+from machine.doctor.verdicts import State
+from machine.live.gpu_samples import GpuSample
+from machine.model import Memory, MemoryModule, Missing
+from tests.experiments.checkup.made import (
+    ROUNDS,
+    Case,
+    broken,
+    evidence,
+    guest,
+    ran,
+    refused,
+    sample,
+    server,
+    workstation,
+)
+
+GIB, MIB = 2**30, 2**20
+
+
+def diagnosed(state: State, step: str = "driver", key: str = "driver_missing", **more):
+    steps = (Step(step=step, state=state, key=key),)
+    finding = None if state is State.OK else step
+    found = Diagnosis(state=state, finding=finding, steps=steps, **more)
+    return lambda: evidence(workstation(), diagnosis=found)
+
+
+NO_TORCH = ("torch", "torch_missing_here")
+NVIDIA = {"vendor": Vendor.NVIDIA}
+TORCH_WORKS = [
+    Case("torch-works", Word.FINE, "works", diagnosed(State.OK, "works", "works", **NVIDIA)),
+    Case("torch-works", Word.LOOK, "found", diagnosed(State.LOOK, **NVIDIA)),
+    Case("torch-works", Word.PROBLEM, "found", diagnosed(State.WRONG, **NVIDIA)),
+    Case("torch-works", Word.UNCHECKED, "found", diagnosed(State.UNKNOWN, **NVIDIA)),
+    Case("torch-works", Word.UNCHECKED, "not_examined", lambda: evidence(workstation())),
+    Case("torch-works", Word.ABSENT, "no_gpu", diagnosed(State.OK, "torch", "torch_here")),
+    Case(
+        "torch-works", Word.ABSENT, "no_torch", diagnosed(State.OK, "torch", "torch_missing_here")
+    ),
+]
+
+
+def features(**states: str):
+    rows = [
+        Feature(device=device, name=name, state=state, took_s=0.1)
+        for device in ("cuda:0", "cuda:1", "cpu")
+        for name, state in states.items()
+    ]
+    return lambda: evidence(workstation(), ran("frameworks", rows, workstation()))
+
+
+FRAMEWORKS = [
+    Case("frameworks", Word.FINE, "all_there", features(fp16="works", compile="works")),
+    Case("frameworks", Word.LOOK, "missing", features(fp16="works", compile="missing")),
+    Case("frameworks", Word.PROBLEM, "broken", features(fp16="broken", compile="missing")),
+    Case("frameworks", Word.UNCHECKED, "none_tried", features()),
+    Case("frameworks", Word.UNCHECKED, "failed", lambda: broken(workstation(), "frameworks")),
+    Case("frameworks", Word.UNCHECKED, "not_run", lambda: evidence(workstation())),
+    Case(
+        "frameworks",
+        Word.ABSENT,
+        "needs",
+        lambda: refused(workstation(), "frameworks", "needs_torch"),
+    ),
+]
+
+
+def modules(set_per_s: float | None, rated_per_s: float | None, *slots: tuple[str, int]):
+    found = tuple(
+        MemoryModule(
+            slot=slot, size_bytes=size, transfers_per_s=set_per_s, rated_transfers_per_s=rated_per_s
+        )
+        for slot, size in slots or (("DIMM_A2", 32 * GIB), ("DIMM_B2", 32 * GIB))
+    )
+    return lambda: evidence(replace(workstation(), memory=Memory(modules=found)))
+
+
+def locked():
+    why = "Only root may read the firmware's table of memory modules."
+    missing = Missing(what="memory.modules", why=why, how="sudo dmidecode --type 17")
+    return evidence(replace(workstation(), memory=Memory(), missing=(missing,)))
+
+
+def hidden():
+    why = "A virtual machine does not show the modules of its host."
+    missing = Missing(what="memory.modules", why=why, how="Look on the host.")
+    return evidence(replace(guest(), missing=(missing,)))
+
+
+HALF = tuple((f"P0 CHANNEL {letter}", 64 * GIB * (letter < "G")) for letter in "ABCDEFGHIJKL")
+MEMORY_SPEED = [
+    Case("memory-speed", Word.FINE, "as_rated", modules(6e9, 6e9)),
+    Case("memory-speed", Word.LOOK, "slowed", modules(4.8e9, 6e9)),
+    Case("memory-speed", Word.LOOK, "channels_empty", modules(6e9, 6e9, *HALF)),
+    Case("memory-speed", Word.UNCHECKED, "not_told", modules(None, None)),
+    Case("memory-speed", Word.UNCHECKED, "not_readable", locked),
+    Case("memory-speed", Word.UNCHECKED, "hidden", hidden),
+]
+
+
+def copying(*seen: tuple[int, int], gpu: int = 0, rate: float = 50e9):
+    """GPU `gpu` copies; `seen` are generation and lanes at each look."""
+    here, device = workstation(), f"cuda:{gpu}"
+    rows = [
+        Copy(size_bytes=256 * MIB, way=way, repeat=turn, bytes_per_s=rate * noise, is_clean=True)
+        for way in ("pinned_to_gpu", "pinned_from_gpu")
+        for turn, noise in enumerate(ROUNDS)
+    ]
+    watched = [
+        sample(turn / 2, GpuSample(index=gpu, pcie_generation=generation, pcie_width=width))
+        for turn, (generation, width) in enumerate(seen)
+    ]
+    return lambda: evidence(here, ran("pinned", rows, here, device=device, watched=watched))
+
+
+def without_link():
+    here = workstation()
+    found = copying((5, 16))()
+    found.machine = replace(here, pci=())
+    return found
+
+
+def unusable():
+    here = workstation()
+    return evidence(replace(here, gpus=tuple(replace(g, torch_backend=None) for g in here.gpus)))
+
+
+def without_gpu():
+    return evidence(replace(workstation(), gpus=()))
+
+
+GPU_LINK = [
+    Case("gpu-link", Word.FINE, "as_able", copying((1, 16), (5, 16)), "gpu0"),
+    # The second slot has eight lanes: the card cannot have more there.
+    Case("gpu-link", Word.FINE, "as_able", copying((5, 8), gpu=1, rate=25e9), "gpu1"),
+    Case("gpu-link", Word.LOOK, "fewer_lanes", copying((5, 8), rate=25e9), "gpu0"),
+    Case("gpu-link", Word.LOOK, "lower_generation", copying((4, 16), rate=25e9), "gpu0"),
+    Case("gpu-link", Word.PROBLEM, "few_lanes", copying((5, 4), rate=13e9), "gpu0"),
+    # An idle link is at generation 1, and that is no fault.
+    Case("gpu-link", Word.UNCHECKED, "not_seen", copying((1, 16), (1, 16)), "gpu0"),
+    Case("gpu-link", Word.UNCHECKED, "not_seen", copying(), "gpu0"),
+    Case("gpu-link", Word.UNCHECKED, "no_expectation", without_link, "gpu0"),
+    Case("gpu-link", Word.UNCHECKED, "not_run", copying((5, 16)), "gpu1"),
+    Case("gpu-link", Word.UNCHECKED, "gpu_unusable", unusable, "gpus"),
+    Case("gpu-link", Word.ABSENT, "no_gpu", without_gpu),
+]
+
+
+def nvlinks(*states: Literal["active", "sleep", "inactive"]):
+    """The first links of GPU 0 are in these states."""
+    here = server()
+    first = here.gpus[0]
+    changed = [
+        replace(link, state=state) for link, state in zip(first.nvlinks, states, strict=False)
+    ]
+    links = (*changed, *first.nvlinks[len(changed) :])
+    return lambda: evidence(replace(here, gpus=(replace(first, nvlinks=links), *here.gpus[1:])))
+
+
+def unequal():
+    here = server()
+    first, *others = here.gpu_links
+    return evidence(replace(here, gpu_links=(replace(first, nvlinks=4), *others)))
+
+
+def untold():
+    here = server()
+    gpus = [
+        replace(gpu, nvlinks=tuple(replace(link, state=None) for link in gpu.nvlinks))
+        for gpu in here.gpus
+    ]
+    return evidence(replace(here, gpus=tuple(gpus)))
+
+
+NVLINKS = [
+    Case("nvlinks", Word.FINE, "all_up", nvlinks("active", "sleep")),
+    Case("nvlinks", Word.LOOK, "unequal", unequal),
+    Case("nvlinks", Word.PROBLEM, "down", nvlinks("inactive")),
+    Case("nvlinks", Word.UNCHECKED, "not_told", untold),
+    Case("nvlinks", Word.ABSENT, "none", lambda: evidence(workstation())),
+]
+
+CASES = [*TORCH_WORKS, *FRAMEWORKS, *MEMORY_SPEED, *GPU_LINK, *NVLINKS]

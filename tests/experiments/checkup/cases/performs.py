@@ -1,0 +1,225 @@
+"""Cases of stage three on the processor's side: memory, every core, the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from experiments.checkup.judge import timed
+from experiments.checkup.probes.core_sweep.experiment import CoreRate
+from experiments.checkup.result import Row, Word
+from experiments.core.disturbed import Loss, mark
+from experiments.engine import messages
+from experiments.memory.storage.experiment import Read, Where
+from experiments.memory.stream.experiment import Move
+from machine.model import Machine
+from machine.system.surroundings import Surroundings
+from tests.experiments.checkup.made import (
+    BUSY,
+    ROUNDS,
+    Case,
+    baseline,
+    broken,
+    evidence,
+    guest,
+    ran,
+    refused,
+    rule,
+    workstation,
+)
+
+PEAK = 96e9  # of the workstation's two channels
+
+
+def moves(fraction: float, noise: Sequence[float] = ROUNDS):
+    return [
+        Move(
+            threads=threads, kernel=kernel, repeat=turn, bytes_per_s=PEAK * fraction * share * each
+        )
+        for turn, each in enumerate(noise)
+        for threads, kernel, share in ((1, "copy", 0.4), (2, "copy", 0.9), (2, "triad", 1.0))
+    ]
+
+
+def memory(*fractions: float, here=workstation, noise=ROUNDS, notes=(), **known):
+    """Runs whose best loop reaches these fractions of the peak."""
+    runs = [ran("stream", moves(each, noise), here(), notes=notes) for each in fractions]
+    return lambda: evidence(here(), *runs, **known)
+
+
+def earlier(fraction: float) -> Row:
+    """The row of memory bandwidth in a baseline."""
+    made = rule("memory-bandwidth")
+    samples = [[PEAK * fraction * each for each in ROUNDS]]
+    run = ran("stream", moves(fraction), workstation())
+    return timed(made, evidence(workstation()), [run], samples, "bytes/s", part="memory")
+
+
+def all_disturbed(*notes: messages.Note):
+    rows = [mark(move, Loss(0.5, 9)) for move in moves(0.8)]
+    return evidence(workstation(), ran("stream", rows, workstation(), notes=notes))
+
+
+NOISY = (1.0, 0.6, 1.1, 0.55, 0.9)
+SAVING = Surroundings(power_saver=True, power_saver_by=("governor powersave",))
+MEMORY = [
+    Case("memory-bandwidth", Word.FINE, "measured", memory(0.8)),
+    # A fine result stays fine, whatever went on beside it.
+    Case("memory-bandwidth", Word.FINE, "measured", memory(0.8, notes=[BUSY])),
+    Case("memory-bandwidth", Word.LOOK, "below", memory(0.6)),
+    Case("memory-bandwidth", Word.LOOK, "between", memory(0.8, noise=NOISY)),
+    Case("memory-bandwidth", Word.LOOK, "unconfirmed", memory(0.4)),  # half of the channels
+    Case("memory-bandwidth", Word.PROBLEM, "low", memory(0.4, 0.41)),
+    Case("memory-bandwidth", Word.LOOK, "between", memory(0.4, 0.8)),  # not confirmed
+    Case(  # it may be given less than the machine has
+        "memory-bandwidth",
+        Word.LOOK,
+        "guest",
+        memory(0.4, 0.4, here=guest, baseline=baseline(earlier(0.8))),
+    ),
+    Case(
+        "memory-bandwidth",
+        Word.PROBLEM,
+        "low",
+        memory(0.72, 0.72, baseline=baseline(earlier(0.99))),
+    ),
+    Case("memory-bandwidth", Word.UNCHECKED, "no_expectation", memory(0.8, here=guest)),
+    Case("memory-bandwidth", Word.UNCHECKED, "machine_was_busy", memory(0.4, notes=[BUSY])),
+    Case(
+        "memory-bandwidth",
+        Word.UNCHECKED,
+        "on_battery",
+        memory(0.6, surroundings=Surroundings(on_battery=True)),
+    ),
+    Case("memory-bandwidth", Word.UNCHECKED, "power_saver", memory(0.6, surroundings=SAVING)),
+    Case("memory-bandwidth", Word.UNCHECKED, "no_samples", all_disturbed),
+    Case("memory-bandwidth", Word.UNCHECKED, "machine_was_busy", lambda: all_disturbed(BUSY)),
+    Case("memory-bandwidth", Word.UNCHECKED, "not_run", lambda: evidence(workstation())),
+    Case("memory-bandwidth", Word.UNCHECKED, "failed", lambda: broken(workstation(), "stream")),
+    Case(
+        "memory-bandwidth",
+        Word.ABSENT,
+        "needs",
+        lambda: refused(workstation(), "stream", "needs_numba"),
+    ),
+]
+
+
+def sweep(*slow: float, here: Machine | None = None, cores: int = 8, noise=ROUNDS, notes=()):
+    """Runs in which core 5 does these fractions of what the others do."""
+    here = here or workstation()
+    runs = [
+        ran(
+            "core-sweep",
+            [
+                CoreRate(
+                    thread=core,
+                    core=core,
+                    repeat=turn,
+                    flop_per_s=5e9 * each * (fraction if core == 5 else 1.0),
+                )
+                for turn, each in enumerate(noise)
+                for core in range(cores)
+            ],
+            here,
+            notes=notes,
+        )
+        for fraction in slow
+    ]
+    return lambda: evidence(here, *runs)
+
+
+def all_cores_disturbed():
+    (run,) = sweep(1.0)().runs["core-sweep", ""]
+    rows = [mark(row, Loss(0.5, 9)) for row in run.tables["rates"]]
+    return evidence(workstation(), ran("core-sweep", rows, workstation()))
+
+
+def stopped():
+    run = ran("core-sweep", (), workstation(), outcome=messages.Outcome.STOPPED)
+    return evidence(workstation(), run)
+
+
+CORES = [
+    Case("cores", Word.FINE, "measured", sweep(1.0)),
+    Case("cores", Word.LOOK, "below", sweep(0.9)),
+    Case("cores", Word.LOOK, "between", sweep(0.95)),
+    Case("cores", Word.LOOK, "unconfirmed", sweep(0.5)),
+    Case("cores", Word.PROBLEM, "low", sweep(0.5, 0.5)),
+    Case("cores", Word.LOOK, "guest", sweep(0.5, 0.5, here=guest())),
+    Case("cores", Word.UNCHECKED, "machine_was_busy", sweep(0.5, 0.5, notes=[BUSY])),
+    Case("cores", Word.UNCHECKED, "stopped", stopped),
+    Case("cores", Word.UNCHECKED, "no_samples", all_cores_disturbed),
+    Case("cores", Word.ABSENT, "one_core", sweep(1.0, cores=1)),
+    Case("cores", Word.ABSENT, "needs", lambda: refused(guest(), "core-sweep", "needs_core_pair")),
+]
+
+
+LINK = 7.88e9  # of the workstation's disk
+
+
+WAYS = (
+    (2**20, "sequential", 1.0),
+    (4096, "sequential", 0.1),
+    (4096, "random", 0.01),
+    (4096, "random_32", 0.2),
+)
+
+
+def disk(
+    *fractions: float, kind: str = "nvme", here=workstation, noise=ROUNDS, notes=(), ways=WAYS
+):
+    """Runs that read in order at these fractions of the disk's link."""
+    found = here()
+    disks = tuple(replace(each, kind=kind) for each in found.storage)
+    found = replace(found, storage=disks)
+    runs = [
+        ran(
+            "storage",
+            [
+                Where(disk=disks[0].name, file_system="ext4"),
+                *(
+                    Read(
+                        block_bytes=block,
+                        way=way,
+                        repeat=turn,
+                        bytes_per_s=LINK * fraction * share * each,
+                        reads_per_s=LINK * fraction * share * each / block,
+                        latency_s=block / (LINK * fraction * share * each),
+                    )
+                    for turn, each in enumerate(noise)
+                    for block, way, share in ways
+                ),
+            ],
+            found,
+            notes=notes,
+        )
+        for fraction in fractions
+    ]
+    return lambda: evidence(found, *runs)
+
+
+def container():
+    return replace(workstation(), container="docker")
+
+
+def without_reads():
+    return evidence(workstation(), ran("storage", (), workstation()))
+
+
+DISK = [
+    Case("disk", Word.FINE, "measured", disk(0.8)),
+    Case("disk", Word.LOOK, "below", disk(0.45)),  # two lanes of four
+    Case("disk", Word.LOOK, "between", disk(0.7, noise=NOISY)),
+    Case("disk", Word.LOOK, "guest", disk(0.22, 0.22, here=container)),
+    Case("disk", Word.LOOK, "unconfirmed", disk(0.22)),  # one lane of four
+    Case("disk", Word.PROBLEM, "low", disk(0.22, 0.22)),
+    # A hard disk is never as fast as its link.
+    Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd")),
+    Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd", ways=WAYS[:1])),
+    Case("disk", Word.UNCHECKED, "machine_was_busy", disk(0.45, notes=[BUSY])),
+    Case("disk", Word.UNCHECKED, "no_samples", without_reads),
+    Case("disk", Word.ABSENT, "needs", lambda: refused(guest(), "storage", "needs_direct_io")),
+]
+
+CASES = [*MEMORY, *CORES, *DISK]

@@ -1,0 +1,123 @@
+"""The sheets before a soak, and about what was bought."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from tests.widgets.sheets.below import WORDS, Below
+from widgets.checkup.order_sheet import MOST, OrderSheet
+from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
+from widgets.controls.slider import StopSlider
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def below(qtbot):
+    return Below(qtbot)
+
+
+def soak(below, *, on_battery=False):
+    sheet = SoakSheet(WORDS, below.look, below, on_battery=on_battery)
+    sheet.taken = []
+    sheet.wanted.connect(sheet.taken.append)
+    sheet.open()
+    return sheet
+
+
+def order(below, **bought):
+    sheet = OrderSheet(WORDS, below.look, below, bought=bought, here={"cores": 8, "memory": 63})
+    sheet.taken = []
+    sheet.wanted.connect(sheet.taken.append)
+    sheet.open()
+    return sheet
+
+
+def texts(sheet):
+    return [each.text() for each in sheet.findChildren(QLabel) if each.isVisible()]
+
+
+def retype(field, text):
+    """Replace the text as a person does who pastes it: QTest types ASCII only."""
+    field.selectAll()
+    QTest.keyClick(field, Key.Key_Delete)
+    QGuiApplication.clipboard().setText(text)
+    field.paste()
+
+
+def test_a_soak_begins_with_what_is_set_up(below):
+    sheet = soak(below)
+    QTest.mouseClick(sheet.start, Qt.MouseButton.LeftButton)
+
+    assert sheet.taken == [SoakWanted(20 * 60.0, 95.0)]
+    assert not sheet.isVisible()
+
+
+def test_minutes_and_temperature_can_be_typed_or_moved(below):
+    sheet = soak(below)
+    minutes, celsius = (each.findChild(QLineEdit) for each in sheet.inputs.values())
+    slider = sheet.inputs["minutes"].findChild(StopSlider)
+    slider.setFocus()
+    QTest.keyClick(slider, Key.Key_End)
+    assert minutes.text() == "30"
+    retype(celsius, "80 °C")
+    sheet.start.click()
+
+    assert sheet.taken == [SoakWanted(30 * 60.0, 80.0)]
+
+
+@pytest.mark.parametrize("typed", ["9", "31", "soon", "-1", ""])
+def test_what_is_no_length_cannot_begin_and_says_so(below, typed):
+    sheet = soak(below)
+    minutes = sheet.inputs["minutes"].findChild(QLineEdit)
+    minutes.setFocus()
+    retype(minutes, typed)
+    before = texts(sheet)
+    sheet.cancel.setFocus()  # the sentence waits for the end of typing
+
+    assert not sheet.start.isEnabled()
+    assert len(texts(sheet)) > len(before)
+    QTest.keyClick(sheet, Key.Key_Escape)
+    assert sheet.taken == []
+
+
+def test_on_battery_it_is_refused_with_the_reason(below):
+    sheet = soak(below, on_battery=True)
+
+    assert WORDS.say("checkup_page.soak_sheet.battery") in texts(sheet)
+    assert not sheet.start.isEnabled()
+    assert not any(each.isEnabled() for each in sheet.inputs.values())
+    assert sheet.cancel.hasFocus()
+    QTest.keyClick(sheet.cancel, Key.Key_Return)
+    assert sheet.taken == []
+
+
+def test_what_was_bought_may_be_partly_unknown(below):
+    sheet = order(below, memory=64)
+    assert sheet.fields["memory"].text() == "64"
+    assert sheet.fields["cores"].hasFocus()
+    assert WORDS.say("checkup_page.order_sheet.here", {"count": 8}) in texts(sheet)
+
+    QTest.keyClicks(sheet.fields["cores"], "16")
+    sheet.save.click()
+
+    assert sheet.taken == [{"cores": 16, "memory": 64, "gpus": None, "disks": None}]
+
+
+@pytest.mark.parametrize("typed", ["many", "-1", "1.5", "٣", str(MOST + 1), "9" * 40])
+def test_what_is_no_count_is_refused_at_once(below, typed):
+    sheet = order(below)
+    retype(sheet.fields["gpus"], typed)
+
+    assert WORDS.say("checkup_page.order_sheet.not_whole", {"most": MOST}) in texts(sheet)
+    assert not sheet.save.isEnabled()
+    QTest.keyClick(sheet.fields["gpus"], Key.Key_Return)
+    assert sheet.taken == []
+
+    retype(sheet.fields["gpus"], "2")
+    QTest.keyClick(sheet.fields["gpus"], Key.Key_Return)
+    assert sheet.taken[0]["gpus"] == 2

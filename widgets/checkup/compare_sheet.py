@@ -1,0 +1,59 @@
+"""The sheet that shows what changed between two checkups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
+from widgets.controls.layouts import scrolling
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+WIDTH_PX = 820
+
+
+class Changed(NamedTuple):
+    """A row of both checkups in words; `ratio` may be ""."""
+
+    title: str
+    before: str
+    now: str
+    ratio: str
+
+
+class CompareSheet(Overlay):
+    """A sentence, the rows that changed, and what changed with them."""
+
+    def __init__(
+        self,
+        words: Words,
+        look: Look,
+        parent: QWidget,
+        *,
+        lines: Sequence[str],
+        rows: Sequence[Changed],
+    ) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        first, *others = lines
+        self.add_head(first, words.say("overlay.close"), look)
+        self.setFocusProxy(self.closer)
+        inner = QWidget()
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(5 * STEP)
+        grid.setVerticalSpacing(3 * STEP)
+        for place, row in enumerate(rows):
+            now = " → ".join(filter(None, (row.before, row.now)))
+            grid.addWidget(label(row.title, "strong", wrap=True), place, 0)
+            grid.addWidget(label(unbroken(now), "note-number", wrap=True), place, 1)
+            grid.addWidget(label(unbroken(row.ratio), "soft", wrap=True), place, 2)
+        for at, share in enumerate((3, 5, 2)):
+            grid.setColumnStretch(at, share)
+        below = [label(unbroken(each), "soft", wrap=True) for each in others]
+        inner.setLayout(column(grid, *below, None, space=4 * STEP))
+        self.content.addWidget(scrolling(inner, first))

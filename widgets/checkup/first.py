@@ -1,0 +1,35 @@
+"""What stands where the rows will be, before the first checkup of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
+
+from experiments.core.words import Words
+from widgets.controls.basics import label
+from widgets.style.theme import STEP
+
+
+class First(QFrame):
+    """The four stages, each with its question, and that a check is gentle."""
+
+    def __init__(self, words: Words, stages: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.setProperty("role", "panel")
+        self._gentle = label(words.say("checkup_page.gentle"), "soft", wrap=True)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(6 * STEP, 5 * STEP, 6 * STEP, 5 * STEP)
+        grid.setHorizontalSpacing(6 * STEP)
+        grid.setVerticalSpacing(3 * STEP)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(label(words.say("checkup_page.first"), "head", wrap=True), 0, 0, 1, 2)
+        for place, (name, question) in enumerate(stages, 1):
+            grid.addWidget(label(name, "strong"), place, 0)
+            grid.addWidget(label(question, wrap=True), place, 1)
+        grid.addWidget(self._gentle, len(stages) + 1, 0, 1, 2)
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that is shown."""
+        return [each.text() for each in self.findChildren(QLabel)]

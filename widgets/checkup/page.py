@@ -1,0 +1,152 @@
+"""The page of the checkup: counts, rows by stage, what is under way, what was watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from experiments.checkup.result import Word
+from experiments.core.words import Words
+from widgets.checkup.counts import CountLine
+from widgets.checkup.first import First
+from widgets.checkup.page_data import PageData
+from widgets.checkup.row_data import RowData
+from widgets.checkup.row_list import RowList
+from widgets.checkup.trace_plot import TracePanel
+from widgets.checkup.under_way import UnderWay
+from widgets.controls.basics import column, label
+from widgets.controls.elided import ElidedLabel
+from widgets.controls.fold import Fold
+from widgets.controls.place_head import BELOW, PlaceHead, chip_row
+from widgets.experiment.action_button import ActionButton
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+OPEN = (Word.LOOK, Word.PROBLEM, Word.UNCHECKED)  # as a check ends
+
+
+class CheckupPage(QWidget):
+    """Shows a result, or a checkup on its way; its actions are for menu and palette too."""
+
+    followed = Signal(str)  # the target of a row's link
+
+    def __init__(self, words: Words, look: Look, stages: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self.check = self._action("check", "F5")
+        self.quick = self._action("quick", "Shift+F5")
+        self.soak = self._action("soak")
+        self.compare = self._action("compare")
+        self.report = self._action("report")
+        self.baseline = self._action("save_baseline")
+        self.order = self._action("order")
+        self.buttons = {
+            action: ActionButton(action, role, hint="")
+            for action, role in (
+                (self.report, "plain"),
+                (self.compare, "plain"),
+                (self.soak, "plain"),
+                (self.quick, "plain"),
+                (self.check, "main"),
+            )
+        }
+        self._buttons = chip_row(*self.buttons.values())
+        self.about = ElidedLabel("soft")
+        self._counts = CountLine(look)
+        self._standing = label(words.say("checkup.standing"), "soft", wrap=True)
+        self._notes = QVBoxLayout()
+        self._notes.setSpacing(STEP)
+        self.under_way = UnderWay(words)
+        self.first = First(words, stages)
+        self.rows, self.trace = RowList(words, look), TracePanel(words, look)
+        self.rows.followed.connect(self.followed)
+        self.absent = Fold(words.say("checkup_page.absent"))
+        self._links = chip_row(
+            ActionButton(self.baseline, "flush-link", hint=""),
+            ActionButton(self.order, "flush-link", hint=""),
+        )
+        self._data = PageData()
+        self._arrange()
+        self.rows.hide()
+        self._standing.hide()
+
+    @property
+    def actions_here(self) -> list[QAction]:
+        """The actions that are allowed now."""
+        all_ = (
+            self.check, self.quick, self.soak, self.compare, self.report, self.baseline, self.order
+        )  # fmt: skip
+        return [each for each in all_ if each.isEnabled() and each.isVisible()]
+
+    def tell(self, data: PageData) -> None:
+        """Show a result, or what is known of one on its way; what stays the same stays."""
+        before, self._data = self._data, data
+        self.about.setText(data.about)
+        self._counts.show_counts(data.counts)
+        self._standing.setVisible(bool(data.counts))
+        if data.notes != before.notes:
+            self._show_notes(data.notes)
+        if data.rows != before.rows:
+            self.rows.show_rows(data.rows)
+        self.rows.setVisible(bool(data.rows))
+        if data.absent != before.absent:
+            rows = data.absent
+            self.absent.hold((lambda: self._absent_rows(rows)) if rows else None, len(rows))
+        self.trace.show_trace(data.trace)
+
+    def end(self) -> None:
+        """Show a result that has just come: what is not fine is open."""
+        self.under_way.hide()
+        self.rows.open_where(OPEN)
+
+    def place_trace(self, *, first: bool) -> None:
+        """Show the plots above the rows, where they are drawn, or below them."""
+        wanted = 0 if first else self._content.count() - 1
+        if self._content.indexOf(self.trace) != wanted:
+            self._content.removeWidget(self.trace)
+            self._content.insertWidget(wanted, self.trace)
+
+    def _absent_rows(self, rows: Sequence[RowData]) -> RowList:
+        made = RowList(self._words, self._look)
+        made.followed.connect(self.followed)
+        made.show_rows(rows)
+        return made
+
+    def _show_notes(self, notes: Sequence[str]) -> None:
+        while (item := self._notes.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for text in notes:
+            self._notes.addWidget(label(text, "note", wrap=True))
+
+    def _arrange(self) -> None:
+        title = label(self._words.say("checkup.title"), "title")
+        head = PlaceHead(self.about, title, self._buttons)
+        inner = QWidget()
+        self._content = column(self.rows, self.absent, self._links, self.trace, space=4 * STEP)
+        self._content.insertWidget(0, self.first)
+        self._content.addStretch(1)
+        self._content.setContentsMargins(0, 0, 0, 4 * STEP)
+        inner.setLayout(self._content)
+        self.area = QScrollArea()
+        self.area.setWidget(inner)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its rows take the keys
+        self.area.setAccessibleName(self._words.say("checkup.title"))
+        told = column(self._counts, self._standing, self._notes, space=STEP)
+        above = column(head, told, self.under_way)
+        self.setLayout(column(above, self.area, space=BELOW))
+
+    def _action(self, key: str, keys: str = "") -> QAction:
+        action = QAction(self._words.say(f"checkup_page.{key}"), self)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.setToolTip(self._words.say(f"checkup_page.{key}_help"))
+        self.addAction(action)  # the keys work only while the page is seen
+        return action

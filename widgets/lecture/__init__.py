@@ -1,0 +1,1 @@
+"""What a class and its presenter see, and the editor of a lecture."""

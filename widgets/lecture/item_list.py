@@ -1,0 +1,157 @@
+"""The items of a lecture, one below the other, each with its state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from widgets.controls.wrapped import line_px
+from widgets.lecture.presenter_data import ItemLine, Standing
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP, Theme
+
+Index = QModelIndex | QPersistentModelIndex
+LINE_ROLE = Qt.ItemDataRole.UserRole
+SIGN_PX, CORNER = 6 * STEP, 10
+
+
+class ItemList(QListView):
+    """`chosen` carries the place of the item that was clicked. Keys belong to the window."""
+
+    chosen = Signal(int)
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__()
+        self._lines = _Lines(self)
+        self.setModel(self._lines)
+        self.setItemDelegate(_Row(look, self))
+        self.setProperty("role", "plain")
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSelectionMode(QListView.SelectionMode.NoSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.clicked.connect(lambda index: self.chosen.emit(index.row()))
+
+    def show_lines(self, lines: Sequence[ItemLine], place: int) -> None:
+        """Show all items; that at `place` stays in sight."""
+        if self._lines.show_lines(lines):
+            self.scrollTo(self._lines.index(place))
+
+
+class _Lines(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.lines: Sequence[ItemLine] = ()
+
+    def show_lines(self, lines: Sequence[ItemLine]) -> bool:
+        """Return whether they are others than before."""
+        if lines == self.lines:
+            return False
+        self.beginResetModel()
+        self.lines = lines
+        self.endResetModel()
+        return True
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        line = self.lines[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return line.title
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{line.title}, {line.state}"
+            case Qt.ItemDataRole.ToolTipRole:
+                return line.title
+            case _ if role == LINE_ROLE:
+                return line
+        return None
+
+
+class _Row(QStyledItemDelegate):
+    def __init__(self, look: Look, parent: QObject) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        theme = self._look.theme
+        return QSize(0, round(line_px(theme.font("text")) + line_px(theme.font("note"))) + 4 * STEP)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, line = self._look.theme, index.data(LINE_ROLE)
+        rect = QRectF(option.rect).adjusted(0, STEP / 2, 0, -STEP / 2)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        is_now = line.standing is Standing.NOW or is_selected
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if is_now:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.accent_wash))
+            painter.drawRoundedRect(rect, CORNER, CORNER)
+        if is_selected and option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), CORNER, CORNER)
+        colour = _colour(line.standing, theme)
+        title = theme.font("text", weight=QFont.Weight.DemiBold if is_now else 400)
+        note, left = theme.font("note"), rect.left() + 3 * STEP
+        top = rect.top() + (rect.height() - line_px(title) - line_px(note)) / 2
+        self._sign(painter, line.standing, QPointF(left, top), colour, line_px(title))
+        room = QRectF(left + SIGN_PX, top, rect.right() - left - SIGN_PX - STEP, line_px(title))
+        for text, font, ink in ((line.title, title, theme.ink), (line.state, note, colour)):
+            painter.setFont(font)
+            painter.setPen(QColor(ink))
+            short = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, int(room.width())
+            )
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, short)
+            room = QRectF(room.left(), room.bottom(), room.width(), line_px(note))
+        painter.restore()
+
+    def _sign(
+        self, painter: QPainter, standing: Standing, at: QPointF, colour: str, height: float
+    ) -> None:
+        middle = QPointF(at.x() + 2 * STEP, at.y() + height / 2)
+        if standing is Standing.NOW:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            painter.drawEllipse(middle, STEP + 1, STEP + 1)
+            return
+        side = round(height * 0.8)
+        corner = middle - QPointF(side / 2, side / 2)
+        if standing is Standing.DONE:
+            painter.setPen(QColor(colour))
+            painter.drawText(
+                QRectF(corner.x(), at.y(), side, height), Qt.AlignmentFlag.AlignCenter, "✓"
+            )
+        elif standing in (Standing.RECORDING, Standing.NOTHING):
+            name = "play" if standing is Standing.RECORDING else "attention"
+            painter.drawPixmap(corner, pixmap(name, colour, side))
+
+
+def _colour(standing: Standing, theme: Theme) -> str:
+    match standing:
+        case Standing.DONE:
+            return theme.good
+        case Standing.NOW:
+            return theme.accent_word
+        case Standing.RECORDING | Standing.NOTHING:
+            return theme.attention
+        case _:
+            return theme.soft

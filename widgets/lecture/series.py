@@ -1,0 +1,29 @@
+"""Which series of a view a slide shows: five at most, those of the key marks first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from experiments.core import marks
+from experiments.core.declare import Experiment
+from experiments.core.views import Heatmap, Lines, View
+
+MOST = 5
+
+
+def chosen(experiment: Experiment[Any], view: View, labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels of at most five series, the most important first.
+
+    `labels` are those of the rows: of bars, lines, groups of lanes, or pins. Rows of cells are one
+    picture, so all of them are shown.
+    """
+    only = view.only if isinstance(view, Lines) else ()
+    found = {label for label in labels if not only or label in only}
+    if isinstance(view, Heatmap):
+        return tuple(marks.in_order(found))
+    keys = sorted(experiment.keys, key=lambda key: key.view != view.key)
+    order = dict.fromkeys(name for key in keys for name in key.names)
+    first = [name for name in order if name in found]
+    rest = marks.in_order(found.difference(first), getattr(view, "order", ()))
+    return tuple([*first, *rest][:MOST])

@@ -1,0 +1,139 @@
+"""The answers that a class votes on, with letters, bars and hands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.wrapped import draw_lines, line_px, wrapped
+from widgets.style.look import Look
+from widgets.style.theme import mixed, sized_font
+
+LETTERS = "ABCD"
+# Pixels at a height of 720.
+ROW, MOST_ROW, BOX, CORNER, ASIDE = 84, 112, 46, 9, 18
+BAR, BEFORE, COUNT, GAP = 12, 20, 90, 7
+SIZES = (28, 25, 22, 20)
+LETTER, HANDS = 24, 28
+FAINT, TRACK = 0.68, 0.75  # of the way to the ground: first votes; the track, from line
+
+
+class VoteBoard(QWidget):
+    """Up to four answers; a bar is as long as its share of all hands."""
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._options: Sequence[str] = ()
+        self._votes: Sequence[int] = ()
+        self._before: Sequence[int] = ()
+        self._scale = 1.0
+        self.setAccessibleName(words.say("slide.votes"))
+
+    def show_votes(
+        self, options: Sequence[str], votes: Sequence[int], before: Sequence[int]
+    ) -> None:
+        """Show answers with their hands, and behind them faintly those of an earlier vote."""
+        nobody = (0,) * len(options)
+        self._options = [" ".join(option.split()) for option in options]
+        self._votes, self._before = votes or nobody, before or nobody
+        say = self._words.say
+        told = (
+            say(
+                "slide.option_one" if count == 1 else "slide.option",
+                {"letter": letter, "option": option, "count": count},
+            )
+            for letter, option, count in zip(LETTERS, self._options, self._votes, strict=False)
+        )
+        self.setAccessibleDescription(" ".join(told))
+        self.update()
+
+    def use_scale(self, scale: float) -> None:
+        """Take the height of the slide, in heights of 720 pixels."""
+        self._scale = scale
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw one answer below the other."""
+        if not self._options:
+            return
+        scale, count = self._scale, len(self._options)
+        row_px = min(self.height() / count, MOST_ROW * scale)
+        options = [unbroken(option) for option in self._options]
+        left = (BOX + ASIDE) * scale
+        width = self.width() - left - COUNT * scale
+        room_px = row_px - (BAR + 3 * GAP) * scale
+        font = self._font_that_fits(options, width, room_px)
+        most = max(1, int(room_px // line_px(font)))
+        lines = max(len(wrapped(each, font, width, most)) for each in options)
+        text_px = lines * line_px(font)
+        row_px = min(row_px, max(ROW * scale, text_px + (BAR + 5 * GAP) * scale))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for place in range(count):
+                room = QRectF(0.0, place * row_px, self.width(), text_px + (BAR + GAP) * scale)
+                self._paint_letter(painter, room, LETTERS[place])
+                text = QRectF(left, room.top(), width, text_px)
+                painter.setPen(QColor(self._look.theme.ink))
+                draw_lines(painter, text, options[place], font, most)
+                bar = QRectF(left, text.bottom() + GAP * scale, width, BAR * scale)
+                self._paint_bars(painter, bar, place)
+                self._paint_count(painter, room, self._votes[place])
+
+    def _font_that_fits(self, options: Sequence[str], width: float, room_px: float) -> QFont:
+        fonts = [sized_font(max(1, round(size * self._scale)), 400) for size in SIZES]
+        for font in fonts:
+            most = max(1, int(room_px // line_px(font)))
+            if all(len(wrapped(each, font, width, most + 1)) <= most for each in options):
+                return font
+        return fonts[-1]
+
+    def _paint_letter(self, painter: QPainter, room: QRectF, letter: str) -> None:
+        scale, theme = self._scale, self._look.theme
+        size = QSizeF(BOX * scale, BOX * scale)
+        box = QRectF(QPointF(scale, room.center().y() - size.height() / 2), size)
+        painter.setPen(QPen(QColor(theme.accent), 2.0 * scale))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, CORNER * scale, CORNER * scale)
+        painter.setPen(QColor(theme.accent_word))
+        painter.setFont(sized_font(max(1, round(LETTER * scale)), 600))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
+
+    def _paint_bars(self, painter: QPainter, track: QRectF, place: int) -> None:
+        theme, scale = self._look.theme, self._scale
+        ground, accent = QColor(theme.ground), QColor(theme.accent)
+        painter.setPen(Qt.PenStyle.NoPen)
+        _block(painter, track, mixed(ground, QColor(theme.line), TRACK))
+        before = QRectF(track.left(), 0.0, track.width() * _share(self._before, place), 1.0)
+        if before.width():
+            before.setHeight(BEFORE * scale)
+            before.moveCenter(QPointF(before.center().x(), track.center().y()))
+            _block(painter, before, mixed(accent, ground, FAINT))
+        now = QRectF(track)
+        now.setWidth(track.width() * _share(self._votes, place))
+        if now.width():
+            _block(painter, now, accent)
+
+    def _paint_count(self, painter: QPainter, room: QRectF, count: int) -> None:
+        font = sized_font(max(1, round(HANDS * self._scale)), 600)
+        painter.setFont(font)
+        painter.setPen(QColor(self._look.theme.ink))
+        metrics = QFontMetricsF(font)
+        baseline = room.center().y() + (metrics.ascent() - metrics.descent()) / 2
+        text = str(count)
+        painter.drawText(QPointF(room.right() - metrics.horizontalAdvance(text), baseline), text)
+
+
+def _share(votes: Sequence[int], place: int) -> float:
+    return votes[place] / total if (total := sum(votes)) else 0.0
+
+
+def _block(painter: QPainter, rect: QRectF, colour: QColor) -> None:
+    corner = min(rect.width(), rect.height()) / 2
+    painter.setBrush(colour)
+    painter.drawRoundedRect(rect, corner, corner)

@@ -1,0 +1,269 @@
+"""Page of a class collage: predictions beside machines, a sentence below, the table behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from experiments.core.tables import to_tabs
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import announce, button, chip, column, label, panel, row
+from widgets.controls.choices import Segments
+from widgets.controls.place_head import BELOW, PlaceHead, chip_row
+from widgets.plots.readable import ReadablePlot
+from widgets.runs.collage_data import Shown
+from widgets.runs.collage_plots import cloud_plot, guesses_plot
+from widgets.runs.page import centred
+from widgets.runs.takes_files import TakesFiles
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+PLOTS_PX = 510  # greatest height of the plots, at zoom 1: below it there is nothing to see
+EMPTY, PLOTS, TABLE = range(3)
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class CollagePage(TakesFiles):
+    """Shows one collage, and emits what the user asks for."""
+
+    back = Signal()
+    add_asked = Signal()
+    again_asked = Signal()
+    chosen = Signal(str)  # the id of another experiment in the files
+    save_wanted = Signal(object, str)  # ReadablePlot, ".png" or ".svg"
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__(words.say("collage.drop"))
+        self._look, self._words = look, words
+        self._shown: Shown | None = None
+        self.plots: list[ReadablePlot] = []
+        say = words.say
+        crumb = button(say("places.runs"), "crumb", clicked=self.back.emit)
+        way = QWidget()
+        way.setLayout(row(crumb, label(f"· {say('runs.collage')}", "soft"), None, space=STEP))
+        self._title = label("", "title", wrap=True)
+        self._title.setTextFormat(Qt.TextFormat.RichText)
+        self._turn_chip = chip(say("collage.table"))
+        self.again_button = chip(say("collage.start_again"))
+        self.again_button.setToolTip(say("collage.start_again_hint"))
+        self.again_button.clicked.connect(lambda: self.again_asked.emit())
+        self.add_button = chip(say("collage.add_files"))
+        self.add_button.clicked.connect(lambda: self.add_asked.emit())
+        self.turn = QAction(say("plot.show_table"), self, shortcut=QKeySequence("Ctrl+D"))
+        self.turn.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.turn.triggered.connect(lambda _checked=False: self._turn())
+        self.addAction(self.turn)
+        self._turn_chip.clicked.connect(self.turn.trigger)
+        self._reading = label("", "soft")
+        self._chooser = QWidget()
+        self._chooser_row = column()
+        self._chooser.setLayout(self._chooser_row)
+        self._choices: Segments | None = None
+        self._offered: list[tuple[str, str]] = []
+        self._main, self._rest = label("", "head", wrap=True), label("", "soft", wrap=True)
+        self._plots = QWidget()
+        self._plot_row = row(space=5 * STEP)
+        self._plots.setLayout(self._plot_row)
+        self._panels: list[QFrame] = []
+        self.table = self._make_table()
+        self._body = QStackedWidget()
+        self._body.addWidget(self._make_empty())
+        self._body.addWidget(self._plots)
+        self._body.addWidget(self.table)
+        chips = chip_row(self._turn_chip, self.again_button, self.add_button)
+        head = PlaceHead(way, self._title, chips)
+        said = column(self._main, self._rest, space=STEP)
+        page = column(head, self._chooser, self._reading, self._body, said, None, space=BELOW)
+        page.setStretch(3, 100)  # the rest comes once the plots are high enough
+        self.setLayout(page)
+        look.changed.connect(self._dress)
+        self.show_nothing()
+
+    def own_actions(self) -> tuple[QAction, ...]:
+        """Return the actions allowed now."""
+        return (self.turn,) if self.turn.isEnabled() else ()
+
+    # --- showing --------------------------------------------------------------------------------
+
+    def show_reading(self, count: int) -> None:
+        """Say that so many files are being read; what is shown stays."""
+        key = "collage.reading_one" if count == 1 else "collage.reading_many"
+        self._reading.setText(self._words.say(key, {"count": count}))
+        self._reading.show()
+
+    def end_reading(self) -> None:
+        """Stop saying so: it failed."""
+        self._reading.hide()
+
+    def show_nothing(self, why: str = "") -> None:
+        """Explain how to fill the collage; `why` the files that came fill nothing."""
+        self._shown = None
+        self._show_choices((), "")
+        self._main.setText(self._words.say("collage.none_counts") if why else "")
+        self._rest.setText(why)
+        self._show_body(EMPTY)
+
+    def show_collage(self, shown: Shown, others: Sequence[tuple[str, str]]) -> None:
+        """Show a collage; `others` are id and question of every experiment in the files."""
+        at = TABLE if self._body.currentIndex() == TABLE else PLOTS
+        had_focus = any(each.hasFocus() for each in (self.fill_button, *self.plots))
+        self._shown = shown
+        self._show_choices(others, shown.experiment.id)
+        self._main.setText(unbroken(shown.main))
+        self._rest.setText(unbroken(shown.rest))
+        self._fill_plots(shown)
+        self._fill_table(shown)
+        self._show_body(at)
+        if had_focus and at == PLOTS:
+            self.focus_first()
+        announce(self, f"{shown.main} {shown.rest}")
+
+    def focus_first(self) -> None:
+        """Give the keys to what is read first."""
+        if self._body.currentIndex() == TABLE:
+            self.table.setFocus()
+        elif self._body.currentIndex() == PLOTS and self.plots:
+            self.plots[0].setFocus()
+        else:
+            self.fill_button.setFocus()
+
+    def _show_body(self, at: int) -> None:
+        self._reading.hide()
+        self._body.setCurrentIndex(at)
+        is_full = self._shown is not None
+        for each in (self._turn_chip, self.again_button, self.add_button, self._main):
+            each.setVisible(is_full)
+        self._main.setVisible(bool(self._main.text()))
+        self._rest.setVisible(bool(self._rest.text()))
+        self.turn.setEnabled(is_full)
+        self._turn_chip.setText(
+            self._words.say("collage.plots" if at == TABLE else "collage.table")
+        )
+        self._dress()
+
+    def _turn(self) -> None:
+        """Show the table in place of the plots, or the plots again."""
+        self._show_body(PLOTS if self._body.currentIndex() == TABLE else TABLE)
+        self.focus_first()
+
+    def _dress(self) -> None:
+        theme, shown = self._look.theme, self._shown
+        title = shown.question if shown else self._words.say("collage.title")
+        count = shown.count if shown else ""
+        quiet = f'<span style="color:{theme.soft}; font-weight:400">{escape(count)}</span>'
+        self._title.setText(f"{escape(title)}&nbsp; {quiet}")
+        self._title.setAccessibleName(f"{title} {count}".strip())
+        most = round(PLOTS_PX * theme.zoom) if self._body.currentIndex() == PLOTS else 2**14
+        self._body.setMaximumHeight(most)
+
+    # --- its parts ------------------------------------------------------------------------------
+
+    def _make_empty(self) -> QFrame:
+        say = self._words.say
+        self.fill_button = button(say("collage.add_files"), "main", clicked=self.add_asked.emit)
+        frame = panel()
+        layout = QVBoxLayout(frame)
+        layout.addWidget(
+            centred(
+                label(say("collage.empty"), "head", wrap=True),
+                label(say("collage.empty_how"), "soft", wrap=True),
+                self.fill_button,
+            )
+        )
+        return frame
+
+    def _make_table(self) -> QTableWidget:
+        table = QTableWidget()
+        table.setProperty("role", "data")
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)  # Tab moves to the next control
+        table.verticalHeader().hide()
+        table.horizontalHeader().setHighlightSections(False)
+        table.horizontalHeader().setDefaultAlignment(LEFT)
+        table.horizontalHeader().setStretchLastSection(True)
+        table.setAccessibleName(self._words.say("collage.table"))
+        copy = QAction(self._words.say("collage.copy"), table)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.triggered.connect(lambda _checked=False: self._copy())
+        table.addAction(copy)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        return table
+
+    def _fill_table(self, shown: Shown) -> None:
+        table = self.table
+        table.setColumnCount(len(shown.columns))
+        table.setRowCount(len(shown.rows))
+        table.setHorizontalHeaderLabels(list(shown.columns))
+        for line, cells in enumerate(shown.rows):
+            for at, text in enumerate(cells):
+                table.setItem(line, at, QTableWidgetItem(text))
+        table.resizeColumnsToContents()
+
+    def _copy(self) -> None:
+        """Copy the selected lines, below the heads of their columns, separated by tabs."""
+        if self._shown is None:
+            return
+        lines = sorted({index.row() for index in self.table.selectedIndexes()})
+        if lines:
+            chosen = [list(self._shown.rows[line]) for line in lines]
+            text = to_tabs([list(self._shown.columns), *chosen]).removesuffix("\r\n")
+            QGuiApplication.clipboard().setText(text)
+
+    def _fill_plots(self, shown: Shown) -> None:
+        for old in self._panels:
+            old.hide()
+            old.deleteLater()
+        self.plots, self._panels = [], []
+        given = shown.experiment, self._words, self._look
+        if shown.guesses:
+            self._add_plot(guesses_plot(shown.guesses, *given), shown)
+        if shown.cloud is not None:
+            self._add_plot(cloud_plot(shown.cloud, *given), shown)
+
+    def _add_plot(self, plot: ReadablePlot, shown: Shown) -> None:
+        title = plot.scene.terms.title()
+        plot.set_caption(f"{shown.question}\n{title} · {shown.count}")
+        plot.table_wanted.connect(self.turn.trigger)
+        plot.save_wanted.connect(lambda ending: self.save_wanted.emit(plot, ending))
+        frame = panel()
+        inside = column(label(title, "head"), plot, space=2 * STEP)
+        inside.setContentsMargins(4 * STEP, 4 * STEP, 3 * STEP, 2 * STEP)
+        inside.setStretch(1, 1)
+        frame.setLayout(inside)
+        self._plot_row.addWidget(frame)
+        self._panels.append(frame)
+        self.plots.append(plot)
+
+    def _show_choices(self, choices: Sequence[tuple[str, str]], chosen: str) -> None:
+        """Offer the experiments in the files, where there are several; the same ones keep keys."""
+        choices = choices if len(choices) > 1 else ()
+        is_other, self._offered = list(choices) != self._offered, list(choices)
+        if self._choices is not None and is_other:
+            self._choices.hide()
+            self._choices.deleteLater()
+            self._choices = None
+        self._chooser.setVisible(bool(choices))
+        if self._choices is not None:
+            self._choices.choose(chosen)
+        elif choices:
+            self._choices = Segments(choices, name=self._words.say("collage.experiments"))
+            self._choices.choose(chosen)
+            self._choices.chosen.connect(self.chosen)
+            self._chooser_row.addWidget(self._choices)

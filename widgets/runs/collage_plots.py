@@ -1,0 +1,173 @@
+"""The plots of a class collage: what was predicted, and the machines as a cloud; mine is marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor
+
+from experiments.core.declare import Experiment
+from experiments.core.units import show
+from experiments.core.views import Axis, Lines, Scale
+from experiments.core.words import Words
+from widgets.plots.drawing import AxisPlan, Beside, Drawing, Plan, Range, Span, Track
+from widgets.plots.labels import Anchor
+from widgets.plots.ranges import around
+from widgets.plots.readable import ReadablePlot
+from widgets.plots.sheet import Sheet
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import to_axis
+from widgets.runs.collage_data import Cloud, Numbers, Option, Point
+from widgets.runs.collage_guesses import (
+    GUESSED,
+    MEASURED,
+    NumbersDrawing,
+    OptionsDrawing,
+    counted,
+)
+from widgets.style.look import Look
+from widgets.style.theme import STEP, Theme
+
+GUESSES, MACHINES = "views.collage_guesses", "views.collage_machines"  # their titles
+DOT_ALPHA = 110
+DOT_PX, MINE_PX = 5.0, 7.0  # radius
+WIDE = 10.0  # times: from here on an axis is logarithmic
+AIR = 0.06  # of an axis, beyond the outermost machines
+
+
+class CloudDrawing:
+    """A dot for each machine; the cursor goes from the left to the right."""
+
+    def __init__(self, terms: Terms, cloud: Cloud) -> None:
+        self._terms, self._cloud = terms, cloud
+        self._points: Sequence[Point] = ()
+        self._scales: tuple[Scale, Scale] = ("linear", "linear")
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Sort the machines along x."""
+        self._points = sorted(rows, key=lambda point: (point.x, point.y))
+        if rows:
+            self._scales = _scale([p.x for p in rows]), _scale([p.y for p in rows])
+
+    def plan(self) -> Plan:
+        """Return the two axes."""
+        (x, y), (x_unit, y_unit), (x_scale, y_scale) = (
+            self._cloud.titles,
+            self._cloud.units,
+            self._scales,
+        )
+        return Plan(
+            x=AxisPlan(unit=x_unit, scale=x_scale, title=x),
+            y=AxisPlan(unit=y_unit, scale=y_scale, title=y, has_grid=True),
+        )
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return the ranges of the machines, with some air around."""
+        xs, ys = self._places()
+        return Span(_aired(xs, self._scales[0]), _aired(ys, self._scales[1]))
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw the dots; this machine's stands above the others, with its name."""
+        xs, ys = self._places()
+        painter, zoom = sheet.painter, sheet.theme.zoom
+        painter.save()
+        painter.setRenderHint(painter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for x, y, each in sorted(
+            zip(xs, ys, self._points, strict=True), key=lambda e: e[2].is_here
+        ):
+            tint = QColor(sheet.colour(GUESSED if each.is_here else MEASURED))
+            tint.setAlpha(255 if each.is_here else DOT_ALPHA)
+            painter.setBrush(tint)
+            radius = (MINE_PX if each.is_here else DOT_PX) * zoom
+            at = sheet.area.point(x, y)
+            painter.drawEllipse(at, radius, radius)
+            sheet.occupied.take_rect(
+                QRectF(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
+            )
+            if each.is_here:
+                aside = QPointF(radius + STEP, 0.0)
+                anchors = (Anchor(at + aside), Anchor(at - aside, 1.0))
+                word = sheet.colour(GUESSED, word=True)
+                sheet.wish(self._terms.say("collage.here"), anchors, word, stays_close=True)
+        painter.restore()
+
+    def tracks(self) -> Sequence[Track]:
+        """Return one track through all machines."""
+        xs, ys = self._places()
+        return [Track("", MEASURED, np.array(xs), np.array(ys))] if xs else []
+
+    def read(self, track: int, point: int) -> str:
+        """Return a machine with both of its numbers."""
+        each, units = self._points[point], self._cloud.units
+        here = self._terms.say("collage.here") if each.is_here else ""
+        numbers = (show(each.x, units[0]), show(each.y, units[1]))
+        return self._terms.joined(here, each.said, *numbers)
+
+    def summary(self) -> str:
+        """Return how many machines there are, and what is drawn of them."""
+        if not self._points:
+            return ""
+        x, y = self._cloud.titles
+        told = counted(
+            self._terms, "collage.cloud_one", "collage.cloud_many", len(self._points), x=x, y=y
+        )
+        here = [n for n, each in enumerate(self._points) if each.is_here]
+        return " ".join([told, *(f"{self.read(0, n)}." for n in here)])
+
+    def _places(self) -> tuple[list[float], list[float]]:
+        x, y = self._scales
+        return [to_axis(p.x, x) for p in self._points], [to_axis(p.y, y) for p in self._points]
+
+
+def guesses_plot(
+    guesses: Numbers | Sequence[Option], experiment: Experiment[Any], words: Words, look: Look
+) -> ReadablePlot:
+    """Return the plot of what was predicted."""
+    if isinstance(guesses, Numbers):
+        numbers = guesses
+        return _plot(
+            GUESSES, numbers.guesses, experiment, words, look,
+            lambda terms: NumbersDrawing(terms, numbers),
+        )  # fmt: skip
+    return _plot(GUESSES, guesses, experiment, words, look, OptionsDrawing)
+
+
+def cloud_plot(cloud: Cloud, experiment: Experiment[Any], words: Words, look: Look) -> ReadablePlot:
+    """Return the plot of the machines."""
+    return _plot(
+        MACHINES, cloud.points, experiment, words, look,
+        lambda terms: CloudDrawing(terms, cloud),
+    )  # fmt: skip
+
+
+def _plot(
+    key: str,
+    rows: Sequence[Any],
+    experiment: Experiment[Any],
+    words: Words,
+    look: Look,
+    drawing: Callable[[Terms], Drawing],
+) -> ReadablePlot:
+    # The view names the plot alone: what is drawn are no rows of a table.
+    view = Lines(
+        key=key.partition(".")[2], table=next(iter(experiment.tables)), x=Axis(""), y=Axis("")
+    )
+
+    plot = ReadablePlot(experiment, view, words, look, lambda _view, terms: drawing(terms))
+    plot.draw(rows, {})
+    return plot
+
+
+def _scale(values: Sequence[float]) -> Scale:
+    low, high = min(values), max(values)
+    return "log10" if low > 0 and high / low >= WIDE else "linear"
+
+
+def _aired(places: Sequence[float], scale: Scale) -> Range:
+    low, high = around(min(places, default=0.0), max(places, default=1.0), scale)
+    air = AIR * (high - low)
+    return (low if low == 0.0 and scale == "linear" else low - air), high + air
