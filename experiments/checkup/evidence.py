@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.checkup.order import Order
-from experiments.checkup.result import Result, Row, Word
+from experiments.checkup.result import Result, Row
 from experiments.core.declare import Experiment
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from machine.system.kernel_log import KernelLog
     from machine.system.surroundings import Surroundings
 
+UNDOUBTED = ("measured", "no_expectation")  # reasons of rows that may serve as a reference
 DISTURBANCES = ("machine_was_busy", "time_was_stolen", "gpu_is_shared")
 
 
@@ -86,17 +87,19 @@ class Evidence:
     def earlier(self, rule: Rule, part: str) -> Row | None:
         """Return the baseline's row of a part; None if the rule has changed since."""
         rows: Iterator[Row] = iter(self.baseline.rows if self.baseline else ())
-        return next((row for row in rows if _is_of(row, rule, part)), None)
+        wanted = rule.id, rule.version, part
+        return next((row for row in rows if (row.rule, row.version, row.part) == wanted), None)
 
     def elsewhere(self, rule: Rule, part: str) -> list[float]:
-        """Return the samples of the same rule on the same part of machines known to be good."""
-        mine = _model(to_json(self.machine), part)
+        """Return the samples of a rule on parts of the same model, of machines known to be good."""
+        mine, what = _model(to_json(self.machine), part), part.partition(".")[2]
         return [
             sample
             for result in self.references
             for row in result.rows
-            if mine and _is_of(row, rule, part) and row.word is Word.FINE
-            if _model(result.machine, part) == mine
+            if (row.rule, row.version) == (rule.id, rule.version) and row.reason in UNDOUBTED
+            if row.part.partition(".")[2] == what and mine
+            if _model(result.machine, row.part) == mine
             for sample in row.samples
         ]
 
@@ -108,10 +111,6 @@ class Evidence:
             start_s = run.watched[0].t_s if run.watched else 0.0
             for sample in run.watched:
                 yield traced(sample, sample.t_s - start_s)
-
-
-def _is_of(row: Row, rule: Rule, part: str) -> bool:
-    return (row.rule, row.version, row.part) == (rule.id, rule.version, part)
 
 
 def _model(machine: Mapping[str, Any], part: str) -> str:

@@ -1,11 +1,13 @@
 """The judge: samples against expectations, in one of the five words.
 
 The whole interval above the line `ok` is fine, below `floor` it is a problem, anything else is to
-be looked at. The interval is that of the usual sample over what is expected (core/comparing.py),
-from round to round: more rounds make it narrower, so that a machine's noise does not change the
-word from one checkup to the next. The samples of a bandwidth are the bests of their rounds. The
-worst word of all expectations counts. A low result is no verdict where other programs, a battery
-or a power saver may have caused it. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
+be looked at. One that reaches from below the line to what is expected tells nothing: the samples
+scatter too much. The interval is that of the usual sample over what is expected
+(core/comparing.py), from round to round: more rounds make it narrower, so that a machine's noise
+does not change the word from one checkup to the next. The samples of a bandwidth are the bests of
+their rounds. The worst word of all expectations counts. A low result is no verdict where other
+programs, a battery or a power saver may have caused it. Sources: Hodges and Lehmann, 1963; NVIDIA's
+DCGM diagnostics.
 """
 
 from __future__ import annotations
@@ -115,6 +117,8 @@ def timed(
     if excuse is not None:
         word, (reason, told) = Word.UNCHECKED, excuse
         found |= told
+    elif word is Word.LOOK and all(_tells_nothing(each) for each in held if each.word is word):
+        word, reason = Word.UNCHECKED, "scatters"
     elif word is Word.LOOK:
         is_low = any(_is_below(each) for each in held if each.word is Word.LOOK)
         reason = "below" if is_low else "between"
@@ -187,6 +191,11 @@ def _of_low(
     if is_shared and is_guest(evidence.machine):
         return Word.LOOK, "guest"
     return Word.PROBLEM, "low"
+
+
+def _tells_nothing(expected: Expected) -> bool:
+    """Does the interval reach what is expected, so that nobody can tell if it is lower?"""
+    return expected.high is not None and expected.high >= 1.0
 
 
 def _is_below(expected: Expected) -> bool:

@@ -20,7 +20,7 @@ SHELVES_HERE = (*(shelf for shelf in SHELVES if shelf != YOURS), PROBES)
 LOADING_S = 1.5  # to start a process and import what a measurement needs; torch takes longer
 TORCH_S = 4.0
 MINUTE_S = 60.0
-SUSTAINED_S: Mapping[Kind, float] = {"quick": 10.0, "check": 60.0, "soak": 20 * MINUTE_S}
+SUSTAINED_S: Mapping[Kind, float] = {"quick": 20.0, "check": 60.0, "soak": 20 * MINUTE_S}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The place of the checkup: is this machine sound, and what should be done?"""
+"""The place of the checkup: its rows, its course, and what can be done with them."""
 
 from __future__ import annotations
 

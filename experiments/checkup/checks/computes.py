@@ -1,4 +1,4 @@
-"""Stage three: does it compute right, and does memory give back what was written?"""
+"""The checks of stage three for right answers: products, memory patterns, a training step."""
 
 from __future__ import annotations
 

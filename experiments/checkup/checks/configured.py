@@ -1,4 +1,4 @@
-"""Stage two: is it set up as the hardware allows?"""
+"""The checks of stage two: PyTorch, memory speed, and the links of GPUs, as they are set up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage one: is everything there, and free of faults?"""
+"""The checks of stage one: parts that are there, and errors that were counted."""
 
 from __future__ import annotations
 

@@ -1,22 +1,21 @@
-"""Stage four: does it stay as fast, and what holds it back?"""
+"""The checks of stage four: the end of a long load against its best, and what slowed it down."""
 
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from experiments.checkup.checks.common import part_of
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import against, fact, timed, unrun, whole
+from experiments.checkup.probes.sustained.experiment import windows
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
+from experiments.core.comparing import ENOUGH
 from experiments.devices.device import CPU
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 
-WINDOW_S, LEAST_ROWS = 10.0, 9
-MOST_WINDOWS = 6  # of more, the best is the best by chance
 # Heat, power supply or the board slow the GPU down; the hardware says so itself.
 HARDWARE = frozenset({"hardware_slowdown", "hardware_thermal", "power_brake"})
 
@@ -31,19 +30,18 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     if run.values.get("stopped_by_heat"):
         values = {"hottest_celsius": run.values.get("hottest_celsius", 0.0)}
         yield fact(rule, Word.LOOK, "stopped_by_heat", **values)
-    work: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for each in run.tables["work"]:
-        work[each.device].append((each.t_s, each.flop_per_s))
-    for device, seen in work.items():
-        part = part_of(evidence, device)
-        last, best, width_s = _last_and_best(seen)
-        if not best:
+    rows = run.tables["work"]
+    for device, rates in windows(rows).items():
+        part, last = part_of(evidence, device), rates[-1]
+        best = max(rates, key=statistics.median)  # which may be the last
+        if len(last) < ENOUGH:
             yield fact(rule, Word.UNCHECKED, "too_short", part)
             continue
+        times = [row.t_s for row in rows if row.device == device]
         values = {
             "last_fraction": statistics.median(last) / statistics.median(best),
-            "window_duration": width_s,
-            "load_duration": seen[-1][0],
+            "window_duration": max(times) * len(last) / len(times),
+            "load_duration": max(times),
         }
         if "hottest_celsius" in run.values:
             values["hottest_celsius"] = run.values["hottest_celsius"]
@@ -59,27 +57,8 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
             is_shared=True,
             is_confirmed=True,  # it lasts long, and is a confirmation of itself
         )
-    if not work:
+    if not windows(rows):
         yield fact(rule, Word.UNCHECKED, "too_short")
-
-
-def _last_and_best(
-    seen: list[tuple[float, float]],
-) -> tuple[list[float], list[float], float]:
-    """Return the rates of the last window, those of the best one, and their width in seconds.
-
-    A window is ten seconds; a third of a load that is shorter than three, a sixth of a long one.
-    The last window may be the best.
-    """
-    end_s = seen[-1][0] if seen else 0.0
-    width_s = min(max(WINDOW_S, end_s / MOST_WINDOWS), end_s / 3)
-    if len(seen) < LEAST_ROWS or width_s <= 0:
-        return [], [], 0.0
-    windows: dict[int, list[float]] = defaultdict(list)
-    for t_s, rate in seen:
-        windows[int((end_s - t_s) / width_s)].append(rate)
-    full = [rates for rates in windows.values() if 2 * len(rates) >= len(windows[0])]
-    return windows[0], max(full, key=statistics.median), width_s
 
 
 def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:

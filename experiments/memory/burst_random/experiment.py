@@ -26,6 +26,7 @@ SMALLEST_BYTES = 16 * x.KIB
 POINT_BYTES = 64 * x.MIB  # its chain is laid out in 50 ms
 FREE_SHARE = 0.5
 FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+LAP_BYTES_PER_S, LAYOUT_S = 10e9, 25e-9  # on a virtual machine with 2 GiB arrays; a line laid out
 WARM_UP_READS = 500_000
 FIRST_READS = 2_000
 IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
@@ -208,10 +209,11 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the time of a sample and of laying out the chains."""
-    samples_s = len(sizes(params)) * len(ORDERS) * 4 * SAMPLE_S
-    layout_s = 2 * max(sizes(params)) / LINE_BYTES * 15e-9
-    return max(sizes(params)) / x.GIB * 0.6 + params.rounds * (samples_s + layout_s)
+    """Estimate from the time of samples, of long laps in a row, and of laying out the chains."""
+    samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
+    all_bytes = 2 * max(sizes(params))  # of all sizes together
+    laps_s, layout_s = 2 * all_bytes / LAP_BYTES_PER_S, all_bytes / LINE_BYTES * LAYOUT_S
+    return max(sizes(params)) / x.GIB * 0.6 + params.rounds * (samples_s + laps_s + layout_s)
 
 
 EXPERIMENT = x.Experiment(

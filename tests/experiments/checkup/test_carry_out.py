@@ -183,6 +183,21 @@ def test_what_another_version_of_a_rule_found_is_no_expectation(kind):
         assert {each.source for each in row.expected} == sources
 
 
+def test_one_gpu_known_to_be_good_serves_all_of_its_model():
+    """Of the reference's one GPU nothing was expected; here all eight are slow."""
+
+    def alone():
+        here = server()
+        return replace(here, gpus=here.gpus[:1])
+
+    good = carried(Checkup("quick", machine=alone, engine=of_gpus("", 1.0)))[1]
+    slower = FakeEngine(lambda experiment, _: roof(0.6) if experiment == ROOFLINE else None)
+    _, result = carried(Checkup("quick", machine=server, engine=slower, references=[good]))
+    slow = [r for r in result.rows if r.rule == "gpu-memory"]
+    assert len(slow) == 8
+    assert {row.word for row in slow} == {Word.PROBLEM}
+
+
 def test_a_reference_of_other_parts_says_nothing():
     good = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
     _, result = carried(

@@ -32,6 +32,7 @@ from .heaters import Cores, Gpus
 ALL = "all"
 ROW_S, ROWS = 1.0, 12  # the length of a row, and the least number of rows
 WINDOW_S, WINDOWS = 10.0, 3  # the length of a compared window, and the least number of windows
+MOST_WINDOWS = 6
 STAYS = 0.97  # of the best window
 
 
@@ -189,14 +190,16 @@ def kept_fractions(work: Sequence[Work]) -> dict[str, float]:
 def windows(work: Sequence[Work]) -> dict[str, list[list[float]]]:
     """Return the rates of each device by windows, in order.
 
-    A window is ten seconds, or a third of a shorter run; what does not fill one is left out at the
+    A window is ten seconds, a third of a run that is shorter than three, a sixth of a long one:
+    of more windows the best is the best by chance. What does not fill one is left out at the
     beginning. A device with fewer rows than windows has none.
     """
     found = {}
     for device in dict.fromkeys(row.device for row in work):
         rows = sorted((row for row in work if row.device == device), key=lambda row: row.t_s)
         each_s = rows[-1].t_s / len(rows)
-        size = min(round(WINDOW_S / each_s) if each_s else 1, len(rows) // WINDOWS)
+        wanted = max(round(WINDOW_S / each_s) if each_s else 1, len(rows) // MOST_WINDOWS)
+        size = min(wanted, len(rows) // WINDOWS)
         if size > 0:
             rates = [row.flop_per_s for row in rows]
             begins = range(len(rates) % size, len(rates), size)

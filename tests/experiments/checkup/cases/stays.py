@@ -1,4 +1,4 @@
-"""Cases of stage four: does it stay as fast, and what held it back?"""
+"""Cases of stage four: loads that stay as fast or slow down, and what slowed them down."""
 
 from __future__ import annotations
 
