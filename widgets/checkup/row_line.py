@@ -10,10 +10,11 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPa
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from widgets.checkup.row_data import RowData
-from widgets.checkup.sign import colour_of, draw_sign, side_px
+from widgets.checkup.sign import colour_of, draw_sign
 from widgets.controls.basics import tip
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.look import Look
+from widgets.style.signs import side_px
 from widgets.style.theme import STEP, Theme
 
 EDGE, PAD = 5 * STEP, 3 * STEP  # left and right of a line; above and below its text

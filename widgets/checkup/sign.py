@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
 from experiments.checkup.result import Word
-from widgets.style.icons import pixmap
+from widgets.style.signs import draw_icon, draw_letter, room_around, side_px
 from widgets.style.theme import Theme
 
-SIGN_PX = 16  # at zoom 1
 _ICONS = {Word.FINE: "checkup", Word.PROBLEM: "close"}
 _LETTERS = {Word.UNCHECKED: "?", Word.ABSENT: "–"}
 _TRIANGLE = ((0.5, 0.1), (0.96, 0.9), (0.04, 0.9))  # in sides of the sign
@@ -26,28 +25,19 @@ def colour_of(word: Word, theme: Theme) -> str:
     }[word]
 
 
-def side_px(theme: Theme) -> int:
-    """Return the side of a sign in pixels."""
-    return round(SIGN_PX * theme.zoom)
-
-
 def draw_sign(painter: QPainter, word: Word, middle: QPointF, theme: Theme) -> None:
     """Paint the sign of a word around a point."""
-    side, colour = side_px(theme), colour_of(word, theme)
-    where = QRectF(middle.x() - side / 2, middle.y() - side / 2, side, side)
+    colour = colour_of(word, theme)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if word in _ICONS:
-        ratio = painter.device().devicePixelRatioF()
-        painter.drawPixmap(where.topLeft(), pixmap(_ICONS[word], colour, side, ratio))
+        draw_icon(painter, _ICONS[word], colour, middle, theme)
     elif word is Word.LOOK:
+        side, corner = side_px(theme), room_around(middle, theme).topLeft()
         path = QPainterPath()
-        corners = [where.topLeft() + QPointF(x * side, y * side) for x, y in _TRIANGLE]
-        path.moveTo(corners[0])
-        for corner in corners[1:]:
-            path.lineTo(corner)
+        for place, (x, y) in enumerate(_TRIANGLE):
+            at = corner + QPointF(x * side, y * side)
+            path.lineTo(at) if place else path.moveTo(at)
         path.closeSubpath()
         painter.fillPath(path, QColor(colour))
     else:
-        painter.setFont(theme.font("text", weight=600))
-        painter.setPen(QColor(colour))
-        painter.drawText(where, Qt.AlignmentFlag.AlignCenter, _LETTERS[word])
+        draw_letter(painter, _LETTERS[word], colour, middle, theme)

@@ -12,8 +12,9 @@ from experiments.core.words import Words
 from widgets.controls.basics import column, label
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import NAMES, Link
-from widgets.doctor.sign import colour_of, draw_sign, side_px
+from widgets.doctor.sign import colour_of, draw_sign
 from widgets.style.look import Look
+from widgets.style.signs import side_px
 from widgets.style.theme import STEP
 
 _MARGIN = 4 * STEP

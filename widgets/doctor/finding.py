@@ -12,8 +12,9 @@ from machine.doctor.verdicts import State
 from widgets.controls.basics import announce, column, label, row, set_role
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import PageData
-from widgets.doctor.sign import draw_sign, side_px
+from widgets.doctor.sign import draw_sign
 from widgets.style.look import Look
+from widgets.style.signs import side_px
 from widgets.style.theme import STEP
 
 _ROLES = {

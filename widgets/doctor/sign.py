@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from machine.doctor.verdicts import State
-from widgets.style.icons import pixmap
+from widgets.style.signs import draw_icon, draw_letter, side_px
 from widgets.style.theme import Theme
 
-SIGN_PX = 16  # at zoom 1
 _ICONS = {State.OK: "checkup", State.LOOK: "attention", State.WRONG: "close"}
 _DOT = 0.14  # radius of the dot for a link not examined yet, relative to the sign
 
@@ -25,24 +24,16 @@ def colour_of(state: State, theme: Theme) -> str:
     }[state]
 
 
-def side_px(theme: Theme) -> int:
-    """Return the side of a sign in pixels."""
-    return round(SIGN_PX * theme.zoom)
-
-
 def draw_sign(painter: QPainter, state: State, middle: QPointF, theme: Theme) -> None:
     """Paint the sign of a state around a point."""
-    side, colour = side_px(theme), colour_of(state, theme)
-    where = QRectF(middle.x() - side / 2, middle.y() - side / 2, side, side)
+    colour = colour_of(state, theme)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if state in _ICONS:
-        ratio = painter.device().devicePixelRatioF()
-        painter.drawPixmap(where.topLeft(), pixmap(_ICONS[state], colour, side, ratio))
+        draw_icon(painter, _ICONS[state], colour, middle, theme)
     elif state is State.UNKNOWN:
-        painter.setFont(theme.font("head", weight=700))
-        painter.setPen(QColor(colour))
-        painter.drawText(where, Qt.AlignmentFlag.AlignCenter, "?")
+        draw_letter(painter, "?", colour, middle, theme)
     else:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colour))
-        painter.drawEllipse(middle, side * _DOT, side * _DOT)
+        radius = side_px(theme) * _DOT
+        painter.drawEllipse(middle, radius, radius)

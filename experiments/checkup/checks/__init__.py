@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
 from experiments.checkup.checks import computes, configured, gpus_perform, performs, present, stays
+from experiments.checkup.checks.common import Check
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import fact
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule
 
 log = logging.getLogger(__name__)
-
-Check = Callable[[Rule, Evidence], Iterable[Row]]
 
 CHECKS: Mapping[str, Check] = {
     "devices": present.devices,

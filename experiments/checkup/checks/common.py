@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from experiments.devices.device import CPU, devices_of, gpu_of
 from machine.devices import Gpu
 
 Samples = list[list[float]]  # of each run
+Check = Callable[[Rule, Evidence], Iterable[Row]]
+OfRuns = Callable[[Rule, Evidence, Sequence[Ran]], Iterable[Row]]
 ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
 RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
 
@@ -30,6 +33,23 @@ def is_of_device(row: Row, evidence: Evidence, device: str) -> bool:
     part = row.part.partition(".")[0]
     is_of_gpu = part.startswith("gpu") and part != "gpus"
     return part == part_of(evidence, device) if is_of_gpu else device in ("", CPU)
+
+
+def of_runs(part: str) -> Callable[[OfRuns], Check]:
+    """Make a check of one that takes the runs that came to an end; without one the row says so."""
+
+    def make(judge: OfRuns) -> Check:
+        @functools.wraps(judge)
+        def check(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+            row = unrun(rule, evidence, part)
+            if row is not None:
+                yield row
+            else:
+                yield from judge(rule, evidence, whole(evidence.of(rule.measure)))
+
+        return check
+
+    return make
 
 
 def on_gpus(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments.checkup.checks.common import ONE_WAY, on_gpus
+from experiments.checkup.checks.common import ONE_WAY, of_runs, on_gpus
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.judge import fact, unrun, whole
+from experiments.checkup.judge import fact
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from machine.bus.pcie import able, bytes_per_s
@@ -38,13 +38,10 @@ def torch_works(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         yield fact(rule, Word.FINE, "works", vendor=str(diagnosis.vendor))
 
 
-def frameworks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("torch")
+def frameworks(rule: Rule, _evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """List what PyTorch can use here: precisions, compiling, groups of processes, pinned memory."""
-    row = unrun(rule, evidence, "torch")
-    if row is not None:
-        yield row
-        return
-    features = [each for run in whole(evidence.of(rule.measure)) for each in run.tables["features"]]
+    features = [each for run in runs for each in run.tables["features"]]
     broken = [each.name for each in features if each.state == "broken"]
     missing = [each.name for each in features if each.state == "missing"]
     names = ", ".join(dict.fromkeys(broken or missing))  # several GPUs may lack the same

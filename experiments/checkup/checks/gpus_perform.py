@@ -15,12 +15,13 @@ from experiments.checkup.checks.common import (
     Samples,
     by_round,
     of_others,
+    of_runs,
     on_gpus,
     part_of,
     pooled,
 )
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.judge import against, fact, timed, unrun, whole
+from experiments.checkup.judge import against, fact, timed
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.disturbed import counting
@@ -145,11 +146,11 @@ def gpu_pairs(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     if len(evidence.machine.gpus) < 2:
         yield fact(rule, Word.ABSENT, "one_gpu")
         return
-    row = unrun(rule, evidence, "pairs")
-    if row is not None:
-        yield row
-        return
-    runs = whole(evidence.of(rule.measure))
+    yield from _pairs(rule, evidence)
+
+
+@of_runs("pairs")
+def _pairs(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     wrong = sum(run.values.get("wrong_pairs", 0) for run in runs)
     if wrong:
         yield fact(rule, Word.PROBLEM, "wrong_copies", "pairs", count=wrong)
@@ -168,9 +169,9 @@ def gpu_pairs(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         same = [
             s for p, each in rates.items() if p != pair and paths[p] == paths[pair] for s in each
         ]
-        of_others = statistics.median(samples) / statistics.median(same) if same else 1.0
-        if of_others < share:
-            worst, share, others = pair, of_others, same
+        this_share = statistics.median(samples) / statistics.median(same) if same else 1.0
+        if this_share < share:
+            worst, share, others = pair, this_share, same
     assert worst is not None
     a, b = (part_of(evidence, device) for device in worst)
     link = _pair_limit(evidence, a, b)

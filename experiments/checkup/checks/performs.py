@@ -7,21 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.checkup.checks.common import FLOPS, RATE, by_round, pooled
-from experiments.checkup.evidence import Evidence
-from experiments.checkup.judge import against, fact, timed, unrun, whole
+from experiments.checkup.checks.common import FLOPS, RATE, by_round, of_runs, pooled
+from experiments.checkup.evidence import Evidence, Ran
+from experiments.checkup.judge import against, fact, timed
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.disturbed import counting, loss_of
 
 
-def memory_bandwidth(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("memory")
+def memory_bandwidth(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Hold the best loop of STREAM in each round against the channels as they are set."""
-    row = unrun(rule, evidence, "memory")
-    if row is not None:
-        yield row
-        return
-    runs = whole(evidence.of(rule.measure))
     samples = by_round(runs, "moves", lambda move: move.bytes_per_s)
     peak = evidence.machine.memory.peak_bytes_per_s
     values = {"best_bytes_per_s": max(pooled(samples), default=0.0)}
@@ -40,13 +36,9 @@ def memory_bandwidth(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     )
 
 
-def cores(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("cores")
+def cores(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Hold the slowest core against the others of its kind."""
-    row = unrun(rule, evidence, "cores")
-    if row is not None:
-        yield row
-        return
-    runs = whole(evidence.of(rule.measure))
     kinds = {thread.id: thread.kind for thread in evidence.machine.cpu.threads_list}
     rates: dict[tuple[Any, int], list[float]] = defaultdict(list)
     for run in runs:
@@ -92,13 +84,9 @@ def _others(rates: Mapping[tuple[Any, int], Sequence[float]], of: tuple[Any, int
     return [s for core, each in rates.items() if core != of and core[0] == kind for s in each]
 
 
-def disk(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("disk")
+def disk(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Hold sequential reads past the page cache against the disk's link."""
-    row = unrun(rule, evidence, "disk")
-    if row is not None:
-        yield row
-        return
-    runs = whole(evidence.of(rule.measure))
     samples = by_round(
         runs, "reads", lambda read: read.bytes_per_s if read.way == "sequential" else None
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from experiments.checkup.checks.common import part_of
-from experiments.checkup.evidence import Evidence
-from experiments.checkup.judge import against, fact, timed, unrun, whole
+from experiments.checkup.checks.common import of_runs, part_of
+from experiments.checkup.evidence import Evidence, Ran
+from experiments.checkup.judge import against, fact, timed
 from experiments.checkup.probes.sustained.experiment import windows
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
@@ -20,13 +20,10 @@ from machine.live.sampler import Sample
 HARDWARE = frozenset({"hardware_slowdown", "hardware_thermal", "power_brake"})
 
 
-def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("")
+def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Hold the last part of the load against the best part of it, for each device."""
-    row = unrun(rule, evidence, "")
-    if row is not None:
-        yield row
-        return
-    run = whole(evidence.of(rule.measure))[-1]
+    run = runs[-1]
     if run.values.get("stopped_by_heat"):
         values = {"hottest_celsius": run.values.get("hottest_celsius", 0.0)}
         yield fact(rule, Word.LOOK, "stopped_by_heat", **values)
@@ -61,13 +58,10 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
         yield fact(rule, Word.UNCHECKED, "too_short")
 
 
-def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@of_runs("")
+def throttling(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Tell why clocks were lower during the load; idle and the power limit may be."""
-    row = unrun(rule, evidence, "")
-    if row is not None:
-        yield row
-        return
-    watched = [each for run in whole(evidence.of(rule.measure)) for each in run.watched]
+    watched = [each for run in runs for each in run.watched]
     yield _of_processor(rule, watched)
     for gpu in evidence.machine.gpus:
         samples = [s for each in watched for s in each.gpus if s.index == gpu.index]
