@@ -135,7 +135,15 @@ class Program:
 
     def take_keys(self, title: str) -> None:
         """Give the keyboard to the window of this title: there is no window manager to do so."""
-        self._screen.do("search", "--sync", "--onlyvisible", "--name", title, "windowfocus")
+        end_s = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self._screen.do("search", "--sync", "--onlyvisible", "--name", title, "windowfocus")
+            except subprocess.CalledProcessError:  # another window closed while it looked
+                assert time.monotonic() < end_s, title
+                time.sleep(0.1)
+            else:
+                return
 
     def press(self, *keys: str) -> None:
         """Press keys, one after another."""

@@ -201,6 +201,7 @@ def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Progra
     lecturer.keep_picture("last")
 
     window.press("Escape")
+    window.wait_until(lambda _: not window.ask("lecture"))
     window.take_keys("Coreopsis")
     window.press("ctrl+q")
     assert window.end() == 0

@@ -36,7 +36,7 @@ def test_the_right_order_of_magnitude_is_among_them(low, factor, share):
     numbers = spread(low, low * factor)
     answer = low * factor**share
     off = min(abs(math.log(number / answer)) for number in numbers)
-    assert off <= math.log(factor) / 6 + math.log(10) / 6 + 1e-9  # half a step, and the rounding
+    assert off <= math.log(factor) / 6 + math.log(5 / 2) / 2 + 1e-9  # half a step, and the rounding
     assert list(numbers) == sorted(set(numbers))
 
 
