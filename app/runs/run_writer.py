@@ -37,6 +37,8 @@ class RunWriter:
     def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
         self._shows_something |= isinstance(event, messages.Row | messages.Frame)
+        if isinstance(event, messages.Note) and event.key == messages.HELD:
+            self._shows_something = False  # nobody has asked for what comes before
         if isinstance(event, messages.Finished):
             self._is_stopped = event.outcome is messages.Outcome.STOPPED
         if isinstance(event, messages.Started) and self.problem is None:

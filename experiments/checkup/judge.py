@@ -6,8 +6,9 @@ scatter too much. The interval is that of the usual sample over what is expected
 (core/comparing.py), from round to round: more rounds make it narrower, so that a machine's noise
 does not change the word from one checkup to the next. The samples of a bandwidth are the bests of
 their rounds. The worst word of all expectations counts. A low result is no verdict where other
-programs, a battery or a power saver may have caused it. Sources: Hodges and Lehmann, 1963; NVIDIA's
-DCGM diagnostics.
+programs, a battery or a power saver may have caused it. What a guest has to share is judged one
+step more mildly: its neighbours come and go unseen, and may slow one checkup by a tenth. Sources:
+Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from machine.model import is_guest
 LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and a distance
 STEADY_FRACTION = 0.035  # of the mean: a larger standard deviation is measured again
 CONFIRMED = 2  # runs of a slow result
-UNCONFIRMED = "unconfirmed"
+UNCONFIRMED, GUEST = "unconfirmed", "guest"
 BY_SEVERITY = (Word.FINE, Word.LOOK, Word.PROBLEM)
 
 
@@ -119,6 +120,8 @@ def timed(
         found |= told
     elif word is Word.LOOK and all(_tells_nothing(each) for each in held if each.word is word):
         word, reason = Word.UNCHECKED, "scatters"
+    elif word is Word.LOOK and is_shared and is_guest(evidence.machine):
+        word, reason = Word.UNCHECKED, GUEST
     elif word is Word.LOOK:
         is_low = any(_is_below(each) for each in held if each.word is Word.LOOK)
         reason = "below" if is_low else "between"
@@ -189,7 +192,7 @@ def _of_low(
     if len(runs) < CONFIRMED and not is_confirmed:
         return Word.LOOK, UNCONFIRMED
     if is_shared and is_guest(evidence.machine):
-        return Word.LOOK, "guest"
+        return Word.LOOK, GUEST
     return Word.PROBLEM, "low"
 
 

@@ -206,6 +206,7 @@ class Experiment(Generic[P]):
     next: Next | None = None
     live: Live[Any] | None = None
     loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
+    can_wait: bool = True  # its first turn can; not where its bench counts none
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from experiments.core import killed_cpu_time as unwaited
 from experiments.core.declare import Note
@@ -43,6 +44,14 @@ class Disturbance:
 
     def __init__(self) -> None:
         self._start = _Used.now()
+
+    @contextlib.contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Leave out what is used meanwhile."""
+        before = _Used.now()
+        yield
+        meanwhile = zip(self._start, before, _Used.now(), strict=True)
+        self._start = _Used(*(start + now - then for start, then, now in meanwhile))
 
     def notes(self) -> Iterator[Note]:
         """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`.
@@ -92,17 +101,17 @@ def _apart_s() -> float:
     return running_s - time.monotonic()
 
 
-class _Used:
+class _Used(NamedTuple):
     """Seconds of processor time so far.
 
     Of everybody, of this process and all that it has ended, and of the program that shows the run.
     """
 
-    def __init__(
-        self, clock_s: float, busy_s: float, stolen_s: float, own_s: float, program_s: float
-    ) -> None:
-        self.clock_s, self.busy_s, self.stolen_s = clock_s, busy_s, stolen_s
-        self.own_s, self.program_s = own_s, program_s
+    clock_s: float
+    busy_s: float
+    stolen_s: float
+    own_s: float
+    program_s: float
 
     @classmethod
     def now(cls) -> _Used:

@@ -314,19 +314,28 @@ class Run(Job):
         *,
         quick: bool,
         keep: Keep | None = None,
+        hold: bool = False,
     ) -> None:
         self.id = str(uuid.uuid4())
         self._keep = keep
         self._order = Order()
-        self._waiting = False  # for another program's run: as long as it takes
+        self._waiting = False  # for another program's run, or to be let go: as long as it takes
         command = messages.Measure(
-            experiment=experiment.id, params=dict(params), quick=quick, run=self.id
+            experiment=experiment.id, params=dict(params), quick=quick, run=self.id, hold=hold
         )
         super().__init__(worker, experiment, command)
 
+    def go(self, first: str = "") -> None:
+        """Let a held run go on, also before it is ready; returns at once.
+
+        `first` is the name of the arm to begin with.
+        """
+        self._worker.send(messages.Go(first=first))
+
     def _check(self, event: messages.Event) -> None:
         self._order.check(event)
-        self._waiting = isinstance(event, messages.Note) and event.key in messages.WAITING
+        waits = (*messages.WAITING, messages.HELD)
+        self._waiting = isinstance(event, messages.Note) and event.key in waits
 
     def _take(self, line: bytes, event: messages.Event) -> None:
         if self._keep is not None and self._order.started is not None:
@@ -379,11 +388,15 @@ class Engine:
         *,
         quick: bool = False,
         keep: Keep | None = None,
+        hold: bool = False,
     ) -> Run:
-        """Start a measurement, in the warm worker where there is a fitting one."""
+        """Start a measurement, in the warm worker where there is a fitting one.
+
+        With `hold` its first turn waits for the run's `go`.
+        """
         self.warm(experiment)
         assert self._warm is not None
-        run = Run(self._warm, experiment, params, quick=quick, keep=keep)
+        run = Run(self._warm, experiment, params, quick=quick, keep=keep, hold=hold)
         self._warm = None  # only now: parameters that cannot be sent leave it as it is
         return run
 

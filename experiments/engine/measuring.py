@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import math
 import os
 import time
@@ -35,15 +36,24 @@ from machine.model import Machine
 from machine.model import to_json as machine_to_json
 
 Send = Callable[[messages.Message], None]
+Go = Callable[[float], messages.Go | None]  # waits so many seconds for it
 
 FRAMES_PER_S = 30
+LOOK_S = 0.01  # between two looks for a stop, while a run is held
 MEMORY_SHARE = 0.9  # of what is free; beyond it the run gets a MemoryError, not the machine a jam
 
 
 def measure(
-    command: messages.Measure, catalogue: Catalogue, send: Send, stop: Callable[[], bool]
+    command: messages.Measure,
+    catalogue: Catalogue,
+    send: Send,
+    stop: Callable[[], bool],
+    go: Go = lambda _within_s: messages.Go(),
 ) -> messages.Finished:
-    """Run the experiment of `command` and return its last line. Raises whatever it raises."""
+    """Run the experiment of `command` and return its last line. Raises whatever it raises.
+
+    `go` ends the hold that the command asks for.
+    """
     experiment = catalogue.load(command.experiment)
     machine = inspect()
     check_needs(experiment, machine)
@@ -63,7 +73,10 @@ def measure(
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         if device_of(params) != CPU:  # this process has not used a GPU yet
             send(messages.Note(key="loading_gpu_libraries"))
-        return _Run(experiment, params, bench, send).finished()
+        run = _Run(experiment, params, bench, send)
+        if command.hold:
+            bench.before_turns = functools.partial(run.hold, go)
+        return run.finished()
     return messages.Finished(outcome=messages.Outcome.STOPPED)
 
 
@@ -78,11 +91,11 @@ class _Run:
         self._frame_s = -math.inf
         self._start_s = time.monotonic()
         self._estimate = Estimate()
+        self._disturbance, self._sleep = Disturbance(), Sleep()
 
     def finished(self) -> messages.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
         outcome = messages.Outcome.COMPLETED
-        disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
         others = others_on(self._bench.machine, device_of(self._params))
         if others is not None:
@@ -91,7 +104,7 @@ class _Run:
         try:
             with closing(generator):
                 for item in generator:
-                    if (slept := sleep.note()) is not None:
+                    if (slept := self._sleep.note()) is not None:
                         self._tell(slept)
                     self._tell(item)
                     self._bench.check_stop()
@@ -99,10 +112,25 @@ class _Run:
             outcome = messages.Outcome.STOPPED
         finding = None
         if self._rows or outcome is messages.Outcome.COMPLETED:
-            for note in disturbance.notes():  # nothing else can have been disturbed
+            for note in self._disturbance.notes():  # nothing else can have been disturbed
                 self._tell(note)
             finding = analysed(self._experiment, self._params, self._tables, self._bench.machine)
         return messages.Finished(outcome=outcome, finding=finding)
+
+    def hold(self, go: Go) -> str:
+        """Wait until the run may go on, and return with which arm. Raises StopRequested.
+
+        The wait is no part of the run.
+        """
+        if (said := go(0.0)) is None:
+            begun_s = time.monotonic()
+            self._tell(Note(messages.HELD))
+            with self._disturbance.left_out():
+                while (said := go(LOOK_S)) is None:
+                    self._bench.check_stop()
+            self._sleep = Sleep()
+            self._start_s += time.monotonic() - begun_s
+        return said.first
 
     def _tell(self, item: object) -> None:
         if isinstance(item, Progress):

@@ -26,6 +26,7 @@ FRAME_LIMIT = 320  # rows and columns of a frame
 REASON_LIMIT = 300  # characters
 RUN_FORMAT = "coreopsis.run"
 WAITING = ("waiting_for_machine", "waiting_for_stopped")  # notes of who waits for another run
+HELD = "held"  # a note: all is ready for the first turn, which waits for `go`
 
 Cell = float | int | str | bool | None
 
@@ -63,12 +64,13 @@ class Rate(Message, frozen=True, tag="rate"):
 
 
 class Measure(Message, frozen=True, tag="measure"):
-    """To the worker: run one experiment."""
+    """To the worker: run one experiment; with `hold` its first turn waits for `go`."""
 
     experiment: str
     params: dict[str, Any]
     quick: bool
     run: str
+    hold: bool = False
 
 
 class Live(Message, frozen=True, tag="live"):
@@ -82,6 +84,12 @@ class Point(Message, frozen=True, tag="point"):
 
     point: int  # grows with each
     params: dict[str, Any]  # of the experiment's `live`
+
+
+class Go(Message, frozen=True, tag="go"):
+    """To a worker that holds a run, or will: go on, with the arm called `first` if it is known."""
+
+    first: str = ""
 
 
 class Stop(Message, frozen=True, tag="stop"):
@@ -232,7 +240,7 @@ class Finished(Message, frozen=True, tag="finished"):
     crc32: str | msgspec.UnsetType = msgspec.UNSET  # in files alone: seal.py
 
 
-Command = Inspect | Watch | Rate | Measure | Live | Point | Stop
+Command = Inspect | Watch | Rate | Measure | Live | Point | Go | Stop
 Event = (
     Hello | Found | Whole | Sample | Started | Row | Frame | Progress | Note | Ready | PointDone
     | Finished

@@ -64,6 +64,7 @@ class Job:
     def __init__(self, output: int) -> None:
         self.commands: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self.stop = threading.Event()
+        self._go, self._gone = messages.Go(), threading.Event()
         self._output = output
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fall_silent)
@@ -73,6 +74,10 @@ class Job:
         line = messages.encode(message)
         while line:  # a pipe may take less than all
             line = line[os.write(self._output, line) :]
+
+    def go(self, within_s: float) -> messages.Go | None:
+        """Return the word to go on with a held run, None if it does not come so soon."""
+        return self._go if self._gone.wait(within_s) else None
 
     def _fall_silent(self) -> None:
         """In a forked process: it must not speak for its parent, nor keep the pipe open."""
@@ -101,6 +106,9 @@ class Job:
                 command = Unreadable(reason=str(error))
             if isinstance(command, messages.Stop):
                 self.stop.set()
+            elif isinstance(command, messages.Go):
+                self._go = command
+                self._gone.set()
             self.commands.put(command)
         return command
 
@@ -202,7 +210,7 @@ def _measured(
         # Only now: a user's own experiment may be newer than this worker.
         catalogue, stop = Catalogue(shelves), job.stop.is_set
         if isinstance(command, messages.Measure):
-            return measure(command, catalogue, job.send, stop)
+            return measure(command, catalogue, job.send, stop, job.go)
         return _answer(measure_points(command, catalogue, job.send, job.commands, stop, problem_of))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
         if job.stop.is_set():  # on the way out, after it was asked to go

@@ -18,6 +18,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Frame, Need, Note, Progress
 from experiments.core.needs import missing_need
 from experiments.core.shelves import PROBES, SHELVES
+from experiments.engine import messages
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 
@@ -63,8 +64,15 @@ def measured(experiment) -> tuple:
             clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
             here = replace(here, gpus=machine(gpus=gpus).gpus)
         params = experiment.smallest(experiment.params_for(here, quick=True))
-        bench = Bench(here, quick=True, clock=clock)
-        return here, params, list(experiment.measure(params, bench))
+        bench, items = Bench(here, quick=True, clock=clock), []
+
+        def hold() -> str:
+            items.append(Note(messages.HELD))
+            return ""
+
+        bench.before_turns = hold
+        items.extend(experiment.measure(params, bench))
+        return here, params, items
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from experiments.core.parameters import from_json, from_text, to_json, to_text
 from experiments.core.rules import broken_rules
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.units import unit_of
-from experiments.engine import recording
+from experiments.engine import messages, recording
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
@@ -301,6 +301,15 @@ def test_a_small_run_tells_how_far_it_is(experiment, small_run):
     for note in (item for item in items if isinstance(item, Note)):
         assert "{" not in ENGLISH.say(f"notes.{note.key}", note.values)
     assert all(item.table in experiment.tables for item in items if isinstance(item, Frame))
+
+
+def test_its_first_turn_can_wait_unless_it_says_so(experiment, small_run):
+    items, headline = small_run(experiment.id).items, experiment.tables[experiment.plots[0].table]
+    held = [n for n, item in enumerate(items) if item == Note(messages.HELD)]
+    shown = [n for n, item in enumerate(items) if isinstance(item, headline)]
+
+    assert len(held) == experiment.can_wait
+    assert all(n < min(shown, default=n + 1) for n in held)
 
 
 def test_every_round_is_in_the_rows(experiment, small_run):

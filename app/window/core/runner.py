@@ -49,7 +49,8 @@ class Runner(QObject):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
         self._events: collections.deque[messages.Event] = collections.deque()
         self._run: Run | None = None
-        self._stopping = threading.Event()
+        self._stopping, self._going = threading.Event(), threading.Event()
+        self._first = ""
         self._broken: messages.Finished | None = None  # the end of a run that sent invalid rows
         self._closed = False
         self._writer: RunWriter | None = None
@@ -67,6 +68,13 @@ class Runner(QObject):
     def is_stopping(self) -> bool:
         """Has the run under way been asked to end?"""
         return self.is_running and self._stopping.is_set()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Is the run under way ready for its first turn, which waits for `go`?"""
+        notes = self.run_state.notes if self.run_state is not None else []
+        is_held = self.is_running and not self._going.is_set()
+        return is_held and bool(notes) and notes[-1].key == messages.HELD
 
     @property
     def kept_as(self) -> str | None:
@@ -90,22 +98,39 @@ class Runner(QObject):
         return not self.is_running and self._engine.is_warm(experiment)
 
     def start(
-        self, experiment: Experiment[Any], params: Mapping[str, Any], *, quick: bool = False
+        self,
+        experiment: Experiment[Any],
+        params: Mapping[str, Any],
+        *,
+        quick: bool = False,
+        hold: bool = False,
     ) -> RunState:
-        """Start a run. Raises UserError if it could not be kept."""
+        """Start a run; with `hold` its first turn waits for `go`.
+
+        Raises UserError if it could not be kept.
+        """
         assert not self.is_running
         self._library.check_writable()
         self._stopping.clear()
+        self._going.clear()
         self._broken = None
         self._events.clear()
         self._writer = RunWriter(self._library)
         self.run_state = RunState(experiment)
         self.is_running = True
-        self._thread.submit(self._measure, experiment, dict(params), quick, self._writer)
+        self._thread.submit(self._measure, experiment, dict(params), quick, hold, self._writer)
         self._timer.start()
         self._seconds.start()
         self.began.emit()
         return self.run_state
+
+    def go(self, first: str = "") -> None:
+        """Let a held run go on, also before it is ready; `first` is the arm to begin with."""
+        self._first = first
+        self._going.set()
+        run = self._run  # the thread sets it to None at the end
+        if run is not None:
+            run.go(first)
 
     def stop(self) -> None:
         """Ask the run to end; `ended` comes within a quarter of a second."""
@@ -136,10 +161,19 @@ class Runner(QObject):
             self.swept.emit(count)
 
     def _measure(
-        self, experiment: Experiment[Any], params: dict[str, Any], quick: bool, writer: RunWriter
+        self,
+        experiment: Experiment[Any],
+        params: dict[str, Any],
+        quick: bool,
+        hold: bool,
+        writer: RunWriter,
     ) -> None:
         try:
-            self._run = self._engine.start(experiment, params, quick=quick, keep=writer.keep)
+            self._run = self._engine.start(
+                experiment, params, quick=quick, keep=writer.keep, hold=hold
+            )
+            if self._going.is_set():
+                self._run.go(self._first)
             if self._stopping.is_set():  # between the click and now
                 self._run.stop()
             finished = None

@@ -79,7 +79,7 @@ class Conductor(QObject):
         self.live.ended.connect(self._take_run)
         self.live.failed.connect(self._fail)
         self.recordings.came.connect(self._take_recording)
-        session.entries_changed.connect(self.changed)
+        session.entries_changed.connect(self._know_machine)
         self._seconds = QTimer(self, interval=SECOND_MS)
         self._seconds.timeout.connect(self.look_again)
         self._seconds.start()
@@ -154,6 +154,8 @@ class Conductor(QObject):
         self._by_recording.add(self.course.place)
         if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
             self._show_recording()
+        else:
+            self.live.drop()
 
     @guarded
     def show_live(self) -> None:
@@ -162,6 +164,7 @@ class Conductor(QObject):
         self._by_recording.discard(place)
         self.reason = ""
         if turn.step not in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
+            self._make_ready()
             return
         if self.runs.has_whole():
             self.course.measured()
@@ -246,6 +249,19 @@ class Conductor(QObject):
             self.recordings.want(wanted)
         self.runs.know_arms()
         self._warm(place if not self.course.turn.is_measured else place + 1)
+        self._make_ready()
+
+    @guarded
+    def _know_machine(self) -> None:
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        """Bring the run of this item up to its first turn while the class thinks."""
+        turn, experiment = self.course.turn, self.prepared.experiment
+        is_to_come = turn.step in (Step.QUESTION, Step.VOTE, Step.AGAIN) and not turn.is_measured
+        can_wait = experiment is not None and experiment.can_wait and not experiment.is_own
+        if is_to_come and can_wait and not self.is_by_recording and not self.live.is_under_way:
+            self.live.make_ready(self.prepared)
 
     def _warm(self, place: int) -> None:
         """Keep a process ready for the run of an item."""
@@ -262,7 +278,8 @@ class Conductor(QObject):
             self._show_recording()
             return
         self.runs.measured.pop(place, None)
-        self.live.start(self.prepared, pause_s(self.runs.recording))
+        first = next(iter(self.course.turn.arms), "")  # the one that is seen first
+        self.live.start(self.prepared, pause_s(self.runs.recording), first)
         if self.live.run_state is not None:
             self.runs.measured[place] = self.live.run_state
 

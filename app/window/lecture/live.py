@@ -32,6 +32,8 @@ class LiveRun(QObject):
         super().__init__()
         self._session, self._clock = session, clock
         self._wanted: Prepared | None = None  # begins once another run has ended
+        self._held: Prepared | None = None  # is made ready, or shall be, and waits for its key
+        self._held_run: RunState | None = None
         self._setup_s = self._usual_s = 0.0  # silence before the first row, and between rows
         self._heard_s = 0.0
         self._heard: object = None
@@ -48,23 +50,41 @@ class LiveRun(QObject):
         is_measured = run_state is not None and run_state.finished is None
         return is_measured or self._wanted is not None
 
-    def start(self, prepared: Prepared, pause_s: float = 0.0) -> None:
-        """Begin the run of an item; `pause_s` is its usual silence."""
+    @property
+    def is_at_rest(self) -> bool:
+        """Is a run ready for its first turn, which waits for its start?"""
+        runner = self._session.runner
+        return self._held_run is not None and runner.is_at_rest
+
+    def make_ready(self, prepared: Prepared) -> None:
+        """Begin the run of an item up to its first turn; nobody hears of what goes wrong."""
+        if self._held is not prepared:
+            self.drop()
+            self._held = prepared
+            self._begin_held()
+
+    def start(self, prepared: Prepared, pause_s: float = 0.0, first: str = "") -> None:
+        """Begin the run of an item, or let go the one made ready, with the arm `first`.
+
+        `pause_s` is its usual silence.
+        """
+        if self._held is prepared and self._held_run is not None:
+            self.run_state, self.reason, self._usual_s = self._held_run, "", pause_s
+            self._held = self._held_run = None
+            self._session.runner.go(first)
+            self._listen()
+            return
         self.drop()
         self._wanted, self._usual_s = prepared, pause_s
         self._begin()
 
     def drop(self) -> None:
         """Forget the run; what it says from now on changes nothing, and it is stopped."""
-        self._stop()
-        self.run_state = self._wanted = None
-        self.reason = ""
+        self._forget("")
 
     def fail(self, reason: str) -> None:
         """End the run for a reason."""
-        self._stop()
-        self.run_state = self._wanted = None
-        self.reason = reason
+        self._forget(reason)
         self.failed.emit()
 
     def told(self) -> str:
@@ -89,6 +109,16 @@ class LiveRun(QObject):
             values = {"duration": silent_s, "recording": self._session.settings.key_of("R")}
             self._tell(self._session.words.say("lecture.silent", values))
 
+    def _begin_held(self) -> None:
+        """Start the run that is made ready; later, where another one is under way."""
+        prepared, runner = self._held, self._session.runner
+        if prepared is None or runner.is_running:
+            return
+        try:
+            self._held_run = self._started(prepared, hold=True)
+        except UserError:  # it is said where the run is asked for
+            self._held = None
+
     def _begin(self) -> None:
         prepared, runner = self._wanted, self._session.runner
         if prepared is None:
@@ -101,22 +131,32 @@ class LiveRun(QObject):
             return
         self._wanted, self.reason = None, ""
         try:
-            settings = settings_of(self._session, prepared)
-            experiment = prepared.experiment
-            assert experiment is not None  # else there are no settings
-            params = from_json(experiment.params, settings, self._session.machine)
-            self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
-            self.run_state = runner.start(experiment, settings)
+            self.run_state = self._started(prepared)
         except UserError as trouble:
             self._tell(self._session.say(trouble.problem))
             return
+        self._listen()
+
+    def _started(self, prepared: Prepared, *, hold: bool = False) -> RunState:
+        """Start the run of an item. Raises UserError where it cannot be made."""
+        settings = settings_of(self._session, prepared)
+        experiment = prepared.experiment
+        assert experiment is not None  # else there are no settings
+        params = from_json(experiment.params, settings, self._session.machine)
+        self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
+        return self._session.runner.start(experiment, settings, hold=hold)
+
+    def _listen(self) -> None:
         self._heard, self._heard_s, self._drawn = None, self._clock(), 0
         self.moved.emit()
 
-    def _stop(self) -> None:
-        runner = self._session.runner
-        if self.run_state is not None and runner.run_state is self.run_state and runner.is_running:
+    def _forget(self, reason: str) -> None:
+        runner, run_state = self._session.runner, self.run_state or self._held_run
+        if run_state is not None and runner.run_state is run_state and runner.is_running:
             runner.stop()
+        self.run_state = self._held_run = None
+        self._wanted = self._held = None
+        self.reason = reason
 
     def _tell(self, reason: str) -> None:
         if reason != self.reason:
@@ -140,6 +180,8 @@ class LiveRun(QObject):
 
     def _end(self) -> None:
         run_state = self.run_state
+        if self._session.runner.run_state is self._held_run:
+            self._held = self._held_run = None
         if run_state is not None and run_state is self._session.runner.run_state:
             finished = run_state.finished
             assert finished is not None
@@ -150,6 +192,8 @@ class LiveRun(QObject):
                 self._tell(self._why(run_state, finished))
         if self._wanted is not None:  # later: others hear of this end first
             QTimer.singleShot(0, self, self._begin)
+        elif self._held is not None:
+            QTimer.singleShot(0, self, self._begin_held)
 
     def _why(self, run_state: RunState, finished: messages.Finished) -> str:
         words = self._session.words

@@ -45,7 +45,8 @@ class MachineLine(QObject):
 
     def _sample(self, sample: messages.Sample) -> None:
         busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
-        if self._session.runner.is_running:
+        runner = self._session.runner
+        if runner.is_running and not runner.is_at_rest:
             self._busy.clear()  # the run's own load says nothing of other programs
         elif busy:
             self._count = len(busy)

@@ -125,6 +125,8 @@ def _worker(conductor: Conductor) -> str:
     say, runner = conductor.session.words.say, conductor.session.runner
     if told := conductor.live.told():
         return told
+    if conductor.live.is_at_rest:
+        return say("lecture.warm")
     place = conductor.course.place + int(conductor.course.turn.is_measured)
     prepared = conductor.items[place] if place < len(conductor.items) else None
     experiment = prepared.experiment if prepared is not None else None

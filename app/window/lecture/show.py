@@ -45,6 +45,7 @@ class Show(QObject):
         self._mode = "light"  # projectors raise black levels
         self._values: dict[str, float] = {}
         self._last_s = self._used_s = 0.0
+        self._begun: RunState | None = None  # the run of which something has been drawn
         self.keys = Keys(
             conductor,
             {
@@ -62,7 +63,7 @@ class Show(QObject):
         self._drawing = QTimer(self, interval=DRAW_MS, singleShot=True)
         self._drawing.timeout.connect(self._draw_soon)
         conductor.changed.connect(self.refresh)
-        conductor.moved.connect(self._drawing.start)
+        conductor.moved.connect(self._move)
         self.keys.typed_changed.connect(self._tell)
         self._machine.changed.connect(self._tell)
         application = QGuiApplication.instance()
@@ -186,14 +187,26 @@ class Show(QObject):
         if turn.step in PLOTTED:
             _draw(slide, course, conductor.runs.of(course), conductor)
 
+    def _move(self) -> None:
+        """Draw the first mark of a run at once, and what follows soon."""
+        runs = self._conductor.runs
+        if runs.run_state is not self._begun and runs.has_marks():
+            self._begun = runs.run_state
+            self._draw_now()
+        else:
+            self._drawing.start()
+
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""
-        now_s, used_s = time.perf_counter(), time.thread_time()
-        wait_s = min((used_s - self._used_s) / SHARE, LONGEST_S)
-        if self._conductor.live.is_under_way and now_s - self._last_s < wait_s:
+        wait_s = min((time.thread_time() - self._used_s) / SHARE, LONGEST_S)
+        is_early = time.perf_counter() - self._last_s < wait_s
+        if self._conductor.live.is_under_way and is_early:
             self._drawing.start()
-            return
-        self._last_s, self._used_s = now_s, used_s
+        else:
+            self._draw_now()
+
+    def _draw_now(self) -> None:
+        self._last_s, self._used_s = time.perf_counter(), time.thread_time()
         if self._conductor.course.turn.step not in (*PLOTTED, Step.QUESTION):
             return
         try:

@@ -11,6 +11,7 @@ from app.window.lecture.items import Prepared
 from app.window.lecture.recordings import Recordings
 from experiments.core.lesson_run import LessonRun
 from experiments.engine.run_state import RunState
+from widgets.plots.contents import label_column
 
 
 class Shown:
@@ -46,6 +47,17 @@ class Shown:
             return self.measured.get(course.place)
         recording = self._recordings.get(course.place)
         return recording.run_state if recording is not None else None
+
+    def has_marks(self) -> bool:
+        """Is there anything of the run that the class may see?"""
+        run_state, view = self.run_state, self._items[self._course.place].view
+        if run_state is None or view is None:
+            return False
+        column, hidden = label_column(view), self._course.turn.hidden_arms
+        return view.table in run_state.frames or any(
+            column is None or str(getattr(row, column)) not in hidden
+            for row in run_state.tables.get(view.table, ())
+        )
 
     def has_whole(self) -> bool:
         """Was the item of now measured here to its end?"""

@@ -335,5 +335,6 @@ EXPERIMENT = x.Experiment(
     ),
     seconds=seconds,
     memory_bytes=memory_bytes,
+    can_wait=False,  # its members count the turns
     quiet_limit_s=60.0,  # until many processes have loaded torch
 )

@@ -232,5 +232,6 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, layers=3, width=65, batch=33, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
+    can_wait=False,  # its members count the turns
     quiet_limit_s=120.0,  # the processes load torch first
 )

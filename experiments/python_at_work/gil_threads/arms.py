@@ -32,6 +32,10 @@ class Arm:
     python: str
     run: Callable[[], dict[str, Any]]
 
+    def __str__(self) -> str:
+        """Return its method: a lecture begins with the one that it shows first."""
+        return self.method
+
 
 class Arms:
     """Starts the interpreters, sizes the jobs, and defines one turn of each method."""

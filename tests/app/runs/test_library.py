@@ -137,6 +137,18 @@ def test_a_run_that_was_stopped_before_its_first_row_leaves_no_file(library):
     assert [kept.run for kept in library.runs()] == [whole.run]
 
 
+def test_a_run_that_nobody_let_go_leaves_no_file(library):
+    (began, row, *_), writer = burst().events(), RunWriter(library)
+    stopped = messages.Finished(outcome=messages.Outcome.STOPPED)
+    writer.keep(*began)
+    writer.keep(*row)
+    for event in (messages.Note(key=messages.HELD), stopped):
+        writer.keep(event, messages.encode(event))
+    writer.close()
+
+    assert library.runs() == []
+
+
 def test_a_run_that_is_still_growing_is_listed_with_what_it_has(library):
     made = burst()
     writer = RunWriter(library)

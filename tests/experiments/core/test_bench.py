@@ -79,6 +79,32 @@ def test_the_share_that_is_done_grows_from_nothing_to_nearly_all(bench):
     assert fractions == [place / 12 for place in range(12)]
 
 
+@pytest.mark.parametrize(
+    ("arms", "name", "begins"),
+    [
+        ("abcdef", "e", "e"),
+        ([(size, way) for size in (1, 2, 3) for way in ("up", "down")], "down", (1, "down")),
+        ("abcdef", "nonsuch", None),
+        ("abcdef", "", None),
+    ],
+)
+def test_what_holds_the_turns_names_the_first_and_changes_no_other(bench, arms, name, begins):
+    usual = [arm for _, arm in bench.interleave(arms, 2)]
+    asked: list[str] = []
+    bench.before_turns = lambda: asked.append(name) or name
+    turns = bench.interleave(arms, 2)
+    assert not asked
+    found = [arm for _, arm in turns]
+
+    assert asked == [name]
+    assert found[0] == begins or begins is None
+    assert [arm for arm in found[: len(arms)] if arm != begins] == [
+        arm for arm in usual[: len(arms)] if arm != begins
+    ]
+    assert found[len(arms) :] == usual[len(arms) :]
+    assert [arm for _, arm in bench.interleave(arms, 2)] == usual  # it is held once
+
+
 def test_the_order_is_the_same_in_each_run(bench):
     assert list(bench.interleave("abcdef", 2)) == list(bench.interleave("abcdef", 2))
 

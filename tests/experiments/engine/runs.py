@@ -21,8 +21,8 @@ Events = list[messages.Event]
 def start(engine: Engine, how: str = "behaves", /, *, impatient: bool = False, **more: Any) -> Run:
     """Start the experiment that misbehaves in the way of `how`."""
     limit_s = 0.5 if impatient else 60.0
-    keep = more.pop("keep", None)
-    return engine.start(misbehave(quiet_limit_s=limit_s), params(how, **more), keep=keep)
+    wishes = {name: more.pop(name) for name in ("keep", "hold") if name in more}
+    return engine.start(misbehave(quiet_limit_s=limit_s), params(how, **more), **wishes)
 
 
 def misbehave(**changes: Any) -> Experiment[Params]:

@@ -56,10 +56,18 @@ commands = st.one_of(
     st.builds(messages.Inspect, root=st.none() | texts),
     st.builds(messages.Watch, hz=floats),
     st.builds(messages.Rate, hz=floats),
-    st.builds(messages.Measure, experiment=texts, params=objects, quick=st.booleans(), run=texts),
+    st.builds(
+        messages.Measure,
+        experiment=texts,
+        params=objects,
+        quick=st.booleans(),
+        run=texts,
+        hold=st.booleans(),
+    ),
     st.builds(messages.Live, experiment=texts),
     st.builds(messages.Point, point=whole, params=objects),
     st.just(messages.Stop()),
+    st.just(messages.Go()),
 )
 events = st.one_of(
     st.builds(messages.Hello, protocol=whole, program=texts, pid=whole, python=texts),
@@ -120,7 +128,7 @@ def test_commands_are_no_events_and_events_no_commands(event, command):
 def test_every_kind_of_message_is_tried_here():
     kinds = {kind.__name__ for kind in messages.Message.__subclasses__()} - {"FindingSent"}
     tried = {"Hello", "Found", "Whole", "Sample", "Started", "Row", "Frame", "Progress", "Note"}
-    tried |= {"Finished", "ProblemSent", "Inspect", "Watch", "Rate", "Measure", "Stop"}
+    tried |= {"Finished", "ProblemSent", "Inspect", "Watch", "Rate", "Measure", "Stop", "Go"}
     tried |= {"Live", "Point", "Ready", "PointDone"}
     assert kinds == tried
 

@@ -1,6 +1,6 @@
 """A lecture over the real window: how soon after its key each run moves on the slide.
 
-`python -m tests.tools.bench.lecture_window DATA EXPERIMENT...`: a line of JSON for each of them.
+`python -m tests.tools.bench.lecture_window DATA LECTURE`: a line of JSON for each of its items.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.context import Context
-from app.lecture.file import Item, Lecture
+from app.lecture.file import read
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.lecture.conductor import Conductor
@@ -26,7 +26,7 @@ from widgets.lecture.slide_plot import SlidePlot
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
-READING_S = 5.0  # a class reads the question; the process is warm by then
+READING_S = 6.0  # a class reads the question; the run is ready by then
 LAST_ROWS_S = 1.0  # until they are drawn, where the first that may be seen are the last
 
 
@@ -50,8 +50,8 @@ class FirstPoint(QObject):
             self.at_s = time.perf_counter()
 
 
-def main(data: Path, experiments: list[str]) -> None:
-    """Lead through a lecture of these experiments, and say what was seen of each run."""
+def main(data: Path, path: Path) -> None:
+    """Lead through a lecture, and say what was seen of each run."""
     application = QApplication([])
     themes.add_fonts()
     look = Look(themes.load("dark"))
@@ -60,17 +60,17 @@ def main(data: Path, experiments: list[str]) -> None:
     window = Window(session)
     window.painted.connect(window.wake)
     window.show()
-    until(lambda: experiments[0] in session.entries)
-    items = tuple(Item(experiment=each) for each in experiments)
-    session.asked_for_lecture.emit(Lecture(item=items), None)
+    lecture = read(path)
+    until(lambda: lecture.item[0].experiment in session.entries)
+    session.asked_for_lecture.emit(lecture, path)
     conductor, shown = window.lecture_mode.conductor, window.lecture_mode.show
     assert conductor is not None
     assert shown is not None
-    for place, experiment in enumerate(experiments):
+    for place, item in enumerate(lecture.item):
         conductor.go(place)
         until(lambda: conductor.recordings.is_read(conductor.course.place))
         wait_s(READING_S)
-        sys.stdout.write(json.dumps({"id": experiment, **_run(conductor, shown)}) + "\n")
+        sys.stdout.write(json.dumps({"id": item.experiment, **_run(conductor, shown)}) + "\n")
         conductor.show_recording()  # which ends the run
         until(lambda: not session.runner.is_running)
     session.close()
@@ -80,20 +80,16 @@ def main(data: Path, experiments: list[str]) -> None:
 def _run(conductor: Conductor, shown: Show) -> dict[str, object]:
     """Press the key that begins the run; return the seconds to its first row and visible mark."""
     runner, audience = conductor.session.runner, shown.audience
-    experiment = conductor.prepared.experiment
-    assert experiment is not None
     if conductor.course.turn.options:
         QTest.keyClick(audience, Qt.Key.Key_PageDown)
-    is_warm = runner.is_warm(experiment)
+    is_ready = conductor.live.is_at_rest
     times: dict[str, float] = {}
 
     def note() -> None:
         run_state = runner.run_state
         now_s = time.perf_counter() - begun_s
-        if run_state is not None and run_state.started is not None:
-            times.setdefault("started_s", now_s)
-            if run_state.rows or run_state.frames:
-                times.setdefault("row_s", now_s)
+        if run_state is not None and (run_state.rows or run_state.frames):
+            times.setdefault("row_s", now_s)
 
     runner.moved.connect(note)
     plot = audience.slide.plot
@@ -105,8 +101,8 @@ def _run(conductor: Conductor, shown: Show) -> dict[str, object]:
     until(lambda: first.at_s is not None, LAST_ROWS_S)
     runner.moved.disconnect(note)
     point_s = first.at_s - begun_s if first.at_s is not None else None
-    return {"is_warm": is_warm, **times, "point_s": point_s}
+    return {"is_ready": is_ready, **times, "point_s": point_s}
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

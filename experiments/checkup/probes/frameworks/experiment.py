@@ -188,4 +188,5 @@ EXPERIMENT = x.Experiment(
     seconds=seconds,
     memory_bytes=lambda params: x.MIB,
     quiet_limit_s=90.0,  # a compiler on a cold disk says nothing for long
+    can_wait=False,  # it has no turns
 )

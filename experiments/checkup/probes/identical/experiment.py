@@ -229,4 +229,5 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, rows=32, gpu_rows=32, sample_s=0.002, rounds=3),
     seconds=seconds,
     memory_bytes=lambda params: 16 * 8 * params.rows**2 if params.device == CPU else x.MIB,
+    can_wait=False,  # it has no turns
 )

@@ -190,4 +190,5 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, size_bytes=4 * x.MIB),
     seconds=seconds,
     memory_bytes=lambda params: params.size_bytes + 8 * x.MIB if params.device == CPU else x.MIB,
+    can_wait=False,  # it has no turns
 )

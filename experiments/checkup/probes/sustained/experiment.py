@@ -265,4 +265,5 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, duration_s=0.5, gpu_rows=32),
     seconds=lambda params: params.duration_s,
     memory_bytes=lambda _params: 64 * x.MIB,
+    can_wait=False,  # it has no turns
 )

@@ -78,8 +78,9 @@ def test_r_before_the_run_measures_nothing(hall):
     hall.begin()
     hall.press(Key.Key_R, Key.Key_PageDown)
     assert hall.say("next_key", next=hall.say("next.recording")) == hall.data.key
+    assert hall.runner.is_stopping  # what was made ready
     hall.to_run()
-    assert not hall.runner.started
+    assert hall.runner.stops == len(hall.runner.started) == 1
     assert hall.data.band
 
 
@@ -234,8 +235,9 @@ def test_a_run_that_cannot_be_kept_is_one_line(hall, monkeypatch):
     def refuse(*_given, **_named):
         raise UserError("fake_machine_measured")
 
-    hall.begin()
     monkeypatch.setattr(hall.runner, "start", refuse)
+    hall.begin()
+    assert not hall.conductor.trouble
     hall.to_run()
     assert hall.conductor.trouble == hall.whole.words.say("problems.fake_machine_measured")
 

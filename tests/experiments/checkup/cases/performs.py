@@ -147,6 +147,7 @@ CORES = [
     Case("cores", Word.LOOK, "unconfirmed", sweep(0.5)),
     Case("cores", Word.PROBLEM, "low", sweep(0.5, 0.5)),
     Case("cores", Word.LOOK, "guest", sweep(0.5, 0.5, here=guest())),
+    Case("cores", Word.UNCHECKED, "guest", sweep(0.9, here=guest())),
     Case("cores", Word.UNCHECKED, "machine_was_busy", sweep(0.5, 0.5, notes=[BUSY])),
     Case("cores", Word.UNCHECKED, "stopped", stopped),
     Case("cores", Word.UNCHECKED, "no_samples", all_cores_disturbed),

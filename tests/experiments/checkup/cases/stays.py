@@ -73,6 +73,9 @@ SUSTAINED = [
     Case("sustained", Word.PROBLEM, "low", load(falls_to(0.7)), "gpu0"),
     Case("sustained", Word.FINE, "measured", load(falls_to(0.7)), "cpu"),
     Case("sustained", Word.LOOK, "guest", load(falls_to(0.7), device="cpu", here=guest), "cpu"),
+    Case(
+        "sustained", Word.UNCHECKED, "guest", load(falls_to(0.94), device="cpu", here=guest), "cpu"
+    ),
     Case("sustained", Word.LOOK, "stopped_by_heat", load(celsius=99.0), ""),
     Case(
         "sustained", Word.UNCHECKED, "machine_was_busy", load(falls_to(0.7), notes=[BUSY]), "gpu0"

@@ -78,6 +78,11 @@ def takes_samples(p: Params, bench: Bench) -> Measured:
         yield Row(value=float(turn.round) + 0 * bench.time(lambda: None))
 
 
+def says_and_takes_samples(p: Params, bench: Bench) -> Measured:
+    yield Row(value=-1.0)
+    yield from takes_samples(p, bench)
+
+
 def says_all_kinds(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     yield Note("told", {"count": 1})
