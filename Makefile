@@ -40,8 +40,7 @@ test: .venv/.dev libraries ## check the style, the types, the layers, and run th
 	  $(if $(TORCH_STAMP),$(MAKE) --no-print-directory $(TORCH_STAMP) &&) wait $$lint
 	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
-SLOW := tests/test_sweep.py tests/test_hostile.py tests/test_hostile_reports.py tests/test_sends_nothing.py \
-  tests/test_kill_sweep.py tests/test_slurm.py tests/test_lectures.py
+SLOW := tests
 sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experiment for real, 2,000 damaged machines, 200 kills
 	$(BIN)/python -m pytest -m slow $(SLOW) -o faulthandler_timeout=1200 $(ARGS)
 

@@ -272,6 +272,13 @@ def siblings(machine: Machine, thread_id: int) -> list[Thread]:
     ]
 
 
+def tells_temperature(machine: Machine) -> bool:
+    """Can a temperature of its processor or of a GPU be read?"""
+    told = [each.now_celsius for each in machine.cpu.temperatures]
+    told += [gpu.temperature_celsius for gpu in machine.gpus]
+    return any(each is not None for each in told)
+
+
 def physical_cores(machine: Machine) -> int | None:
     """Return the number of cores with usable threads."""
     cores = {thread.core for thread in usable_threads(machine)}

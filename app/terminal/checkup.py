@@ -47,7 +47,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.sweep import sweep
-from machine.model import Machine
+from machine.model import tells_temperature
 
 STYLES = {
     Word.FINE: "green",
@@ -77,7 +77,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     kept = Checkups(context.folder)
     given = None if options.baseline is None else read(options.baseline)
     baseline = given or kept.baseline(context.machine.fingerprint)
-    if options.stop_at is not None and not _has_sensor(context.machine):
+    if options.stop_at is not None and not tells_temperature(context.machine):
         context.errors.print(context.words.say("checkup.no_sensor"))
     sweep()
     checkup = Checkup(
@@ -120,13 +120,6 @@ def _hand_out(
     for format_, path in (("html", options.html), ("pdf", options.pdf)):
         if path is not None:
             write_report(context, document, format_, path)
-
-
-def _has_sensor(machine: Machine) -> bool:
-    """Can a temperature be read here that could end the load?"""
-    told = [each.now_celsius for each in machine.cpu.temperatures]
-    told += [gpu.temperature_celsius for gpu in machine.gpus]
-    return any(each is not None for each in told)
 
 
 def exit_code(result: Result) -> ExitCode:

@@ -88,7 +88,7 @@ class _Run:
         self._tables: dict[str, list[Any]] = {name: [] for name in experiment.tables}
         self._table_of = {row_type: name for name, row_type in experiment.tables.items()}
         self._rows = self._frames = 0
-        self._frame_s = -math.inf
+        self._frame_s, self._fraction = -math.inf, 0.0
         self._start_s = time.monotonic()
         self._estimate = Estimate()
         self._disturbance, self._sleep = Disturbance(), Sleep()
@@ -130,6 +130,7 @@ class _Run:
                     self._bench.check_stop()
             self._sleep = Sleep()
             self._start_s += time.monotonic() - begun_s
+            self._tell_progress(self._fraction)  # the time left was told before the wait
         return said.first
 
     def _tell(self, item: object) -> None:
@@ -171,6 +172,7 @@ class _Run:
         self._frames += 1
 
     def _tell_progress(self, fraction: float) -> None:
+        self._fraction = fraction
         expected_s = self._experiment.seconds(self._params)
         left_s = self._estimate.left_s(self._elapsed_s(), fraction, expected_s)
         self._send(messages.Progress(fraction=fraction, left_s=left_s))

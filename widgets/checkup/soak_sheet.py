@@ -45,11 +45,16 @@ class SoakWanted:
 
 
 class SoakSheet(Overlay):
-    """Asks for minutes and temperature; on battery it refuses. Emits `wanted` once."""
+    """Asks for minutes and temperature; on battery it refuses. Emits `wanted` once.
+
+    Without a sensor it asks for no temperature, and says that only the time ends the load.
+    """
 
     wanted = Signal(object)  # SoakWanted
 
-    def __init__(self, words: Words, look: Look, parent: QWidget, *, on_battery: bool) -> None:
+    def __init__(
+        self, words: Words, look: Look, parent: QWidget, *, on_battery: bool, has_sensor: bool
+    ) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
         say = words.say
         self.add_head(say("checkup_page.soak_sheet.title"), say("overlay.close"), look)
@@ -62,6 +67,9 @@ class SoakSheet(Overlay):
             each.setEnabled(not on_battery)
             each.changed.connect(self._allow)
             self.content.addWidget(each)
+        self.inputs["stop_celsius"].setVisible(has_sensor)
+        if not has_sensor:
+            self.content.addWidget(label(say("checkup.no_sensor"), "doubt", wrap=True))
         self.refusal = label(
             say("checkup_page.soak_sheet.battery") if on_battery else "", "doubt", wrap=True
         )

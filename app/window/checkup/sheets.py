@@ -14,6 +14,7 @@ from app.window.core.saving import begin, remember
 from app.window.core.session import Session
 from experiments.checkup.order import Order
 from experiments.checkup.result import Result
+from machine.model import tells_temperature
 from widgets.checkup.compare_sheet import Changed, CompareSheet
 from widgets.checkup.order_sheet import OrderSheet
 from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
@@ -26,7 +27,11 @@ def ask_soak(
     session: Session, parent: QWidget, take: Callable[[SoakWanted], object], *, on_battery: bool
 ) -> SoakSheet:
     """Open the sheet of the soak; `take` gets what was chosen."""
-    sheet = SoakSheet(session.words, session.look, parent, on_battery=on_battery)
+    machine = session.machine
+    has_sensor = machine is not None and tells_temperature(machine)
+    sheet = SoakSheet(
+        session.words, session.look, parent, on_battery=on_battery, has_sensor=has_sensor
+    )
     sheet.wanted.connect(take)
     sheet.open()
     return sheet

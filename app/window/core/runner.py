@@ -49,8 +49,8 @@ class Runner(QObject):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
         self._events: collections.deque[messages.Event] = collections.deque()
         self._run: Run | None = None
-        self._stopping, self._going = threading.Event(), threading.Event()
-        self._first = ""
+        self._stopping = threading.Event()
+        self._held, self._first = False, ""  # does it wait for `go`, and the arm to begin with
         self._broken: messages.Finished | None = None  # the end of a run that sent invalid rows
         self._closed = False
         self._writer: RunWriter | None = None
@@ -70,11 +70,15 @@ class Runner(QObject):
         return self.is_running and self._stopping.is_set()
 
     @property
+    def is_held(self) -> bool:
+        """Does the run under way wait for `go`, or will it?"""
+        return self.is_running and self._held
+
+    @property
     def is_at_rest(self) -> bool:
         """Is the run under way ready for its first turn, which waits for `go`?"""
         notes = self.run_state.notes if self.run_state is not None else []
-        is_held = self.is_running and not self._going.is_set()
-        return is_held and bool(notes) and notes[-1].key == messages.HELD
+        return self.is_held and bool(notes) and notes[-1].key == messages.HELD
 
     @property
     def kept_as(self) -> str | None:
@@ -112,12 +116,11 @@ class Runner(QObject):
         assert not self.is_running
         self._library.check_writable()
         self._stopping.clear()
-        self._going.clear()
         self._broken = None
         self._events.clear()
         self._writer = RunWriter(self._library)
         self.run_state = RunState(experiment)
-        self.is_running = True
+        self.is_running, self._held = True, hold
         self._thread.submit(self._measure, experiment, dict(params), quick, hold, self._writer)
         self._timer.start()
         self._seconds.start()
@@ -126,8 +129,7 @@ class Runner(QObject):
 
     def go(self, first: str = "") -> None:
         """Let a held run go on, also before it is ready; `first` is the arm to begin with."""
-        self._first = first
-        self._going.set()
+        self._held, self._first = False, first
         run = self._run  # the thread sets it to None at the end
         if run is not None:
             run.go(first)
@@ -172,7 +174,7 @@ class Runner(QObject):
             self._run = self._engine.start(
                 experiment, params, quick=quick, keep=writer.keep, hold=hold
             )
-            if self._going.is_set():
+            if hold and not self._held:  # between its key and now
                 self._run.go(self._first)
             if self._stopping.is_set():  # between the click and now
                 self._run.stop()

@@ -1,4 +1,4 @@
-"""Asks what becomes of a run when the window is closed."""
+"""Asks what becomes of a run or a checkup when the window is closed."""
 
 from __future__ import annotations
 
@@ -14,36 +14,38 @@ if TYPE_CHECKING:
 
 
 class Closing(QObject):
-    """Lets a run finish behind a hidden window, or ends it."""
+    """Lets what is measured finish behind a hidden window, or ends it."""
 
     def __init__(self, session: Session, window: Window) -> None:
         super().__init__(window)
         self._session, self._window = session, window
-        self._asking = False
-        self._hidden = False
+        self._is_asking = self._is_hidden = self._is_leaving = self._listens = False
 
     def may_close(self) -> bool:
         """Return whether the window may close now; else ask, or close it later."""
-        if not self._session.is_awake or not self._session.runner.is_running:
-            return True
         choice = self._session.settings.closing
-        if choice == "stop":
-            return True  # closing the session ends the run
+        if not self._is_measuring() or choice == "stop":
+            return True  # closing the session ends what runs
         if choice == "finish":
             self._finish_hidden()
-        elif not self._asking:
+        elif not self._is_asking:
             self._ask()
         return False
 
     def stay(self) -> None:
         """Keep the window: it is wanted again."""
-        if self._hidden:
-            self._hidden = False
-            self._session.runner.ended.disconnect(self._close)
+        self._is_hidden = False
+
+    def _is_measuring(self) -> bool:
+        """Is anything measured that its user waits for? A held run has not begun for anybody."""
+        session = self._session
+        if not session.is_awake or session.runner.is_held:
+            return False
+        return session.is_measuring or session.checking.is_waiting
 
     def _ask(self) -> None:
         say = self._session.words.say
-        self._asking = True
+        self._is_asking = True
         asked = ask(
             self._window,
             self._session.look,
@@ -59,26 +61,32 @@ class Closing(QObject):
         asked.answered.connect(self._answer)
 
     def _answer(self, name: str, remember: bool) -> None:
-        self._asking = False
+        self._is_asking = False
         if name in ("finish", "stop") and remember:
             self._window.preferences.change(closing=name)
         if name == "finish":
             self._finish_hidden()
         elif name == "stop":
-            if self._session.runner.is_running:
-                self._session.runner.ended.connect(self._window.close)
-                self._session.runner.stop()
-            else:
-                self._window.close()
+            self._listen()
+            self._is_leaving = True
+            self._session.checking.stop()
+            self._session.runner.stop()
+            self._look()
 
     def _finish_hidden(self) -> None:
-        if not self._session.runner.is_running:  # the run has ended meanwhile
-            self._window.close()
-        elif not self._hidden:
-            self._hidden = True
-            self._session.runner.ended.connect(self._close)
-            self._window.hide()
+        self._listen()
+        self._is_hidden = True
+        self._window.hide()
+        self._look()  # it may have ended meanwhile
 
-    def _close(self) -> None:
-        if self._hidden:
+    def _listen(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._session.runner.ended.connect(self._look)
+            self._session.checking.ended.connect(self._look)
+
+    def _look(self) -> None:
+        """Close the window once nothing is measured any more."""
+        if (self._is_hidden or self._is_leaving) and not self._is_measuring():
+            self._is_hidden = self._is_leaving = False
             self._window.close()

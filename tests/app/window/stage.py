@@ -45,7 +45,7 @@ class FakeRunner(QObject):
         super().__init__()
         self.run_state: RunState | None = None
         self.is_running = self.is_stopping = False
-        self.is_at_rest = False  # it is held; as if it were ready at once
+        self.is_held = self.is_at_rest = False  # ready at once
         self.first = ""  # the arm that a held run was to begin with
         self.not_kept = None
         self.started: list[tuple[str, dict, bool]] = []
@@ -55,7 +55,7 @@ class FakeRunner(QObject):
     def start(self, experiment, params, *, quick=False, hold=False) -> RunState:
         """Begin a run that goes nowhere by itself."""
         self.started.append((experiment.id, params, quick))
-        self.run_state, self.is_at_rest = RunState(experiment), hold
+        self.run_state, self.is_held, self.is_at_rest = RunState(experiment), hold, hold
         self.is_running, self.is_stopping = True, False
         self.began.emit()
         return self.run_state
@@ -78,7 +78,8 @@ class FakeRunner(QObject):
         return experiment.id in self.warmed
 
     def go(self, first: str = "") -> None:
-        self.is_at_rest, self.first = False, first
+        self.is_held = self.is_at_rest = False
+        self.first = first
 
     def stop(self) -> None:
         self.stops += 1

@@ -21,8 +21,8 @@ def below(qtbot):
     return Below(qtbot)
 
 
-def soak(below, *, on_battery=False):
-    sheet = SoakSheet(WORDS, below.look, below, on_battery=on_battery)
+def soak(below, *, on_battery=False, has_sensor=True):
+    sheet = SoakSheet(WORDS, below.look, below, on_battery=on_battery, has_sensor=has_sensor)
     sheet.taken = []
     sheet.wanted.connect(sheet.taken.append)
     sheet.open()
@@ -94,6 +94,16 @@ def test_on_battery_it_is_refused_with_the_reason(below):
     assert sheet.cancel.hasFocus()
     QTest.keyClick(sheet.cancel, Key.Key_Return)
     assert sheet.taken == []
+
+
+def test_without_a_sensor_no_temperature_is_asked_for_and_the_reason_is_told(below):
+    sheet = soak(below, has_sensor=False)
+
+    assert WORDS.say("checkup.no_sensor") in texts(sheet)
+    assert sheet.inputs["minutes"].isVisible()
+    assert not sheet.inputs["stop_celsius"].isVisible()
+    sheet.start.click()
+    assert sheet.taken == [SoakWanted(20 * 60.0, 95.0)]
 
 
 def test_what_was_bought_may_be_partly_unknown(below):

@@ -263,6 +263,7 @@ class Runner:
 
         self.signals = Signals(session)
         self.ended, self.is_running, self.stopped = self.signals.ended, True, False
+        self.is_held = False
 
     def stop(self) -> None:
         self.stopped = True
@@ -346,6 +347,30 @@ def test_a_run_may_be_stopped_by_closing(qtbot, window, running):
     qtbot.mouseClick(question.buttons["stop"], Qt.MouseButton.LeftButton)
 
     assert running.stopped
+    assert said == [None]
+
+
+def test_a_run_that_nobody_has_begun_keeps_no_window_open(window, running):
+    said = closed(window)
+    running.is_held = True
+    window.close()
+    assert said == [None]
+
+
+@pytest.mark.parametrize("answer", ["finish", "stop"])
+def test_a_checkup_is_asked_about_too(qtbot, window, running, monkeypatch, answer):
+    checking = Runner(window.session)
+    checking.is_waiting = False
+    monkeypatch.setattr(window.session, "checking", checking, raising=False)
+    running.is_running = False
+    said = closed(window)
+    window.close()
+    (question,) = sheets(window)
+    qtbot.mouseClick(question.buttons[answer], Qt.MouseButton.LeftButton)
+
+    assert checking.stopped == (answer == "stop")
+    assert said == ([None] if answer == "stop" else [])
+    checking.end()
     assert said == [None]
 
 
