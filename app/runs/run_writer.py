@@ -20,11 +20,12 @@ RESCUED = ("run_kept_elsewhere", "run_file_gone")  # problems of a run that is w
 class RunWriter:
     """Writes the lines of one run, from its start on.
 
-    One that was stopped before there was anything to see leaves no file.
+    One that was stopped before there was anything to see leaves no file, nor does one that nobody
+    wants, however it ends.
     """
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, *, is_wanted: bool = True) -> None:
+        self._library, self.is_wanted = library, is_wanted
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
         self._shows_something = self._is_stopped = False
@@ -37,8 +38,6 @@ class RunWriter:
     def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
         self._shows_something |= isinstance(event, messages.Row | messages.Frame)
-        if isinstance(event, messages.Note) and event.key == messages.HELD:
-            self._shows_something = False  # nobody has asked for what comes before
         if isinstance(event, messages.Finished):
             self._is_stopped = event.outcome is messages.Outcome.STOPPED
         if isinstance(event, messages.Started) and self.problem is None:
@@ -53,7 +52,7 @@ class RunWriter:
         """Close the file; `problem` says what could not be kept."""
         if self.recorder is not None:
             self.recorder.close()
-            if self._is_stopped and not self._shows_something:
+            if not self.is_wanted or (self._is_stopped and not self._shows_something):
                 with contextlib.suppress(OSError):  # the file may be gone already
                     self.recorder.path.unlink()
                 self.recorder = self.problem = None

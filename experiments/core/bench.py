@@ -113,14 +113,14 @@ class Bench:
         at most in all.
         """
         before, self.before_turns = self.before_turns, _at_once
-        begins = _called(before(), arms)
+        first = before()
         order, total = random.Random(SEED), len(arms) * rounds
         left = math.ceil(total * MORE_FRACTION)
         try:
             for number in range(rounds):
                 turns = order.sample(arms, len(arms))
-                if number == 0:
-                    turns.sort(key=lambda arm: arm is not begins)
+                if number == 0 and first:
+                    _begin_with(first, arms, turns)
                 for place, arm in enumerate(turns):
                     turn = Arm(number, (number * len(arms) + place) / total)
                     for again in range(AGAIN + 1):
@@ -155,9 +155,9 @@ class Bench:
             os.sched_setaffinity(0, before)
 
 
-def _called(name: str, arms: Sequence[A]) -> A | None:
-    """Return the first arm that is called so, or has it among its parts; None if there is none."""
+def _begin_with(name: str, arms: Sequence[A], turns: list[A]) -> None:
+    """Move the first arm that is called so, or has it among its parts, to the front."""
     for arm in arms:
         if name in map(str, arm if isinstance(arm, tuple) else (arm,)):
-            return arm
-    return None
+            turns.sort(key=lambda each: each is not arm)
+            return

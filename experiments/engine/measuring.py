@@ -90,6 +90,7 @@ class _Run:
         self._rows = self._frames = 0
         self._frame_s, self._fraction = -math.inf, 0.0
         self._start_s = time.monotonic()
+        self._has_told_others = False
         self._estimate = Estimate()
         self._disturbance, self._sleep = Disturbance(), Sleep()
 
@@ -97,9 +98,7 @@ class _Run:
         """Measure to the end, or until the user stops; then analyse what there is."""
         outcome = messages.Outcome.COMPLETED
         self._tell_progress(0.0)
-        others = others_on(self._bench.machine, device_of(self._params))
-        if others is not None:
-            self._tell(others)
+        self._tell_others()
         generator = self._experiment.measure(self._params, self._bench)
         try:
             with closing(generator):
@@ -131,7 +130,15 @@ class _Run:
             self._sleep = Sleep()
             self._start_s += time.monotonic() - begun_s
             self._tell_progress(self._fraction)  # the time left was told before the wait
+            self._tell_others()
         return said.first
+
+    def _tell_others(self) -> None:
+        """Tell once who else uses the device."""
+        others = others_on(self._bench.machine, device_of(self._params))
+        if others is not None and not self._has_told_others:
+            self._has_told_others = True
+            self._tell(others)
 
     def _tell(self, item: object) -> None:
         if isinstance(item, Progress):

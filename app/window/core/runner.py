@@ -118,9 +118,9 @@ class Runner(QObject):
         self._stopping.clear()
         self._broken = None
         self._events.clear()
-        self._writer = RunWriter(self._library)
+        self._writer = RunWriter(self._library, is_wanted=not hold)
         self.run_state = RunState(experiment)
-        self.is_running, self._held = True, hold
+        self.is_running, self._held, self._first = True, hold, ""
         self._thread.submit(self._measure, experiment, dict(params), quick, hold, self._writer)
         self._timer.start()
         self._seconds.start()
@@ -129,7 +129,10 @@ class Runner(QObject):
 
     def go(self, first: str = "") -> None:
         """Let a held run go on, also before it is ready; `first` is the arm to begin with."""
-        self._held, self._first = False, first
+        self._first = first
+        self._held = False
+        if self._writer is not None:
+            self._writer.is_wanted = True
         run = self._run  # the thread sets it to None at the end
         if run is not None:
             run.go(first)

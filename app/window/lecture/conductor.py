@@ -80,6 +80,7 @@ class Conductor(QObject):
         self.live.failed.connect(self._fail)
         self.recordings.came.connect(self._take_recording)
         session.entries_changed.connect(self._know_machine)
+        session.runner.ended.connect(self._warm_next)  # one that is dropped takes its process along
         self._seconds = QTimer(self, interval=SECOND_MS)
         self._seconds.timeout.connect(self.look_again)
         self._seconds.start()
@@ -248,7 +249,7 @@ class Conductor(QObject):
         for wanted in (place, place + 1):
             self.recordings.want(wanted)
         self.runs.know_arms()
-        self._warm(place if not self.course.turn.is_measured else place + 1)
+        self._warm_next()
         self._make_ready()
 
     @guarded
@@ -263,8 +264,9 @@ class Conductor(QObject):
         if is_to_come and can_wait and not self.is_by_recording and not self.live.is_under_way:
             self.live.make_ready(self.prepared)
 
-    def _warm(self, place: int) -> None:
-        """Keep a process ready for the run of an item."""
+    def _warm_next(self) -> None:
+        """Keep a process ready for the run of this item, or the next one."""
+        place = self.course.place + self.course.turn.is_measured
         if place < len(self.items) and not self.session.context.has_fake_machine:
             experiment = self.items[place].experiment
             entry = self.session.entries.get(experiment.id) if experiment is not None else None
@@ -296,7 +298,7 @@ class Conductor(QObject):
         self.live.drop()
         self.course.measured(is_recording=True)
         self.runs.know_arms()
-        self._warm(place + 1)
+        self._warm_next()
         return True
 
     @guarded
@@ -307,7 +309,7 @@ class Conductor(QObject):
         self.runs.measured[self.course.place] = run_state
         self.course.measured()
         self.runs.know_arms()
-        self._warm(self.course.place + 1)
+        self._warm_next()
 
     @guarded
     def _fail(self) -> None:

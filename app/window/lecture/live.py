@@ -18,6 +18,7 @@ from experiments.engine.jobs import MEMORY_S_PER_BYTE
 from experiments.engine.run_state import RunState
 
 LATE_S = 5.0  # of silence, beyond what is usual
+HELD_S = 600.0  # then others may measure on this machine, and the run begins at its key
 START_S, IMPORTS_S = 3.0, 20.0  # until a run begins; with libraries of gigabytes
 
 
@@ -34,6 +35,7 @@ class LiveRun(QObject):
         self._wanted: Prepared | None = None  # begins once another run has ended
         self._held: Prepared | None = None  # is made ready, or shall be, and waits for its key
         self._held_run: RunState | None = None
+        self._held_s = 0.0  # since when
         self._setup_s = self._usual_s = 0.0  # silence before the first row, and between rows
         self._heard_s = 0.0
         self._heard: object = None
@@ -68,10 +70,11 @@ class LiveRun(QObject):
 
         `pause_s` is its usual silence.
         """
-        if self._held is prepared and self._held_run is not None:
+        runner = self._session.runner
+        if self._held is prepared and self._held_run is not None and not runner.is_stopping:
             self.run_state, self.reason, self._usual_s = self._held_run, "", pause_s
             self._held = self._held_run = None
-            self._session.runner.go(first)
+            runner.go(first)
             self._listen()
             return
         self.drop()
@@ -100,7 +103,9 @@ class LiveRun(QObject):
         return words.say("lecture.measuring_left", {"left": left})
 
     def look_again(self) -> None:
-        """Notice silence; meant for once a second."""
+        """Notice silence, and a run held for long; meant for once a second."""
+        if self._held_run is not None and self._clock() - self._held_s > HELD_S:
+            self.drop()
         run_state = self.run_state
         if run_state is None or run_state.finished is not None:
             return
@@ -116,6 +121,7 @@ class LiveRun(QObject):
             return
         try:
             self._held_run = self._started(prepared, hold=True)
+            self._held_s = self._clock()
         except UserError:  # it is said where the run is asked for
             self._held = None
 

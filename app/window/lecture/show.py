@@ -190,7 +190,13 @@ class Show(QObject):
     def _move(self) -> None:
         """Draw the first mark of a run at once, and what follows soon."""
         runs = self._conductor.runs
-        if runs.run_state is not self._begun and runs.has_marks():
+        try:
+            is_first = runs.run_state is not self._begun and runs.has_marks()
+        except Exception as error:
+            log.exception("in a lecture")
+            self._rescue(error)
+            return
+        if is_first:
             self._begun = runs.run_state
             self._draw_now()
         else:
@@ -213,8 +219,11 @@ class Show(QObject):
             self._show_slide(self.audience.slide, self._conductor.course)
         except Exception as error:
             log.exception("in a lecture")
-            self._conductor.rescue(error)
-            self.refresh()
+            self._rescue(error)
+
+    def _rescue(self, error: Exception) -> None:
+        self._conductor.rescue(error)
+        self.refresh()
 
 
 def _draw(slide: Slide, course: Course, run_state: RunState | None, conductor: Conductor) -> None:

@@ -38,10 +38,11 @@ class Closing(QObject):
 
     def _is_measuring(self) -> bool:
         """Is anything measured that its user waits for? A held run has not begun for anybody."""
-        session = self._session
-        if not session.is_awake or session.runner.is_held:
+        if not self._session.is_awake:
             return False
-        return session.is_measuring or session.checking.is_waiting
+        runner, checking = self._session.runner, self._session.checking
+        is_run = runner.is_running and not runner.is_held
+        return is_run or checking.is_running or checking.is_waiting
 
     def _ask(self) -> None:
         say = self._session.words.say

@@ -137,16 +137,15 @@ def test_a_run_that_was_stopped_before_its_first_row_leaves_no_file(library):
     assert [kept.run for kept in library.runs()] == [whole.run]
 
 
-def test_a_run_that_nobody_let_go_leaves_no_file(library):
-    (began, row, *_), writer = burst().events(), RunWriter(library)
-    stopped = messages.Finished(outcome=messages.Outcome.STOPPED)
-    writer.keep(*began)
-    writer.keep(*row)
-    for event in (messages.Note(key=messages.HELD), stopped):
-        writer.keep(event, messages.encode(event))
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_a_run_that_nobody_wants_leaves_no_file_however_it_ends(library, is_wanted):
+    made, writer = burst(), RunWriter(library, is_wanted=False)
+    for event, line in made.events():
+        writer.keep(event, line)
+    writer.is_wanted = is_wanted  # from its key on
     writer.close()
 
-    assert library.runs() == []
+    assert [kept.run for kept in library.runs()] == ([made.run] if is_wanted else [])
 
 
 def test_a_run_that_is_still_growing_is_listed_with_what_it_has(library):

@@ -4,7 +4,7 @@ import pytest
 
 from app.lecture.file import SUFFIX, Item, Lecture
 from app.window.lecture.conductor import SLEPT_S
-from app.window.lecture.live import LATE_S
+from app.window.lecture.live import HELD_S, LATE_S
 from app.window.lecture.recordings import pause_s
 from experiments.engine import messages
 from tests.app.window.lecture.lectures import THREE, Key
@@ -123,6 +123,21 @@ def test_silence_is_told_and_taken_back_when_rows_come(hall, clocks):
     assert not hall.conductor.trouble
     hall.press(Key.Key_R)
     assert hall.data.band
+
+
+def test_a_run_is_not_held_for_ever_and_begins_anew_at_its_key(hall, clocks):
+    hall.begin()
+    clocks[0].now_s += HELD_S - 1
+    hall.conductor.look_again()
+    assert not hall.runner.stops
+    clocks[0].now_s += 2
+    hall.conductor.look_again()
+    assert hall.runner.stops == 1
+    hall.end(messages.Outcome.STOPPED)
+    assert not hall.conductor.trouble
+    hall.to_run()
+    assert len(hall.runner.started) == 2
+    assert not hall.runner.is_held
 
 
 def test_a_machine_that_slept_ends_the_run(hall, clocks):

@@ -94,3 +94,20 @@ def test_a_run_whose_members_count_the_turns_is_not_made_ready(hall):
     assert not ids(hall)
     hall.to_run()
     assert ids(hall) == ["data-parallel"]
+
+
+def test_the_process_of_the_item_is_warm_again_where_its_run_cannot_wait(hall):
+    hall.begin(Lecture(item=(Item(experiment="burst-random"), Item(experiment="data-parallel"))))
+    hall.press(Key.Key_2, Key.Key_Return)
+    hall.runner.warmed.clear()
+    hall.end(messages.Outcome.STOPPED)
+    assert hall.runner.warmed == ["data-parallel"]
+
+
+def test_a_run_that_was_stopped_meanwhile_is_not_taken_for_the_one_of_the_key(hall):
+    hall.begin()
+    hall.runner.stop()
+    hall.to_run()
+    hall.end(messages.Outcome.STOPPED)
+    settle(lambda: len(ids(hall)) == 2)
+    assert not hall.conductor.trouble
