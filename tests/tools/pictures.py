@@ -24,9 +24,11 @@ from PySide6.QtCore import QEventLoop, QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QMenu
 
 from app.context import Context
+from app.lecture.file import read
+from app.lecture.lectures import SHIPPED, lectures
 from app.window.core.session import Session
 from app.window.core.settings import Settings
-from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.shell.crash import report
 from app.window.shell.window import Window
 from experiments.core.declare import Part
@@ -65,7 +67,9 @@ class Tour:
         wait_s(0.3)
         path = self._folder / f"{name}{self._suffix}.png"
         in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
-        (in_front or self.window).grab().save(str(path))
+        lecture = self.window.lecture_mode.show
+        slide = lecture.audience if lecture is not None else None
+        (in_front or slide or self.window).grab().save(str(path))
         print(path)  # noqa: T201
 
     def show_map(self) -> None:
@@ -141,6 +145,10 @@ class Tour:
 
     def show_page_compare(self) -> None:
         self.window.place._page._actions.compare.trigger()  # type: ignore[attr-defined]
+
+    def show_checkup(self) -> None:
+        self.window.go(Target(CHECKUP))
+        wait_s(1)
 
     def show_runs(self) -> None:
         self.window.go(Target(RUNS))
@@ -225,6 +233,21 @@ class Tour:
         until(lambda: self.session.runner.is_running)
         self.window.close()
 
+    def show_lecture(self) -> None:
+        (ours, *_) = lectures(SHIPPED)
+        self.session.asked_for_lecture.emit(read(ours.path), ours.path)
+        mode = self.window.lecture_mode
+        assert mode.conductor is not None
+        assert mode.show is not None
+        mode.conductor.go(1)
+        until(lambda: mode.conductor.recordings.is_read(1))
+        mode.show.audience.showNormal()
+        mode.show.audience.resize(self.window.size())
+        mode.conductor.show_recording()
+        while mode.conductor.course.turn.step != "explain":
+            mode.conductor.forward()
+        wait_s(1)
+
     def until_examined(self) -> None:
         page = self.window.findChild(DoctorPage)
         until(page.copy_text.isEnabled)
@@ -272,6 +295,9 @@ def main() -> None:
             for run in RUNS_FIRST:
                 command = [sys.executable, "-m", "app", "--data", str(data), "run", *run]
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        if not (data / "checkups").exists():
+            command = [sys.executable, "-m", "app", "--data", str(data), "checkup", "--quick"]
+            subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
         application = QApplication([])
         themes.add_fonts()
         mode = "light" if options.light else "dark"
