@@ -6,9 +6,9 @@ scatter too much. The interval is that of the usual sample over what is expected
 (core/comparing.py), from round to round: more rounds make it narrower, so that a machine's noise
 does not change the word from one checkup to the next. The samples of a bandwidth are the bests of
 their rounds. The worst word of all expectations counts. A low result is no verdict where other
-programs, a battery or a power saver may have caused it. What a guest has to share is judged one
-step more mildly: its neighbours come and go unseen, and may slow one checkup by a tenth. Sources:
-Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
+programs, a battery or a power saver may have caused it. What a guest has to share is judged more
+mildly, since its neighbours come and go unseen: it is to be looked at where two runs are far too
+slow, and tells nothing otherwise. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
 """
 
 from __future__ import annotations
@@ -191,8 +191,8 @@ def _of_low(
 ) -> tuple[Word, str]:
     if len(runs) < CONFIRMED and not is_confirmed:
         return Word.LOOK, UNCONFIRMED
-    if is_shared and is_guest(evidence.machine):
-        return Word.LOOK, GUEST
+    if is_shared and is_guest(evidence.machine):  # neighbours stay for as long as a run takes
+        return (Word.LOOK if len(runs) >= CONFIRMED else Word.UNCHECKED), GUEST
     return Word.PROBLEM, "low"
 
 

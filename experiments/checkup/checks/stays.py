@@ -12,7 +12,7 @@ from experiments.checkup.probes.sustained.experiment import windows
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.comparing import ENOUGH
-from experiments.devices.device import CPU
+from experiments.devices.device import CPU, gpu_of
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 
@@ -30,6 +30,7 @@ def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[R
     rows = run.tables["work"]
     for device, rates in windows(rows).items():
         part, last = part_of(evidence, device), rates[-1]
+        gpu = gpu_of(evidence.machine, device)
         best = max(rates, key=statistics.median)  # which may be the last
         if len(last) < ENOUGH:
             yield fact(rule, Word.UNCHECKED, "too_short", part)
@@ -51,7 +52,7 @@ def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[R
             part=part,
             expected=against(rule, Source.CONSISTENCY, last, best, values),
             values=values,
-            is_shared=True,
+            is_shared=gpu is None or gpu.virtualization == "vgpu",
             is_confirmed=True,  # it lasts long, and is a confirmation of itself
         )
     if not windows(rows):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 from experiments.checkup.checks import rows_of
 from experiments.checkup.evidence import Evidence, Ran
@@ -48,6 +48,12 @@ def server() -> Machine:
 def guest() -> Machine:
     """A virtual machine."""
     return machine_file("virtual-machine")
+
+
+def in_a_guest(kind: Literal["vgpu", "passthrough"]) -> Callable[[], Machine]:
+    """A virtual machine with a part of the GPUs of its host, or with whole ones."""
+    gpus = tuple(replace(gpu, virtualization=kind) for gpu in workstation().gpus)
+    return lambda: replace(workstation(), virtualization="kvm", gpus=gpus)
 
 
 def rule(name: str) -> Rule:

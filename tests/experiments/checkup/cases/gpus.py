@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from experiments.checkup.result import Word
 from experiments.core.disturbed import Loss, mark
@@ -21,6 +20,7 @@ from tests.experiments.checkup.made import (
     Case,
     broken,
     evidence,
+    in_a_guest,
     ran,
     refused,
     server,
@@ -74,12 +74,6 @@ def one_way_disturbed():
         for row in run.tables["copies"]
     ]
     return evidence(workstation(), ran("pinned", rows, workstation(), device="cuda:0"))
-
-
-def in_a_guest(kind: Literal["vgpu", "passthrough"]) -> Callable[[], Machine]:
-    """A virtual machine with a part of the GPUs of its host, or with whole ones."""
-    gpus = tuple(replace(gpu, virtualization=kind) for gpu in workstation().gpus)
-    return lambda: replace(workstation(), virtualization="kvm", gpus=gpus)
 
 
 COPY = [

@@ -16,6 +16,7 @@ from tests.experiments.checkup.made import (
     broken,
     evidence,
     guest,
+    in_a_guest,
     ran,
     refused,
     sample,
@@ -61,6 +62,9 @@ def jumps(t_s: float) -> float:
     return falls_to(0.95)(t_s) * (0.9 + 0.01 * (7 * t_s % 10))
 
 
+whole_gpu, part_of_gpu = in_a_guest("passthrough"), in_a_guest("vgpu")
+
+
 def disturbed():
     return load(falls_to(0.7), notes=[BUSY])
 
@@ -72,9 +76,21 @@ SUSTAINED = [
     Case("sustained", Word.LOOK, "between", load(jumps), "gpu0"),
     Case("sustained", Word.PROBLEM, "low", load(falls_to(0.7)), "gpu0"),
     Case("sustained", Word.FINE, "measured", load(falls_to(0.7)), "cpu"),
-    Case("sustained", Word.LOOK, "guest", load(falls_to(0.7), device="cpu", here=guest), "cpu"),
+    Case(
+        "sustained", Word.UNCHECKED, "guest", load(falls_to(0.7), device="cpu", here=guest), "cpu"
+    ),
     Case(
         "sustained", Word.UNCHECKED, "guest", load(falls_to(0.94), device="cpu", here=guest), "cpu"
+    ),
+    Case(
+        "sustained",
+        Word.PROBLEM,
+        "low",
+        load(falls_to(0.7), here=in_a_guest("passthrough")),
+        "gpu0",
+    ),
+    Case(
+        "sustained", Word.UNCHECKED, "guest", load(falls_to(0.7), here=in_a_guest("vgpu")), "gpu0"
     ),
     Case("sustained", Word.LOOK, "stopped_by_heat", load(celsius=99.0), ""),
     Case(
