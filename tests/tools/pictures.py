@@ -132,7 +132,7 @@ class Tour:
         wait_s(1.5)
 
     def show_page_recorded(self) -> None:
-        run = next(run for run in self.session.runs if run.experiment == "gil-threads")
+        run = next(run for run in self.session.runs if run.experiment == "burst-random")
         self.session.go(EXPERIMENTS, run=run.path)
         wait_s(1.5)
 
