@@ -115,9 +115,9 @@ class LiveRun(QObject):
             self._tell(self._session.words.say("lecture.silent", values))
 
     def _begin_held(self) -> None:
-        """Start the run that is made ready; later, where another one is under way."""
-        prepared, runner = self._held, self._session.runner
-        if prepared is None or runner.is_running:
+        """Start the run that is made ready, unless something else is measured."""
+        prepared = self._held
+        if prepared is None or self._session.is_measuring:  # a checkup would wait for its key
             return
         try:
             self._held_run = self._started(prepared, hold=True)

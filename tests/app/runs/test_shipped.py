@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.lecture.lectures import SHIPPED as LECTURES
 from app.report import sentence
 from app.runs.library import Library, meant
 from experiments.core import marks, words
@@ -75,7 +76,11 @@ def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
     assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
-@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+@pytest.mark.parametrize(
+    "path",
+    [*SHIPPED.values(), *LECTURES.glob("*.gz")],
+    ids=lambda path: path.parent.name + path.name,
+)
 def test_a_recording_names_no_owner(path):
     with gzip.open(path) as file:
         started = json.loads(file.readline())

@@ -54,6 +54,27 @@ def test_a_window_that_takes_much_is_told_beside_it(used):
     assert told["program_was_busy"] == {"program_fraction": 0.125}
 
 
+def test_what_is_left_out_counts_neither_as_time_nor_as_use(monkeypatch):
+    looks = iter(
+        disturbance._Used(clock_s, busy_s, 0.0, own_s, program_s)  # noqa: SLF001  (what it started is the subject)
+        for clock_s, busy_s, own_s, program_s in (
+            (0.0, 0.0, 0.0, 0.0),
+            (5.0, 5.0, 5.0, 0.0),  # a wait begins
+            (65.0, 95.0, 5.0, 60.0),  # and ends: others and the window were busy
+            (70.0, 101.0, 10.0, 60.0),
+        )
+    )
+    monkeypatch.setattr(disturbance._Used, "now", lambda: next(looks))  # noqa: SLF001  (what it started is the subject)
+    monkeypatch.setattr(disturbance.os, "cpu_count", lambda: CORES)
+    watched = Disturbance()
+    with watched.left_out():
+        pass
+
+    (note,) = watched.notes()
+    assert note.key == "machine_was_quiet"
+    assert note.values["others_fraction"] == pytest.approx(1.0 / (10.0 * CORES))
+
+
 def test_the_program_is_what_started_the_guardian_of_the_run():
     busy = "import subprocess, sys, time\nwhile time.process_time() < 0.2: pass\n"
     measuring = "from experiments.engine.disturbance import _program_s; print(_program_s())"

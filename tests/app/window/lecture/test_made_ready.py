@@ -111,3 +111,21 @@ def test_a_run_that_was_stopped_meanwhile_is_not_taken_for_the_one_of_the_key(ha
     hall.end(messages.Outcome.STOPPED)
     settle(lambda: len(ids(hall)) == 2)
     assert not hall.conductor.trouble
+
+
+def test_a_checkup_is_not_held_up(hall, monkeypatch):
+    monkeypatch.setattr(hall.whole.session.checking, "is_running", True)
+    hall.begin()
+    assert not ids(hall)
+    hall.to_run()
+    assert ids(hall) == ["gil-threads"]
+    assert not hall.runner.is_held
+
+
+def test_the_first_mark_is_drawn_without_waiting_for_more(hall):
+    hall.begin()
+    hall.to_run()
+    plot = hall.show.audience.slide.plot
+    before = plot.summary()
+    hall.hear("gil-threads", 0.3)
+    assert plot.summary() != before
