@@ -14,6 +14,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from experiments.core.bench import Bench
+from experiments.core.declare import Experiment, Part
 from experiments.core.own_environment import own_caches
 from experiments.core.problems import UserError
 from machine.devices import Gpu
@@ -200,5 +201,12 @@ def default_device(machine: Machine) -> str:
 
 
 def device_of(params: object) -> str:
-    """Return the device that a run was set to; an experiment that offers none keeps to the CPU."""
+    """Return the device that a run was set to, the processor where it cannot be set."""
     return getattr(params, "device", CPU)
+
+
+def uses_gpu(experiment: Experiment[Any], params: object, machine: Machine) -> bool:
+    """May a run use a GPU? One that offers no choice takes what the machine has."""
+    if hasattr(params, "device"):
+        return device_of(params) != CPU
+    return Part.GPU in experiment.parts and default_device(machine) != CPU

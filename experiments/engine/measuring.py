@@ -22,7 +22,7 @@ from experiments.core.disturbed import CAN_WATCH, mark, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
-from experiments.devices.device import CPU, device_of, number_alike
+from experiments.devices.device import device_of, number_alike, uses_gpu
 from experiments.engine import messages
 from experiments.engine.disturbance import Disturbance, Quietest, Sleep
 from experiments.engine.environment import environment
@@ -67,11 +67,12 @@ def measure(
         quietest=Quietest(),
     )
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
-        if device_of(params) == CPU:  # a GPU's driver reserves far more than it uses
+        is_on_gpu = uses_gpu(experiment, params, machine)
+        if not is_on_gpu:  # a GPU's driver reserves far more than it uses
             limit_memory()
         send(_started(command, experiment, params, machine))
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
-        if device_of(params) != CPU:  # this process has not used a GPU yet
+        if is_on_gpu:  # this process has not used a GPU yet
             send(messages.Note(key="loading_gpu_libraries"))
         run = _Run(experiment, params, bench, send)
         if command.hold:

@@ -12,8 +12,9 @@ from experiments.checkup.rules import Rule, Source
 from machine.bus.pcie import able, bytes_per_s
 from machine.devices import Gpu, Link
 from machine.doctor.verdicts import State
+from machine.gpus.nvlink import is_up
 from machine.memory.modules import is_slowed, named_channels
-from machine.model import is_hidden, missing_of
+from machine.model import is_guest, is_hidden, missing_of
 
 _WORDS = {State.OK: Word.FINE, State.LOOK: Word.LOOK, State.WRONG: Word.PROBLEM}
 _NO_TORCH = ("torch_missing_here", "python_without_build_here")
@@ -148,21 +149,44 @@ def _link_of(evidence: Evidence, gpu: Gpu) -> Link | None:
 
 
 def nvlinks(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Look for NVLinks that are down, and for pairs with fewer than others."""
-    gpus = [gpu for gpu in evidence.machine.gpus if gpu.nvlinks]
+    """Look for NVLinks that are down at a GPU that is joined, and for pairs with fewer than others.
+
+    A GPU alone in a virtual machine, or without a bridge, has all of its links down, and is sound.
+    """
+    machine = evidence.machine
+    gpus = [gpu for gpu in machine.gpus if gpu.nvlinks]
+    links = [link for gpu in gpus for link in gpu.nvlinks]
     if not gpus:
         yield fact(rule, Word.ABSENT, "none")
         return
-    down = [(gpu, link) for gpu in gpus for link in gpu.nvlinks if link.state == "inactive"]
-    links = sum(len(gpu.nvlinks) for gpu in gpus)
-    counts = {link.nvlinks for link in evidence.machine.gpu_links if link.nvlinks}
-    if all(link.state is None for gpu in gpus for link in gpu.nvlinks):
+    if all(link.state is None for link in links):
         yield fact(rule, Word.UNCHECKED, "not_told", "pairs")
+        return
+    up = sum(is_up(link) for link in links)
+    joined = [gpu for gpu in gpus if machine.nvswitch or any(is_up(each) for each in gpu.nvlinks)]
+    down = [(gpu, link) for gpu in joined for link in gpu.nvlinks if link.state == "inactive"]
+    counts = {link.nvlinks for link in machine.gpu_links if link.nvlinks}
+    values: dict[str, int] = {"links": len(links), "up": up}
+    before = _up_before(evidence.earlier(rule, "pairs"))
+    if before is not None and up < before:
+        yield fact(rule, Word.PROBLEM, "fewer_than_before", "pairs", before=before, **values)
     elif down:
         first, link = down[0]
-        values = {"down": len(down), "links": links, "gpu": first.index, "number": link.number}
-        yield fact(rule, Word.PROBLEM, "down", "pairs", **values)
+        values |= {"down": len(down), "gpu": first.index, "number": link.number}
+        # The other end may belong to another guest, unless both lead to a switch.
+        is_partial = is_guest(machine) and not machine.nvswitch
+        word, reason = (Word.LOOK, "down_in_guest") if is_partial else (Word.PROBLEM, "down")
+        yield fact(rule, word, reason, "pairs", **values)
     elif len(counts) > 1:
-        yield fact(rule, Word.LOOK, "unequal", "pairs", least=min(counts), most=max(counts))
+        counted = {"least": min(counts), "most": max(counts)}
+        yield fact(rule, Word.LOOK, "unequal", "pairs", **counted, **values)
+    elif not joined:
+        yield fact(rule, Word.ABSENT, "joins_nothing", "pairs", **values)
     else:
-        yield fact(rule, Word.FINE, "all_up", "pairs", links=links)
+        yield fact(rule, Word.FINE, "all_up", "pairs", **values)
+
+
+def _up_before(earlier: Row | None) -> int | None:
+    """Return how many links were up in the baseline, None where it does not say."""
+    before = earlier.values.get("up") if earlier is not None else None
+    return before if isinstance(before, int) else None

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from experiments.core.own_environment import CACHES
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s
@@ -24,7 +25,6 @@ from experiments.tools.own_folder import own_folder
 EAGER, SCRIPT, COMPILED, GRAPH = WAYS = ("eager", "script", "compiled", "graph")
 NVRTC = "nvrtc"  # TorchScript's compiler for a GPU, which may fail where the GPU does not
 FIRST_STEPS = 3  # TorchScript profiles the first ones, then compiles
-CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,12 @@ def from_scratch(device: Device) -> Iterator[str]:
     """
     with own_folder("coreopsis-compile-") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # TorchScript is deprecated
-        before = os.environ.get(CACHE_VARIABLE)
-        os.environ[CACHE_VARIABLE] = folder
+        before = {variable: os.environ.get(variable) for variable in CACHES}
+        os.environ |= {variable: os.path.join(folder, CACHES[variable]) for variable in CACHES}
         try:
             yield folder
         finally:
-            del os.environ[CACHE_VARIABLE]
-            if before is not None:
-                os.environ[CACHE_VARIABLE] = before
+            for variable, value in before.items():
+                del os.environ[variable]
+                if value is not None:
+                    os.environ[variable] = value

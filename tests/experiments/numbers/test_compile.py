@@ -8,6 +8,7 @@ import pytest
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.comparing import Outcome, paired
+from experiments.core.own_environment import CACHES
 from experiments.numbers.compile import experiment as compiling
 from experiments.numbers.compile import saving, ways
 from experiments.numbers.compile.experiment import (
@@ -89,7 +90,6 @@ def tables_of(step_s, prepare_s=None, *, noise=0.01):
 
 
 def test_a_processor_runs_eager_and_scripted_and_saves_in_three_forms(recwarn):
-    folder = os.environ.get(ways.CACHE_VARIABLE)
     tables = measured(SMALL, Bench(machine(cores=1)))
     finding = analyse(SMALL, tables, machine())
 
@@ -102,9 +102,18 @@ def test_a_processor_runs_eager_and_scripted_and_saves_in_three_forms(recwarn):
     assert finding.values["exported_bytes"] > finding.values["state_dict_bytes"]
     assert len(tables["totals"]) == len(tables["steps"]) * len(STEPS)
     assert not recwarn.list  # TorchScript warns that it is deprecated
-    left = Path(os.environ.get(ways.CACHE_VARIABLE) or "nowhere")
-    assert os.environ.get(ways.CACHE_VARIABLE) == folder or left.name == "torch"
     assert not list(Path("/tmp").glob(f"coreopsis-compile-{os.getpid()}-*"))
+
+
+def test_it_compiles_with_all_caches_empty_and_puts_them_back(monkeypatch):
+    for variable in CACHES:
+        monkeypatch.setenv(variable, "/mine")
+    monkeypatch.delenv("TRITON_CACHE_DIR")
+
+    with ways.from_scratch(Device(CPU, Bench(machine()))) as folder:
+        assert all(os.environ[variable].startswith(folder) for variable in CACHES)
+        assert not os.listdir(folder)
+    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == "/mine"
 
 
 def test_what_is_loaded_computes_the_same(tmp_path):

@@ -29,6 +29,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gpu-check")
     parser.add_argument("--only", nargs="*", default=[], metavar="ID", help="goes on with these")
     parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="%(default)s")
+    parser.add_argument(
+        "--again", action="store_true", help="leaves out the look at machine and libraries"
+    )
     options = parser.parse_args(arguments)
     if sentence := missing_sentence(GPU_CHECK):
         sys.stderr.write(f"{sentence}\n")
@@ -46,7 +49,10 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("PyTorch has no GPU here; `coreopsis doctor` says why.\n")
         return 3
     pips = list(GPU_CHECK.values())
-    return check(machine, options.stage, options.out, options.only, options.limit_s, pips)
+    return check(
+        machine, options.stage, options.out, options.only, options.limit_s, pips,
+        looks=not options.again,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from machine.model import Machine
 from tests.tools.gpu_check import processes
 
 ABOVE = frozenset({"above_the_limit", "above_the_link"})  # an experiment's own word for "wrong"
+IN_CACHE = "partly_in_cache"  # its word for: no limit of memory
 CANNOT_RUN_HERE = 3
 
 

@@ -24,7 +24,7 @@ FACTS_S, MACHINE_S = 150.0, 90.0  # of one process
 FACTS_MODULE = facts.__name__
 GPU_STATE = (
     "name,driver_version,pcie.link.gen.current,pcie.link.width.current,clocks.sm,clocks.mem,"
-    "temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active,mig.mode.current,"
+    "temperature.gpu,power.draw,power.limit,mig.mode.current,"
     "ecc.errors.uncorrected.volatile.total"
 )
 
@@ -33,27 +33,32 @@ Seconds = Callable[[], float]
 
 def check(
     machine: Machine, stage: str, out: Path, only: Sequence[str], limit_s: float,
-    libraries: Sequence[str],
+    libraries: Sequence[str], *, looks: bool = True,
 ) -> int:  # fmt: skip
-    """Go through one stage; return 1 where something is wrong, else 0."""
+    """Go through one stage; return 1 where something is wrong, else 0.
+
+    `looks`: begin with the machine and with loading libraries, which takes half a minute.
+    """
     end_s = time.monotonic() + limit_s - LAST_S
 
     def left_s() -> float:
         return end_s - time.monotonic()
 
-    report, expected = Report(out, stage, goes_on=bool(only)), verdicts.expected()
     card = machine.gpus[0].name or "GPU"
+    report, expected = Report(out, stage, goes_on=bool(only)), verdicts.expected(card)
     report.say(f"{card}: {stage}, at most {limit_s:.0f} s; recordings go to {report.recordings}")
-    look_at_machine(report, libraries)
-    look_at_facts(report, facts.LIBRARIES, left_s)
+    if looks:
+        look_at_machine(report, libraries)
+        look_at_facts(report, facts.LIBRARIES, left_s)
     if stage == "checks":
         look_at_facts(report, facts.FACTS, left_s)
     run_experiments(report, machine, stage, only, expected, left_s)
     over = hold_against_cuda(report, machine, left_s) if stage == "checks" else []
-    rows = list(verdicts.judged(report.values(), expected, card, report.before))
+    in_cache = {name for name, ran in report.runs.items() if runs.IN_CACHE in ran.limits}
+    rows = list(verdicts.judged(report.values(), expected, report.before, in_cache))
     for line in verdicts.lines(rows, expected.card):
         report.say(line)
-    report.say(str(dict(Counter(row.verdict for row in rows if row.verdict))))
+    said = Counter(row.verdict for row in rows if row.verdict)
     nvidia_smi(report, "end")
     wrong = [ran.experiment for ran in report.runs.values() if ran.is_wrong]
     wrong += [f"{row.id}.{row.value}" for row in rows if row.verdict == verdicts.WRONG]
@@ -63,6 +68,10 @@ def check(
     refused = [name for name, ran in report.runs.items() if ran.code == runs.CANNOT_RUN_HERE]
     report.say(f"Could not run here: {', '.join(refused) or 'none'}.")
     report.say(f"Facts that failed: {', '.join(failed) or 'none'}.")
+    if expected.card:
+        report.say(f"Verdicts: {', '.join(f'{n} {word}' for word, n in said.items()) or 'none'}.")
+    else:
+        report.say(f"There are no expectations of a {card}: only measured limits were judged.")
     report.say(f"Wrong: {', '.join(wrong) or 'nothing'}.")
     return 1 if wrong else 0
 

@@ -12,10 +12,11 @@ from machine.doctor.diagnosis import Diagnosis, Step
 from machine.doctor.evidence import Vendor
 from machine.doctor.verdicts import State
 from machine.live.gpu_samples import GpuSample
-from machine.model import Memory, MemoryModule, Missing
+from machine.model import Machine, Memory, MemoryModule, Missing
 from tests.experiments.checkup.made import (
     ROUNDS,
     Case,
+    baseline,
     broken,
     evidence,
     guest,
@@ -183,10 +184,49 @@ def untold():
     return evidence(replace(here, gpus=tuple(gpus)))
 
 
+def links_down(*gpus: int) -> Machine:
+    """All links of these GPUs of the server are down."""
+    here = server()
+    changed = [
+        replace(gpu, nvlinks=tuple(replace(link, state="inactive") for link in gpu.nvlinks))
+        if gpu.index in gpus else gpu for gpu in here.gpus
+    ]  # fmt: skip
+    return replace(here, gpus=tuple(changed))
+
+
+def lone(**more) -> Machine:
+    """A data-centre card alone, as in a virtual machine."""
+    here = links_down(0)
+    return replace(here, gpus=here.gpus[:1], gpu_links=(), nvswitch=False, **more)
+
+
+def bridged(**more) -> Machine:
+    """Two of three cards are joined by a bridge that takes half of their links."""
+    down = lone().gpus[0]
+    half = [replace(n, state="active") if n.number % 2 else n for n in down.nvlinks]
+    pair = replace(down, nvlinks=tuple(half)), replace(down, index=1, nvlinks=tuple(half))
+    gpus = (*pair, replace(down, index=2))
+    return replace(server(), gpus=gpus, gpu_links=(), nvswitch=False, **more)
+
+
+def once_up(here: Machine, up: int):
+    """That many links were up in the baseline."""
+    row = Case("nvlinks", Word.FINE, "all_up", lambda: evidence(server())).row()
+    earlier = replace(row, values={**row.values, "up": up})
+    return lambda: evidence(here, baseline=baseline(earlier))
+
+
 NVLINKS = [
     Case("nvlinks", Word.FINE, "all_up", nvlinks("active", "sleep")),
     Case("nvlinks", Word.LOOK, "unequal", unequal),
     Case("nvlinks", Word.PROBLEM, "down", nvlinks("inactive")),
+    Case("nvlinks", Word.PROBLEM, "down", lambda: evidence(links_down(3))),
+    Case("nvlinks", Word.PROBLEM, "down", lambda: evidence(bridged())),
+    Case("nvlinks", Word.LOOK, "down_in_guest", lambda: evidence(bridged(virtualization="kvm"))),
+    Case("nvlinks", Word.PROBLEM, "fewer_than_before", once_up(lone(), 18)),
+    Case("nvlinks", Word.ABSENT, "joins_nothing", once_up(lone(), 0)),
+    Case("nvlinks", Word.ABSENT, "joins_nothing", lambda: evidence(lone())),
+    Case("nvlinks", Word.ABSENT, "joins_nothing", lambda: evidence(lone(virtualization="kvm"))),
     Case("nvlinks", Word.UNCHECKED, "not_told", untold),
     Case("nvlinks", Word.ABSENT, "none", lambda: evidence(workstation())),
 ]
