@@ -158,10 +158,22 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What to do after a run: settings to change, and an experiment; `next.*` in the words."""
+    """What to do after a run: settings to change, and an experiment; `next.*` in the words.
+
+    A function makes a setting from that of the run.
+    """
 
     experiment: str
     setting: Mapping[str, Any] = field(default_factory=dict)
+
+    def changes(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings to change after a run with these; none that it had already."""
+        wanted = {
+            name: value(params[name]) if callable(value) else value
+            for name, value in self.setting.items()
+            if name in params
+        }
+        return {name: value for name, value in wanted.items() if value != params[name]}
 
 
 @dataclass(frozen=True, slots=True)

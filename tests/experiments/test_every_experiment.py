@@ -171,7 +171,13 @@ def test_what_is_read_first_and_done_next_exists(experiment):
         assert ENGLISH.has(f"{experiment.id}.next.setting")
         default = MACHINES["a laptop"]
         params = to_json(experiment.params_for(default, quick=False))
-        from_json(experiment.params, {**params, **experiment.next.setting})
+        once = {**params, **experiment.next.changes(params)}
+        from_json(experiment.params, once)
+        assert once != params
+        for _ in range(9):  # followed again and again
+            once |= experiment.next.changes(once)
+        from_json(experiment.params, once)
+        assert not experiment.next.changes(once)
 
 
 def test_what_is_read_first_has_its_mark_in_the_recording(experiment):

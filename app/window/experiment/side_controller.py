@@ -58,13 +58,13 @@ class SideController(QObject):
         buttons = (
             self.doctor_button,
             self.run_button,
+            ActionButton(actions.recording),
             ActionButton(actions.go_there),
             self._stop_button,
             ActionButton(actions.copy_result),
             ActionButton(actions.report, hint="", short=session.words.say("report.short")),
             self._quick_button,
             ActionButton(actions.replay),
-            ActionButton(actions.recording),
             self._live_button,
         )
         self.column = SideColumn(session.words, session.look, buttons)
@@ -177,10 +177,13 @@ class SideController(QObject):
         next_, say = experiment.next, self._model.words.say
         if next_ is None:
             return Further()
-        can_set = next_.setting and self._model.can_run and not self._is_fixed()
+        run_state = self._model.run_state
+        started = run_state.started if run_state is not None else None
+        changes = next_.changes(started.params) if started is not None else {}
+        can_set = changes and self._model.can_run and not self._is_fixed()
         return Further(
             setting_text=say(f"{experiment.id}.next.setting") if can_set else "",
-            setting=next_.setting,
+            setting=changes,
             experiment_text=say(f"{experiment.id}.next.experiment"),
             experiment=next_.experiment,
         )

@@ -47,6 +47,7 @@ EVERY = 5  # rounds; in the others only the largest size is walked
 FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
 POINT_BYTES = 64 * x.MIB  # laid out in 50 ms
 BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
+MOST_POINTS = 16  # for each doubling of the size
 
 
 @x.record
@@ -56,7 +57,7 @@ class Params:
     largest_bytes: int = x.param(
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
     )
-    points_per_octave: int = x.param(4, minimum=1, maximum=16)
+    points_per_octave: int = x.param(4, minimum=1, maximum=MOST_POINTS)
     rounds: int = x.param(15, minimum=1, maximum=50)
     huge_pages: bool = x.param(True)
 
@@ -371,7 +372,7 @@ EXPERIMENT = x.Experiment(
         x.Key("memory_latency_s", "ladder", (RANDOM,)),
         x.Key("in_a_row_latency_s", "fetched_ahead", (IN_A_ROW,)),
     ),
-    next=x.Next("burst-random", {"points_per_octave": 8}),
+    next=x.Next("burst-random", {"points_per_octave": lambda points: min(2 * points, MOST_POINTS)}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
     needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),

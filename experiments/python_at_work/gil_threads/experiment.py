@@ -30,6 +30,7 @@ METHODS = ("serial", "threads", "released", "processes", "processes_started", "s
 SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
 IN_A_ROW = ("serial", "released_serial")
 IN_PROCESSES = ("processes", "processes_started")
+AT_ONCE = (*IN_PROCESSES, "subinterpreters", "released_threads")  # on several cores
 ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # the order of the plot
 ASKED_WORKERS = 4  # in the question
 EARLIER = 0.9  # of its lateness beside one thread
@@ -121,7 +122,11 @@ def _slices(arm: Arm, answer: dict[str, Any]) -> Iterator[Slice]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways round by round; under the lock threads cannot be faster."""
-    found_of = x.spreads(((t.method, t.python), t.wall_s, t.repeat) for t in tables["timings"])
+    at_once = min(params.workers, x.physical_cores(machine) or 1)
+    found_of = x.spreads(
+        (((t.method, t.python), t.wall_s, t.repeat) for t in tables["timings"]),
+        lambda way: at_once if way[0] in AT_ONCE else 1,
+    )
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((t.python for t in tables["timings"] if t.python not in params.pythons), OWN)
     of = {method: found for (method, python), found in found_of.items() if python == own}
@@ -134,10 +139,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     )
     values |= speedups
     if "serial" in of:
-        cores = x.physical_cores(machine) or 1
         values["job_s"] = of["serial"].median / params.workers
         values["made_for_s"] = params.job_s
-        values["perfect_s"] = of["serial"].median / min(params.workers, cores)
+        values["perfect_s"] = of["serial"].median / at_once
     gil = [t.gil for t in tables["timings"] if t.python == own]
     if gil:
         values["gil_enabled"] = int(gil[-1])
@@ -208,8 +212,6 @@ def _limits(params: Params, of: dict[str, x.Spread], machine: x.Machine) -> list
     cores = x.physical_cores(machine) or 1
     if cores < params.workers:
         limits.append("more_workers_than_cores")
-    elif 1 < cores == params.workers < ASKED_WORKERS:
-        limits.append("fewer_than_asked")
     if params.job == "sleep":
         limits.append("sleep_never_runs")
     elif "serial" in of:
@@ -231,12 +233,12 @@ def _falls_short(processes: x.Spread, serial: x.Spread, at_once: int) -> bool:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Use two to four workers, as the cores allow, and every free-threaded Python found."""
+    """Use four workers, as the question does, and every free-threaded Python found."""
     free_threaded = tuple(
         python.name for python in find(free_threaded=True) if python.free_threaded
     )
-    workers = min(ASKED_WORKERS, max(2, x.physical_cores(machine) or 2))
-    return x.shrink(Params(workers=workers, pythons=free_threaded), seconds, FULL_S, job_s=0.005)
+    params = Params(workers=ASKED_WORKERS, pythons=free_threaded)
+    return x.shrink(params, seconds, FULL_S, job_s=0.005)
 
 
 def quick(params: Params) -> Params:

@@ -44,9 +44,14 @@ def bars_like_the_first(run: x.LessonRun) -> x.Spot:
     )
 
 
+def jobs_let_go(run: x.LessonRun) -> bool:
+    """Did threads run side by side, although this Python has the GIL?"""
+    return run.message == SIDE_BY_SIDE and run.values.get("gil_enabled") == 1
+
+
 def threads_ran_side_by_side(run: x.LessonRun) -> bool:
     """Did threads run Python side by side, as without the GIL?"""
-    return run.message == SIDE_BY_SIDE
+    return run.message == SIDE_BY_SIDE and not jobs_let_go(run)
 
 
 def one_core(run: x.LessonRun) -> bool:

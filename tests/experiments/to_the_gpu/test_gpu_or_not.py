@@ -6,6 +6,7 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.comparing import Outcome, paired
+from experiments.core.parameters import to_json
 from experiments.devices.device import Device
 from experiments.to_the_gpu.gpu_or_not import branching, known_speeds, speeds
 from experiments.to_the_gpu.gpu_or_not import experiment as gpu_or_not
@@ -194,7 +195,7 @@ def test_copies_are_timed_from_and_to_ordinary_memory(gpu):
 def test_what_to_do_next_answers_the_question_without_a_gpu(monkeypatch):
     monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
     params = Params(rows=32, columns=16, steps=3, rounds=3)
-    typed = replace(params, **gpu_or_not.EXPERIMENT.next.setting)
+    typed = replace(params, **gpu_or_not.EXPERIMENT.next.changes(to_json(params)))
     asked, answered = (analyse(p, tables_of(p, Bench(HERE)), HERE) for p in (params, typed))
 
     assert asked.limits[:2] == ("gpu_unknown", "way_unknown")

@@ -98,7 +98,7 @@ def test_the_next_setting_goes_into_the_form_and_only_run_is_left_to_press(done)
     before = done.form.params()
     follow(done, ENGLISH.say("gil-threads.next.setting"))
 
-    changed = done.page.model.experiment.next.setting
+    changed = done.page.model.experiment.next.changes({"job_s": before.job_s})
     assert done.form.params().job_s == changed["job_s"] != before.job_s
     assert found(done.page, SideColumn).tab is Tab.SETTINGS
     assert done.page.focusWidget().text() == ENGLISH.say("page.run_again")
