@@ -20,9 +20,10 @@ from app.runs.told import Told, told_in
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import Guess, lesson_run
-from experiments.core.lessons import UNTOLD, Choice, Magnitude, Taught, taught
+from experiments.core.lessons import Choice, Magnitude, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
+from experiments.core.trust import is_told
 from experiments.core.units import digits
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import ALTERED, Recording, read
@@ -289,7 +290,7 @@ def _result(
 def _right(recording: Recording, experiment: Experiment[Any], lesson: Taught) -> float | None:
     """Return the answer that a run gives, None where it gives none."""
     finding, predict = recording.finished.finding, lesson.words.predict
-    if finding is None or finding.message in UNTOLD:
+    if finding is None or not is_told(finding.message, finding.trust):
         return None
     if not isinstance(predict, Choice | Magnitude):
         return None

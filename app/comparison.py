@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from app.report import Judged, number, setting
-from experiments.core.comparing import ENOUGH, Outcome, unpaired
+from experiments.core.comparing import ENOUGH, Outcome, beside_load, held, unpaired
 from experiments.core.declare import Experiment, specs
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
 from experiments.core.statistics import Spread, spreads
+from experiments.core.trust import taken_fraction
 from experiments.core.units import SWITCH, show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -59,7 +60,7 @@ class Compared:
 
     There are no values if the runs have none in common. `cut_short` are the letters of the runs
     that did not complete, `altered` of those whose files were changed since; `disturbed` has, by
-    letter, a large share that other programs used.
+    letter, the share of the processors that others took: no difference is claimed that this makes.
     """
 
     values: tuple[ComparedValue, ...]
@@ -81,6 +82,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         for name in sorted(a.started.params.keys() | b.started.params.keys())
         if a.started.params.get(name) != b.started.params.get(name)
     }
+    taken = {run: taken_fraction(recording.told) for run, recording in (("A", a), ("B", b))}
     findings = {"A": _finding(experiment, a), "B": _finding(experiment, b)}
     found = [finding.values if finding else {} for finding in findings.values()]
     is_known = versions[0] == experiment.version  # older ones keep their finding
@@ -97,21 +99,16 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
             has_ratio = one and not unclear_in and (name in noise or not is_known)
             ratio = other / one if has_ratio else None
             is_judged = name in noise and len(params) < 2
-            verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
+            with beside_load(1 / (1 - max(taken.values()))):
+                verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
         if len(unclear_in) == 2 and verdict in ("higher", "lower"):
             verdict = "unclear"
         if one is not None or other is not None:
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
     values = list(of_one_mind(in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
+    disturbed = {run: fraction for run, fraction in taken.items() if fraction}
     cut_short = "".join(run for run, end in ends.items() if end is not messages.Outcome.COMPLETED)
-    disturbed = {
-        run: fraction
-        for run, recording in (("A", a), ("B", b))
-        for event in recording.events
-        if isinstance(event, messages.Note) and event.key == "machine_was_busy"
-        if isinstance(fraction := event.values.get("others_fraction"), int | float)
-    }
     altered = "".join(run for run, of in (("A", a), ("B", b)) if ALTERED in of.notes)
     return Compared(tuple(values), params, cut_short, disturbed, altered)
 
@@ -199,7 +196,7 @@ def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
 
 
 def _verdict(a: Spread, b: Spread) -> Verdict:
-    found = unpaired(b.samples, a.samples)
+    found = held(unpaired(b.samples, a.samples))
     if found.count < ENOUGH:
         return "too_few"
     match found.outcome:

@@ -20,9 +20,11 @@ from app.report import about, number, setting, when
 from app.runs.library import Kept
 from app.runs.selection import completed
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment, Need, Part, specs
+from experiments.core.declare import Experiment, Need, Part, Value, specs
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
+from experiments.core.trust import Trust, as_trusted
+from experiments.core.units import ABOUT, About
 from experiments.core.words import Words
 from experiments.devices.device import CPU
 from experiments.engine import messages
@@ -62,6 +64,7 @@ def known_numbers(
     for source_id in {name.partition(".")[0] for name in asked}:
         usual = _Usual(catalogue.load(source_id), machine)
         run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        run = run if run and run.trust is Trust.SOLID else None
         for name, value in run.values.items() if run and not usual.departures(run) else ():
             found[f"{source_id}.{name}"] = value
     return {name: found[name] for name in asked if name in found}
@@ -163,11 +166,12 @@ def known_values(
             values.setdefault(part, []).append(
                 KnownValue(
                     label=label + settings,
-                    text=number(words, value.name, found, value.unit, measured),
+                    text=_text(words, value, found, measured),
                     when=since,
                     experiment=experiment.id,
                     unit=value.unit,
                     is_quick=measured.quick,
+                    is_rough=measured.trust is Trust.BUSY,
                     about=about(words, experiment, value.name),
                 )
             )
@@ -196,6 +200,15 @@ def known_values(
         others = [one for one in known if one not in of_part]
         values[place] = _told_apart([*of_part, *others], words)
     return KnownValues(values=values, invitations=invitations, possible=possible)
+
+
+def _text(words: Words, value: Value, found: float, run: Kept) -> str:
+    """Return a number of a run; a busy one gives it only roughly."""
+    said = as_trusted({value.name: found}, run.trust, {value.name: value.unit})[value.name]
+    text = number(words, value.name, said, value.unit, run)
+    if not isinstance(said, About):
+        return text
+    return words.say("map.rough", {"number": text.removeprefix(ABOUT)})
 
 
 def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[str, ...]:
@@ -244,7 +257,10 @@ def _newest(
     fingerprints: Fingerprints,
 ) -> Kept | None:
     some = completed(runs, usual.experiment.id) if fingerprint else ()
-    usual_first = sorted(some, key=lambda run: bool(usual.departures(run)))
+    told = (run for run in some if run.trust is not Trust.DISTURBED)
+    usual_first = sorted(
+        told, key=lambda run: (bool(usual.departures(run)), run.trust is not Trust.SOLID)
+    )
     return next((run for run in usual_first if fingerprints.of(run.path) == fingerprint), None)
 
 

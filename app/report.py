@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
-from app.trust import Badge, badge_of, counted, disturbance, doubts_of
+from app.trust import Badge, badge_of, counted, doubts_of, first_line
 from experiments.core.declare import Experiment, Key, Spec, specs
 from experiments.core.disturbed import counting
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
 from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.trust import Trust, as_trusted
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -23,6 +24,18 @@ from experiments.engine.run_state import RunState
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
 MOST_KEYS = 3
+
+
+class Found(Protocol):
+    """A finding, or a kept run with one."""
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """Its numbers."""
+
+    @property
+    def trust(self) -> Trust:
+        """How far it is to be trusted."""
 
 
 class NamedValue(NamedTuple):
@@ -59,7 +72,8 @@ class Report:
 
     ending: str  # how it ended, unless it completed
     problem: str
-    finding: str  # the verdict; of a disturbed run that it was disturbed
+    lead: str  # said first: who was busy meanwhile, and what that means
+    finding: str  # the verdict; of a disturbed run that it cannot tell
     because: str
     badge: Badge | None  # of a whole run that can tell something
     keys: tuple[KeyNumber, ...]  # of a disturbed run none
@@ -85,23 +99,29 @@ def report(
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
     finding = finished.finding
-    cause = disturbance(words, finding, notes, is_most=2 * disturbed > rows) if finding else ""
+    trust = finding.trust if finding else Trust.SOLID
+    lead = first_line(words, finding, notes) if finding else ""
     doubts = list(doubts_of(words, quick=quick, disturbed=disturbed))
     badge = None
     is_sound = not ending and all(note.key != ALTERED for note in notes)
-    if finding and is_sound and (cause or finding.message not in (CANNOT_TELL, TOO_FEW)):
+    if finding and is_sound and (lead or finding.message not in (CANNOT_TELL, TOO_FEW)):
         beside = counted(words, tables, disturbed)
-        badge = badge_of(words, cause, doubts, quick=quick, beside=beside)
+        badge = badge_of(words, trust, lead, doubts, quick=quick, beside=beside)
     because = f"{experiment.id}.because.{finding.message}" if finding else ""
+    is_told = finding is not None and trust is not Trust.DISTURBED
     return Report(
         ending=ending,
         problem=problem_text(words, problem, experiment.id) if problem else "",
-        finding=verdict(words, experiment, finding, cause) if finding else "",
-        because=cause
-        or (words.say(because, finding.values) if finding and words.has(because) else ""),
+        lead=lead,
+        finding=verdict(words, experiment, finding) if finding else "",
+        because=words.say(because, told_values(experiment, finding))
+        if finding and is_told and words.has(because)
+        else "",
         badge=badge,
-        keys=_key_numbers(words, experiment, finding) if finding and not cause else (),
-        values=named_values(words, experiment, finding.values, finding) if finding else (),
+        keys=_key_numbers(words, experiment, finding) if finding and is_told else (),
+        values=named_values(words, experiment, told_values(experiment, finding), finding)
+        if finding
+        else (),
         remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts))
         if finding
         else (),
@@ -113,11 +133,17 @@ def notes_of_file(recording: Recording) -> list[messages.Note]:
     return [messages.Note(key=key) for key in recording.notes]
 
 
-def verdict(
-    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, cause: str
-) -> str:
-    """Return what a run found; where a `cause` disturbed it, only that it was disturbed."""
-    return words.say("outcomes.was_disturbed") if cause else sentence(words, experiment, finding)
+def verdict(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
+    """Return what a run found; of a disturbed one only that it cannot tell."""
+    if finding.trust is Trust.DISTURBED:
+        return words.say("outcomes.was_disturbed")
+    return sentence(words, experiment, finding)
+
+
+def told_values(experiment: Experiment[Any], finding: Found) -> dict[str, Any]:
+    """Return the values of a finding as they may be said: of a busy run, with "about"."""
+    units = {value.name: value.unit for value in experiment.values}
+    return as_trusted(finding.values, finding.trust, units)
 
 
 def _key_numbers(
@@ -127,9 +153,9 @@ def _key_numbers(
     keys = {key.value: key for key in experiment.keys if key.value in finding.values}
     units = {value.name: value.unit for value in experiment.values}
     names = keys or [name for name in units if name in finding.values]
-    found = []
+    found, values = [], told_values(experiment, finding)
     for name in names:
-        (shown,) = named_values(words, experiment, {name: finding.values[name]}, finding)
+        (shown,) = named_values(words, experiment, {name: values[name]}, finding)
         if any(map(str.isdigit, shown.shown)):
             found.append(KeyNumber(name, shown, keys.get(name)))
     return tuple(found[:MOST_KEYS])
@@ -137,7 +163,8 @@ def _key_numbers(
 
 def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
     """Return a finding in one or two sentences."""
-    return words.say(f"{experiment.id}.findings.{finding.message}", finding.values)
+    values = told_values(experiment, finding)
+    return words.say(f"{experiment.id}.findings.{finding.message}", values)
 
 
 def named_values(
@@ -242,7 +269,7 @@ def _remarks(
         names = ", ".join(label(words, experiment, name) for name in unclear)
         yield words.say(f"outcomes.{why}", {"names": names})
     for key in finding.limits:
-        yield words.say(f"{experiment.id}.limits.{key}", finding.values)
+        yield words.say(f"{experiment.id}.limits.{key}", told_values(experiment, finding))
 
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:

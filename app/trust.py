@@ -1,4 +1,4 @@
-"""How far a run is to be trusted: what disturbed it, and its badge."""
+"""The words of a run's trust (experiments/core/trust.py): the first line, and the badge."""
 
 from __future__ import annotations
 
@@ -7,46 +7,41 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from experiments.core.disturbed import MOSTLY_DISTURBED
+from experiments.core.trust import Trust, doubt
 from experiments.core.words import Words
 from experiments.engine import messages
-
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes of what makes a run doubtful
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
     """How far a whole run is to be trusted."""
 
-    kind: Literal["solid", "quick", "disturbed"]
+    kind: Literal["solid", "quick", "busy", "disturbed"]
     name: str
     beside: str  # how many rounds there were, and how many samples were repeated
     reason: str
 
 
-def disturbance(
-    words: Words,
-    finding: messages.FindingSent,
-    notes: Sequence[messages.Note],
-    *,
-    is_most: bool = False,
-) -> str:
-    """Return what disturbed a run so much that its result may be off, "" for nothing.
-
-    `is_most`: most of its samples were disturbed.
-    """
-    for note in notes:
-        if note.key in DISTURBANCES:
-            return words.say(f"because.{note.key}", note.values)
-    is_most |= finding.message == MOSTLY_DISTURBED
-    return words.say(f"because.{MOSTLY_DISTURBED}") if is_most else ""
+def first_line(words: Words, finding: messages.FindingSent, notes: Sequence[messages.Note]) -> str:
+    """Return who was busy meanwhile and what that means for the result, "" for nothing."""
+    if finding.trust is Trust.SOLID:
+        return ""
+    note = doubt(notes)
+    key, values = (note.key, note.values) if note is not None else (MOSTLY_DISTURBED, {})
+    if finding.trust is Trust.BUSY:
+        return words.say(f"stands.{key}", values)
+    return words.say(f"because.{key}", values)
 
 
-def badge_of(words: Words, cause: str, doubts: Sequence[str], *, quick: bool, beside: str) -> Badge:
-    """Return the badge of a whole run; `cause` is what disturbed it."""
-    kind: Literal["solid", "quick", "disturbed"] = "quick" if quick else "solid"
+def badge_of(
+    words: Words, trust: Trust, cause: str, doubts: Sequence[str], *, quick: bool, beside: str
+) -> Badge:
+    """Return the badge of a whole run; `cause` is its first line."""
+    kind: Literal["solid", "quick", "busy", "disturbed"] = "quick" if quick else "solid"
     reason = tuple(doubts) if quick else (words.say("badges.solid_why"), *doubts)
-    if cause:
-        kind, reason = "disturbed", (cause, *doubts)
+    if trust is not Trust.SOLID:
+        kind = "busy" if trust is Trust.BUSY else "disturbed"
+        reason = (cause, words.say(f"badges.{kind}_why"), *doubts)
     name = words.say(f"badges.{kind}")
     return Badge(kind=kind, name=name, beside=beside, reason=" ".join(reason))
 

@@ -13,7 +13,8 @@ from app.reports.document import Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
 from app.reports.run_report import Draw, RunParts
 from app.runs.library import machine_name
-from experiments.core.lessons import UNTOLD, Explained, Taught
+from experiments.core.lessons import Explained, Taught
+from experiments.core.trust import is_told
 from experiments.core.units import show
 from experiments.core.words import Words
 
@@ -144,7 +145,7 @@ class _Item:
     def _right(self, options: Options) -> int | None:
         """Return the right option; None where the run, or another lesson by now, cannot tell."""
         lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
-        if lesson is None or run is None or run.message in UNTOLD:
+        if lesson is None or run is None or not is_told(run.message, run.trust):
             return None
         today = options_of(lesson.words.predict, self._words)
         if today is None or bool(options.numbers) != bool(today.numbers):

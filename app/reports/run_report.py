@@ -25,7 +25,6 @@ from app.reports.document import (
 from app.reports.privacy import Include, clean, clean_lines
 from app.runs.library import machine_name
 from app.runs.run_notes import RunNotes, read_notes, told_notes
-from app.trust import DISTURBANCES
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.lesson_run import LessonRun, lesson_run
@@ -33,6 +32,7 @@ from experiments.core.lessons import Explained, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.tables import in_words
+from experiments.core.trust import DOUBTS
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -208,13 +208,13 @@ class RunParts:
     def result(self) -> Iterator[Part]:
         """Yield what was found, why, and how far one can trust it."""
         told = self._told
-        yield from (Paragraph(text) for text in (told.ending, told.problem) if text)
+        yield from (Paragraph(text) for text in (told.ending, told.problem, told.lead) if text)
         if told.finding:
             yield Paragraph(told.finding, "strong")
         if told.because:
             yield Paragraph(told.because)
         if (badge := told.badge) is not None:
-            reason = badge.reason.removeprefix(told.because).strip()
+            reason = badge.reason.removeprefix(told.lead).strip()
             said = " · ".join(filter(None, (badge.name, badge.beside)))
             yield Paragraph(f"{said}. {reason}".strip(), "soft")
         if told.keys:
@@ -302,7 +302,7 @@ class RunParts:
         return tuple(
             note_text(self._words, note.key, note.values, self._experiment.id)
             for note in notes
-            if note.key not in (*messages.WAITING, *DISTURBANCES)
+            if note.key not in (*messages.WAITING, *DOUBTS)
         )
 
     def _notes_of_run(self) -> list[messages.Note]:

@@ -31,6 +31,7 @@ from app.runs.run_notes import (
 )
 from app.runs.told import Told, retold
 from experiments.core.problems import Problem, UserError
+from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
@@ -58,6 +59,7 @@ class Kept:
     run_notes: RunNotes
     problem: dict[str, Any] | None
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
+    trust: Trust = Trust.SOLID
     taken_s: float = 0.0  # from its start to its last row
     version: int = 0  # of its experiment
 
@@ -258,12 +260,13 @@ class Library:
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
             version=facts["version"],
+            trust=Trust(facts["trust"]),
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s", "version",
+    "run_notes", "problem", "unclear", "taken_s", "version", "trust",
 )  # fmt: skip
 
 
@@ -299,6 +302,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
             "[]",
             0.0,
             0,
+            str(Trust.SOLID),
         )
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
@@ -307,7 +311,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
     measured = (
         event for event in recording.events if isinstance(event, messages.Row | messages.Frame)
     )
-    started, finding = recording.started, recording.finished.finding
+    started, finding = recording.started, recording.recorded_finding()
     return (
         started.run,
         started.experiment,
@@ -324,6 +328,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         json.dumps(finding.unclear if finding else []),
         max((event.t_s for event in measured), default=0.0),
         started.experiment_version,
+        str(finding.trust if finding else Trust.SOLID),
     )
 
 

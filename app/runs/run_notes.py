@@ -23,7 +23,10 @@ class LeftAs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people add to a run; the guess was made before it, or skipped."""
+    """What people add to a run; the guess was made before it, or skipped.
+
+    Of a run again it is that of the run `guess_before`.
+    """
 
     name: str = ""
     note: str = ""
@@ -31,6 +34,7 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     guess: Guess | None = None
     skipped: bool = False
+    guess_before: str = ""
     left_as: LeftAs | None = None
     asked_again: bool = False  # did the question come back, after a surprise?
 

@@ -12,6 +12,7 @@ from app.runs.library import Kept
 from experiments.core.declare import Experiment
 from experiments.core.parameters import from_json, to_kept_json
 from experiments.core.problems import UserError
+from experiments.core.trust import Trust
 from experiments.engine.messages import Outcome
 from machine.model import Machine
 
@@ -31,11 +32,12 @@ def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine) -> Iterat
 def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:
     """Return the completed runs of an experiment: full ones before quick ones, newest first.
 
-    One whose file was changed since does not count.
+    Those that cannot tell what was asked come last. One whose file was changed since does not
+    count.
     """
     here = runs_of(runs, experiment)
     whole = [run for run in here if run.outcome == Outcome.COMPLETED and not run.is_altered]
-    return sorted(whole, key=lambda run: run.quick)
+    return sorted(whole, key=lambda run: (run.trust is Trust.DISTURBED, run.quick))
 
 
 def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:

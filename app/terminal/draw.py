@@ -72,7 +72,7 @@ class Draw:
     def _drawn(self, view: View, rows: Sequence[Any]) -> RenderableType | None:
         match view:
             case Bars():
-                return self._bars(marks.bars(view, rows), view, logarithmic=False)
+                return self._bars(marks.bars(view, rows, lost=True), view, logarithmic=False)
             case Ruler():
                 return self._bars(marks.bars(view, rows), view, logarithmic=True)
             case Lines():
@@ -90,21 +90,22 @@ class Draw:
         self, bars: Sequence[marks.Bar], view: Bars | Ruler, *, logarithmic: bool
     ) -> RenderableType:
         unit = self._unit(view.table, view.value)
+        lost = self._words.say("plot.no_quiet_sample")
         spreads = [_range(bar.repeats, unit) for bar in bars]
-        numbers = max(len(show(bar.value, unit)) for bar in bars) + max(map(len, spreads))
-        width = self._bar_width(beside=LABEL_WIDTH + numbers + 3 * GAP)
-        length = _scale([bar.value for bar in bars], width, logarithmic=logarithmic)
+        numbers = [lost if bar.is_lost else show(bar.value, unit) for bar in bars]
+        beside = max(map(len, numbers)) + max(map(len, spreads))
+        width = self._bar_width(beside=LABEL_WIDTH + beside + 3 * GAP)
+        values = [0.0 if bar.is_lost else bar.value for bar in bars]
+        length = _scale(values, width, logarithmic=logarithmic)
         column = view.detail if isinstance(view, Bars) else None
         detailed = len({bar.detail for bar in bars}) > 1
         table = _grid()
         table.add_column(max_width=LABEL_WIDTH)
         if logarithmic:
             table.add_row("", Text(self._heading(logarithmic=True), style="dim"))
-        for bar, spread in zip(bars, spreads, strict=True):
+        for bar, value, number, spread in zip(bars, values, numbers, spreads, strict=True):
             label = self._label(bar.label, column, bar.detail if detailed else "")
-            table.add_row(
-                label, _blocks(length(bar.value)), show(bar.value, unit), Text(spread, style="dim")
-            )
+            table.add_row(label, _blocks(length(value)), number, Text(spread, style="dim"))
         return table
 
     def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType | None:
@@ -242,7 +243,7 @@ class Draw:
 
 
 def _range(repeats: Sequence[float], unit: str) -> str:
-    low, high = min(repeats), max(repeats)
+    low, high = min(repeats, default=0.0), max(repeats, default=0.0)
     return "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
 
 

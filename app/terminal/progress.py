@@ -43,6 +43,8 @@ class Follow:
                 if isinstance(event, messages.Progress):
                     left = {"duration": event.left_s or 0.0}
                     said = self._context.words.say("terminal.time_left", left)
+                    if any(note.key == messages.MORE_ROUNDS for note in self.notes):
+                        said = self._context.words.say("page.more_rounds")
                     bar.update(task, completed=event.fraction, left=said)
                 elif isinstance(event, messages.Note):
                     self._note(event)

@@ -42,12 +42,14 @@ def tell(
     if told.ending:
         console.print(words.say("outcomes.partial"))
     console.print()
+    if told.lead:
+        console.print(Text(told.lead))
     console.print(Text(told.finding, style="bold"))
     if told.because:
         console.print(Text(told.because))
     if (badge := told.badge) is not None:
         said = " · ".join(filter(None, (badge.name, badge.beside)))
-        reason = badge.reason.removeprefix(told.because)  # which stands above
+        reason = badge.reason.removeprefix(told.lead)  # which stands above
         console.print(Text(f"{said}. {reason.strip()}".strip(), style="dim"))
     console.print()
     console.print(_table(told.values))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import msgspec
 from rich.text import Text
 
 from app.context import Context, ExitCode, WriteFailed, discard_output
@@ -22,9 +23,11 @@ from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment, specs
+from experiments.core.lesson_run import Guess
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text, to_json
 from experiments.core.problems import UserError
+from experiments.core.trust import Trust
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
@@ -40,6 +43,7 @@ class Ended(NamedTuple):
     finding: messages.FindingSent | None = None
     told: Report | None = None
     tables: Mapping[str, Sequence[Any]] = {}
+    run: str = ""  # its id in the library, "" where it is not kept
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -80,6 +84,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             is_named=lesson is None,  # the lesson has asked it
         )
     if lesson is not None:
+        if guess is not None and ended.run:
+            _keep_guess(context, ended.run, guess)
         lesson.explain(guess, params, ended.tables, ended.finding)
     return ended.code
 
@@ -148,6 +154,9 @@ def measure(
         told = tell(
             context.console, context.words, experiment, tables, finished, quick=quick, notes=notes
         )
+        if _is_disturbed(finished) and context.catalogue.recording(experiment.id) is not None:
+            said = context.words.say("terminal.quiet_run", {"id": experiment.id})
+            context.errors.print(said, style="dim")
     elif finished.problem is not None:
         sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
     code = exit_code(finished)
@@ -159,7 +168,23 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(code, finished.finding, told, tables)
+    is_kept = writer is not None and writer.recorder is not None and not writer.is_lost
+    return Ended(code, finished.finding, told, tables, running.id if is_kept else "")
+
+
+def _keep_guess(context: Context, run_id: str, guess: Guess) -> None:
+    """Keep a prediction with its run; trouble is told, and the explanation goes on."""
+    try:
+        kept = next((each for each in context.library.runs() if each.run == run_id), None)
+        if kept is not None:
+            notes = msgspec.structs.replace(kept.run_notes, guess=guess)
+            context.library.describe(kept, notes)
+    except UserError as trouble:
+        context.complain(trouble.problem)
+
+
+def _is_disturbed(finished: messages.Finished) -> bool:
+    return finished.finding is not None and finished.finding.trust is Trust.DISTURBED
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:

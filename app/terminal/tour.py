@@ -41,7 +41,8 @@ def run(context: Context) -> ExitCode:
             return ended.code
         worst = max(worst, ended.code)
         if (told := ended.told) is not None and told.finding:
-            found.append((question, f"{told.finding} {told.because}".strip()))
+            said = " ".join(filter(None, (told.lead, told.finding, told.because)))
+            found.append((question, said))
     if found:
         console.print()
         console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.checkup.order import Order
 from experiments.checkup.result import Result, Row
 from experiments.core.declare import Experiment
+from experiments.core.trust import DOUBTS
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from machine.system.surroundings import Surroundings
 
 UNDOUBTED = ("measured", "no_expectation")  # reasons of rows that may serve as a reference
-DISTURBANCES = ("machine_was_busy", "time_was_stolen", "gpu_is_shared")
+DISTURBANCES = (*DOUBTS, "gpu_is_shared")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from experiments.checkup.result import Expected, Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.comparing import ENOUGH, paired, unpaired
 from experiments.core.statistics import spread
+from experiments.core.trust import taken_fraction
 from machine.model import is_guest
 
 LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and a distance
@@ -114,7 +115,9 @@ def timed(
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
     word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
     reason = "measured" if held else "no_expectation"
-    excuse = _excuse(evidence, runs, part) if word in (Word.LOOK, Word.PROBLEM) else None
+    excuse = None
+    if word in (Word.LOOK, Word.PROBLEM) and not _stands(held, word, runs):
+        excuse = _excuse(evidence, runs, part)
     if excuse is not None:
         word, (reason, told) = Word.UNCHECKED, excuse
         found |= told
@@ -164,6 +167,14 @@ def unrun(rule: Rule, evidence: Evidence, part: str, device: str = "") -> Row | 
 def whole(runs: Iterable[Ran]) -> list[Ran]:
     """Return the runs that came to their end."""
     return [run for run in runs if run.is_whole]
+
+
+def _stands(held: Iterable[Expected], word: Word, runs: Iterable[Ran]) -> bool:
+    """Is a result so low that the load of other programs alone cannot have made it?"""
+    taken = max((taken_fraction(run.notes) for run in runs), default=0.0)
+    low = [(each.high, each.floor if word is Word.PROBLEM else each.ok) for each in held]
+    is_beyond = (high is not None and line and high / (1 - taken) < line for high, line in low)
+    return bool(taken) and any(is_beyond)
 
 
 def _excuse(

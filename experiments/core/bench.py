@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import os
 import random
@@ -41,6 +42,11 @@ def _at_once() -> str:
     return ""
 
 
+def _no_more() -> bool:
+    """Be content with the rounds that were planned."""
+    return False
+
+
 class Bench:
     """What `measure` may ask for. A test hands it a clock and a stop of its own."""
 
@@ -60,6 +66,7 @@ class Bench:
         self.now_s = clock
         self._watch, self._quietest = watch, quietest
         self.before_turns: Callable[[], str] = _at_once  # called once; names the first arm, or ""
+        self.wants_more: Callable[[], bool] = _no_more  # asked after the last round
         self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
 
     def check_stop(self) -> None:
@@ -110,19 +117,21 @@ class Bench:
         """Yield every arm once a round, each round shuffled, so that drift favours none.
 
         An arm whose turn was disturbed comes again at once, twice at most, and a quarter more turns
-        at most in all.
+        at most in all. Rounds beyond the last come as long as `wants_more` says so.
         """
         before, self.before_turns = self.before_turns, _at_once
         first = before()
         order, total = random.Random(SEED), len(arms) * rounds
         left = math.ceil(total * MORE_FRACTION)
         try:
-            for number in range(rounds):
+            for number in itertools.count():
+                if number >= rounds and not self.wants_more():
+                    break
                 turns = order.sample(arms, len(arms))
                 if number == 0 and first:
                     _begin_with(first, arms, turns)
                 for place, arm in enumerate(turns):
-                    turn = Arm(number, (number * len(arms) + place) / total)
+                    turn = Arm(number, min(1.0, (number * len(arms) + place) / total))
                     for again in range(AGAIN + 1):
                         self.check_stop()
                         self._losses = []

@@ -10,12 +10,14 @@ Where a sample is 0 or less, the differences are compared in place of the ratios
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import TypeVar
@@ -52,6 +54,31 @@ class Ratio:
     count: int  # rounds; of two runs, samples of the one with fewer
     outcome: Outcome
     is_above: bool  # is the one's figure the larger, as far as one can tell?
+
+
+_slower: ContextVar[float] = ContextVar("slower", default=1.0)
+
+
+@contextlib.contextmanager
+def beside_load(factor: float) -> Iterator[None]:
+    """Let `held` count as a difference only what lies beyond this factor."""
+    before = _slower.set(factor)
+    yield
+    _slower.reset(before)
+
+
+def held(found: Ratio, hampered: int = 0) -> Ratio:
+    """Return a comparison as it may be claimed beside the load of other programs.
+
+    `hampered`: above 0 load raises the one's figure more than the other's, below 0 less. It
+    cannot have made a difference that it works against.
+    """
+    factor = _slower.get()
+    if factor <= 1 or found.outcome is not Outcome.DIFFERS:
+        return found
+    is_beyond = found.low > factor if found.is_above else found.high * factor < 1
+    is_against = hampered < 0 if found.is_above else hampered > 0
+    return found if is_beyond or is_against else replace(found, outcome=Outcome.UNKNOWN)
 
 
 def paired(

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from experiments.core.declare import Tables
 from experiments.core.disturbed import counting
+from experiments.core.trust import Trust
 from machine.model import Machine
 from machine.record import record
 
@@ -35,6 +36,7 @@ class LessonRun:
     values: Mapping[str, float] = field(default_factory=dict)
     limits: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
+    trust: Trust = Trust.SOLID
 
 
 @record
@@ -56,4 +58,5 @@ def lesson_run(params: Any, tables: Tables, machine: Machine, finding: Any) -> L
         values=dict(finding.values),
         limits=tuple(finding.limits),
         unclear=tuple(finding.unclear),
+        trust=finding.trust,
     )

@@ -19,11 +19,10 @@ import msgspec
 
 from experiments.core.declare import Experiment, specs
 from experiments.core.diagram import Diagram, read_diagram
-from experiments.core.disturbed import MOSTLY_DISTURBED
 from experiments.core.lesson_run import Guess, LessonRun
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.trust import Trust, as_trusted, is_told
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
@@ -31,7 +30,6 @@ from machine.convert import convert
 from machine.model import Machine
 
 MODULE = "lesson"
-UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # findings that explain nothing
 LIKELY = 10.0  # the right order of magnitude
 MOST_CODE_LINES = 12
 
@@ -256,6 +254,7 @@ class Taught:
         """Return all that the texts may name: values of the run, numbers, and the guess."""
         numbers = getattr(self._functions, "numbers", None)
         named = {**run.values, **(numbers(run, guess) if numbers else {})}
+        named = as_trusted(named, run.trust)
         if guess is not None:
             named["guess"] = self.told(guess)
         return named
@@ -292,6 +291,8 @@ class Taught:
 
     def judge(self, guess: Guess, run: LessonRun) -> Mark | None:
         """Hold a guess against what was measured; None where that is unknown."""
+        if run.trust is Trust.DISTURBED:
+            return None
         predict, right = self.words.predict, self.right(run)
         if right is None:
             return None
@@ -304,7 +305,7 @@ class Taught:
 
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
         """Return the explanation of a run; None where nobody can tell, or a number is missing."""
-        if run.message in UNTOLD:
+        if not is_told(run.message, run.trust):
             return None
         explain, values = self.words.explain, self.values(run, guess)
         held = [each for each in explain.branches if self.call(each.when, run)]

@@ -1,12 +1,13 @@
 """What a view shows of its table: the statistic of every group, every repeat as a dot.
 
-Disturbed repeats are dots of their own and outside of every statistic, so a group of them alone has
-none.
+Disturbed repeats are dots of their own and outside of every statistic. A group of them alone has
+none, and keeps its name where a view asks for it (`lost`).
 Pure: the window draws these marks, large and as stamps, and the terminal prints them.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ class Bar:
     rounds: tuple[int, ...] = ()  # of each repeat, from 0; none where rows do not say it
     disturbed: tuple[float, ...] = ()
 
+    @property
+    def is_lost(self) -> bool:
+        """Is there no quiet sample of it? Then its value is NaN."""
+        return not self.repeats
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -61,8 +67,11 @@ class Lane:
     slices: tuple[tuple[float, float], ...]
 
 
-def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
-    """Return a bar for each label and detail; a ruler's pins from the least to the greatest."""
+def bars(view: Bars | Ruler, rows: Sequence[Any], *, lost: bool = False) -> list[Bar]:
+    """Return a bar for each label and detail; a ruler's pins from the least to the greatest.
+
+    With `lost` those are among them that have no quiet sample.
+    """
     disturbed = _groups(view, [row for row in rows if loss_of(row)], view.value)
     summary, rows = _STATISTICS[view.statistic], counting(rows)
     groups = _groups(view, rows, view.value)
@@ -83,6 +92,9 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
         )
         for key, repeats in groups.items()
     ]
+    if lost:
+        gone = {key: of for key, of in disturbed.items() if key not in groups}
+        found += [Bar(*key, math.nan, (), (), tuple(of)) for key, of in gone.items()]
     if isinstance(view, Ruler):
         return sorted(found, key=lambda bar: bar.value)
     order = view.order
@@ -108,8 +120,8 @@ def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
     return [row for row in rows if str(getattr(row, view.series)) in view.only]
 
 
-def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
-    """Return a line for each series."""
+def lines(view: Lines, rows: Sequence[Any], *, lost: bool = False) -> list[Line]:
+    """Return a line for each series; with `lost` also where it has no quiet sample."""
     groups: dict[str, dict[object, list[Dot]]] = {}
     disturbed: dict[str, list[Dot]] = {}
     for row in shown(view, rows):
@@ -120,6 +132,8 @@ def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
             disturbed.setdefault(series, []).append(dot)
         else:
             groups.setdefault(series, {}).setdefault(point, []).append(dot)
+    if lost:
+        groups |= {series: {} for series in disturbed if series not in groups}
     in_turn = sorted(groups.items(), key=lambda group: _place(group[0], view.order))
     return [
         _line(series, points.values(), view.statistic, disturbed.get(series, ()))

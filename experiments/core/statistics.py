@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from experiments.core.comparing import ENOUGH, LEVEL, WITHIN, Outcome, Ratio, family, paired
+from experiments.core.comparing import ENOUGH, LEVEL, WITHIN, Outcome, Ratio, family, held, paired
 
 K = TypeVar("K", bound=Hashable)
 
@@ -19,13 +19,18 @@ FEW = 8  # with fewer samples than this the whole range is the spread
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Repeats of one thing: their median, the interval of most of them, and each by its round."""
+    """Repeats of one thing: their median, the interval of most of them, and each by its round.
+
+    `busy_cores` is how many cores the thing keeps busy: the more, the more the load of other
+    programs raises its time. Of a rate, which load lowers, it stands with a minus.
+    """
 
     median: float
     low: float
     high: float
     count: int
     by_round: Mapping[int, float] = field(default_factory=dict, compare=False)
+    busy_cores: int = 1
 
     @property
     def samples(self) -> tuple[float, ...]:
@@ -36,7 +41,8 @@ class Spread:
         """Compare round by round, in the rounds that both have."""
         both = sorted(self.by_round.keys() & other.by_round.keys())
         ones, others = ([each.by_round[n] for n in both] for each in (self, other))
-        return paired(ones, others, level=level, within=within)
+        found = paired(ones, others, level=level, within=within)
+        return held(found, self.busy_cores - other.busy_cores)
 
     def differs_from(self, other: Spread) -> bool:
         """Is it clear that the two differ?"""
@@ -62,18 +68,25 @@ def spread(samples: Iterable[float]) -> Spread | None:
     return _spread(dict(enumerate(samples)))
 
 
-def spreads(samples: Iterable[tuple[K, float] | tuple[K, float, int]]) -> dict[K, Spread]:
+def spreads(
+    samples: Iterable[tuple[K, float] | tuple[K, float, int]],
+    busy_cores: Callable[[K], int] = lambda _: 1,
+) -> dict[K, Spread]:
     """Return the spread of each kind; every sample comes with its kind, and with its round.
 
     Of several samples of a kind in one round their median counts. Without rounds the samples of a
-    kind are those of round 0, 1, 2, ...
+    kind are those of round 0, 1, 2, ... `busy_cores` tells of a kind what Spread does.
     """
     of: dict[K, dict[int, list[float]]] = {}
     for kind, sample, *number in samples:
         rounds = of.setdefault(kind, {})
         rounds.setdefault(number[0] if number else len(rounds), []).append(sample)
     middles = {k: {n: statistics.median(s) for n, s in each.items()} for k, each in of.items()}
-    return {kind: found for kind, each in middles.items() if (found := _spread(each))}
+    return {
+        kind: replace(found, busy_cores=busy_cores(kind))
+        for kind, each in middles.items()
+        if (found := _spread(each))
+    }
 
 
 def _spread(by_round: Mapping[int, float]) -> Spread | None:

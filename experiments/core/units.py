@@ -12,6 +12,14 @@ import re
 
 SWITCH = "switch"  # 1 for on, 0 for off
 DURATION = "duration"  # seconds, of a whole run
+ABOUT = "about "
+
+
+class About(float):
+    """A number of which the first two digits hold; it is shown as "about 250 ms"."""
+
+    __slots__ = ()
+
 
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -37,6 +45,8 @@ _UNITS = (
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
 _PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
+
+_NO_DIGITS = re.compile(r"(?<=\.)(\d*?[1-9])0+(?!\d)")  # of 1.90 ms, where 1.9 was meant
 
 _COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
 
@@ -68,6 +78,9 @@ def unit_of(name: str) -> str:
 
 def show(value: float, unit: str = "") -> str:
     """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
+    if isinstance(value, About):
+        rough = show(float(f"{value:.1e}"), unit)
+        return ABOUT + _NO_DIGITS.sub(r"\1", rough)
     if unit == "s":
         return _show_time(value)
     if unit == DURATION:

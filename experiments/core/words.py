@@ -140,7 +140,7 @@ def words_files(folder: Path, language: str = ENGLISH) -> Iterator[Path]:
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
     """Return a text with values filled in; a placeholder without one stays."""
-    return text.format_map(_Shown(values))
+    return text.format_map(_Shown(values)).replace(units.ABOUT * 2, units.ABOUT)
 
 
 def _sections(text: str) -> dict[str, str]:

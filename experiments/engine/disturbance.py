@@ -53,12 +53,15 @@ class Disturbance:
         meanwhile = zip(self._start, before, _Used.now(), strict=True)
         self._start = _Used(*(start + now - then for start, then, now in meanwhile))
 
-    def notes(self) -> Iterator[Note]:
+    def notes(self, *, still_runs: bool = False) -> Iterator[Note]:
         """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`.
 
         And `program_was_busy`, where the window or the terminal that shows the run took much.
+        `still_runs`: some of the run's own children may not have been waited for.
         """
         before, after = self._start, _Used.now()
+        if still_runs:
+            after = after._replace(own_s=after.own_s + _children_s())
         total_s = (after.clock_s - before.clock_s) * (os.cpu_count() or 1)
         busy_s = after.busy_s - before.busy_s
         program_s = after.program_s - before.program_s
@@ -129,6 +132,18 @@ class _Used(NamedTuple):
             own.user + own.system + own.children_user + own.children_system + unwaited.used_s(),
             _program_s(),
         )
+
+
+def _children_s() -> float:
+    """Return what the living children of this process, and theirs, have used."""
+    import psutil
+
+    used_s = 0.0
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            times = child.cpu_times()  # with those of its own children that have ended
+            used_s += sum(times[:4])
+    return used_s
 
 
 def _program_s() -> float:

@@ -9,7 +9,7 @@ import math
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from experiments.core.declare import Experiment, Frame, Note, Progress, specs
 from experiments.core.disturbed import CAN_WATCH, mark, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
+from experiments.core.trust import is_told, taken_fraction
 from experiments.devices.conditions import others_on
 from experiments.devices.device import device_of, number_alike, uses_gpu
 from experiments.engine import messages
@@ -40,6 +41,7 @@ Go = Callable[[float], messages.Go | None]  # waits so many seconds for it
 
 FRAMES_PER_S = 30
 LOOK_S = 0.01  # between two looks for a stop, while a run is held
+MOST_TIMES = 2.0  # as long as planned, where a busy machine needs more rounds
 MEMORY_SHARE = 0.9  # of what is free; beyond it the run gets a MemoryError, not the machine a jam
 
 
@@ -75,6 +77,8 @@ def measure(
         if is_on_gpu:  # this process has not used a GPU yet
             send(messages.Note(key="loading_gpu_libraries"))
         run = _Run(experiment, params, bench, send)
+        if not command.quick:
+            bench.wants_more = run.wants_more
         if command.hold:
             bench.before_turns = functools.partial(run.hold, go)
         return run.finished()
@@ -94,6 +98,7 @@ class _Run:
         self._has_told_others = False
         self._estimate = Estimate()
         self._disturbance, self._sleep = Disturbance(), Sleep()
+        self._planned_s, self._more = 0.0, 0  # when the planned rounds had ended; rounds since
 
     def finished(self) -> messages.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
@@ -112,10 +117,36 @@ class _Run:
             outcome = messages.Outcome.STOPPED
         finding = None
         if self._rows or outcome is messages.Outcome.COMPLETED:
-            for note in self._disturbance.notes():  # nothing else can have been disturbed
+            notes = list(self._disturbance.notes())
+            for note in notes:  # nothing else can have been disturbed
                 self._tell(note)
-            finding = analysed(self._experiment, self._params, self._tables, self._bench.machine)
+            finding = self._analysed(notes)
         return messages.Finished(outcome=outcome, finding=finding)
+
+    def _analysed(self, notes: Iterable[Note]) -> messages.FindingSent:
+        machine = self._bench.machine
+        return analysed(self._experiment, self._params, self._tables, machine, notes)
+
+    def wants_more(self) -> bool:
+        """Are more rounds worth their time: is the machine busy, and nothing can be told yet?
+
+        They may take as long as the run has taken before them.
+        """
+        now_s = self._elapsed_s()
+        self._planned_s = self._planned_s or now_s
+        round_s = (now_s - self._planned_s) / self._more if self._more else 0.0
+        if now_s + round_s > MOST_TIMES * self._planned_s:
+            return False
+        notes = list(self._disturbance.notes(still_runs=True))
+        if not taken_fraction(notes):
+            return False
+        found = self._analysed(notes)
+        if is_told(found.message, found.trust):
+            return False
+        if not self._more:
+            self._tell(Note(messages.MORE_ROUNDS))
+        self._more += 1
+        return True
 
     def hold(self, go: Go) -> str:
         """Wait until the run may go on, and return with which arm. Raises StopRequested.

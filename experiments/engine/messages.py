@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from experiments.core.disturbed import Loss
+from experiments.core.trust import Trust
 from machine.text import escaped
 
 VERSION = 1
@@ -27,6 +28,7 @@ REASON_LIMIT = 300  # characters
 RUN_FORMAT = "coreopsis.run"
 WAITING = ("waiting_for_machine", "waiting_for_stopped")  # notes of who waits for another run
 HELD = "held"  # a note: all is ready for the first turn, which waits for `go`
+MORE_ROUNDS = "more_rounds"  # the note that a busy machine needs them
 
 Cell = float | int | str | bool | None
 
@@ -206,6 +208,7 @@ class FindingSent(Message, frozen=True, omit_defaults=True):
     values: dict[str, float]
     limits: list[str]
     unclear: list[str] = []  # values whose arms do not part; left out where there are none
+    trust: Trust = Trust.SOLID  # left out where all of it stands
 
     def clear_values(self) -> dict[str, float]:
         """Return the values that may be drawn: those that are not unclear."""

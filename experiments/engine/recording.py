@@ -23,6 +23,8 @@ from experiments.core.declare import Experiment, Finding, Tables
 from experiments.core.disturbed import MOSTLY_DISTURBED, counting, mark
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
+from experiments.core.trust import Noted, Trust, taken_fraction, weigh
+from experiments.core.ways import is_one_lost
 from experiments.engine import messages
 from experiments.engine.report_file import SEEN_BYTES, carried, is_report
 from experiments.engine.seal import Seal
@@ -115,6 +117,18 @@ class Recording:
                 known=experiment.version,
             ) from None
 
+    def recorded_finding(self) -> messages.FindingSent | None:
+        """Return what was found when it ran; an old file does not say how far that stands."""
+        finding = self.finished.finding
+        if finding is not None and finding.trust is Trust.SOLID and taken_fraction(self.told):
+            return msgspec.structs.replace(finding, trust=Trust.DISTURBED)
+        return finding
+
+    @property
+    def told(self) -> list[messages.Note]:
+        """What was noted during the run."""
+        return [event for event in self.events if isinstance(event, messages.Note)]
+
     def only_round(self, number: int) -> Recording:
         """Return the run as if one round of it had been measured; tables without rounds whole."""
         rows = {
@@ -132,8 +146,8 @@ class Recording:
         tables = self.tables(experiment)
         is_whole = self.finished.outcome is messages.Outcome.COMPLETED
         if experiment.is_own or not (is_whole or any(tables.values())):
-            return self.finished.finding
-        return analysed_later(experiment, self.started, tables)
+            return self.recorded_finding()
+        return analysed_later(experiment, self.started, tables, self.told)
 
 
 def as_record(row: messages.Row, record: type[R]) -> R:
@@ -143,39 +157,51 @@ def as_record(row: messages.Row, record: type[R]) -> R:
 
 
 def analysed(
-    experiment: Experiment[Any], params: object, tables: Tables, machine: Machine
+    experiment: Experiment[Any],
+    params: object,
+    tables: Tables,
+    machine: Machine,
+    notes: Iterable[Noted] = (),
 ) -> messages.FindingSent:
-    """Return what `analyse` says of the rows that were not disturbed. Raises what it raises.
+    """Return what `analyse` says of the rows that were not disturbed, and how far that stands.
 
-    Where most rows of the rounds were, what is left may lack a whole way: nobody can tell then.
+    Where no sample of a way is left, nobody can tell. Raises what `analyse` raises.
     """
     left = {name: counting(rows) for name, rows in tables.items()}
-    rounds = [name for name, rows in tables.items() if rows and hasattr(rows[0], "repeat")]
-    is_most = any(len(tables[name]) > 2 * len(left[name]) for name in rounds)
-    if is_most or (any(tables.values()) and not any(left.values())):
-        return sent(Finding(MOSTLY_DISTURBED))
-    return sent(experiment.analyse(params, left, machine))
+
+    def analyse() -> Finding:
+        rounds = [name for name, rows in tables.items() if rows and hasattr(rows[0], "repeat")]
+        is_lost = any(is_one_lost(experiment.plots, name, tables[name]) for name in rounds)
+        if is_lost or (any(tables.values()) and not any(left.values())):
+            return Finding(MOSTLY_DISTURBED)
+        return experiment.analyse(params, left, machine)
+
+    return sent(*weigh(analyse, taken_fraction(notes)))
 
 
 def analysed_later(
-    experiment: Experiment[Any], started: messages.Started, tables: Tables
+    experiment: Experiment[Any],
+    started: messages.Started,
+    tables: Tables,
+    notes: Iterable[Noted] = (),
 ) -> messages.FindingSent | None:
     """Return what `analyse` says of the tables of a run; None where it cannot say anything."""
     try:
         params = from_json(experiment.params, started.params, check_choices=False)
-        return analysed(experiment, params, tables, machine_from_json(started.machine))
+        return analysed(experiment, params, tables, machine_from_json(started.machine), notes)
     except Exception:  # a partial or foreign run must open, whatever analyse makes of it
         log.warning("cannot analyse run %s", started.run, exc_info=True)
         return None
 
 
-def sent(finding: Finding) -> messages.FindingSent:
+def sent(finding: Finding, trust: Trust = Trust.SOLID) -> messages.FindingSent:
     """Return a finding as it crosses the wire."""
     return messages.FindingSent(
         message=finding.message,
         values=dict(finding.values),
         limits=list(finding.limits),
         unclear=list(finding.unclear),
+        trust=trust,
     )
 
 

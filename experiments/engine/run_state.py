@@ -82,5 +82,5 @@ class RunState:
         is_new = self.rows != self._analysed_rows
         if self.started is not None and is_new and not self.experiment.is_own:
             self._analysed_rows = self.rows
-            self._finding = analysed_later(self.experiment, self.started, self.tables)
+            self._finding = analysed_later(self.experiment, self.started, self.tables, self.notes)
         return self._finding

@@ -12,6 +12,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.disturbed import Loss, mark
 from experiments.core.statistics import TOO_FEW
+from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst
@@ -137,8 +138,9 @@ GIL_VALUES = {"serial_s": 2.0, "threads_s": 2.1, "processes_s": 1.0, "workers": 
 
 def told(values=(), unclear=(), message=TURNS, rows=(), outcome="completed", **more):
     finding = messages.FindingSent(
-        message=message, values=dict(values), limits=[], unclear=list(unclear)
-    )
+        message=message, values=dict(values), limits=[], unclear=list(unclear),
+        trust=more.pop("trust", Trust.SOLID),
+    )  # fmt: skip
     finished = messages.Finished(outcome=messages.Outcome(outcome), finding=finding)
     given = {"tables": {"timings": list(rows)}, "quick": False, **more}
     return report(ENGLISH, given.pop("of", GIL), finished, **given)
@@ -205,25 +207,36 @@ def test_a_run_that_is_not_whole_has_its_ending_and_no_badge(outcome):
     assert shown.remarks == (ENGLISH.say("outcomes.one_disturbed"),)
 
 
-@pytest.mark.parametrize(
-    "disturbed",
-    [
-        {"notes": [BUSY]},
-        {"notes": [messages.Note(key="time_was_stolen", values={"stolen_fraction": 0.3})]},
-        {"message": "mostly_disturbed"},
-        {"rows": [Sampled(), *[mark(Sampled(), Loss(0.5, 1))] * 2]},
-    ],
-    ids=str,
-)
-def test_a_disturbed_run_says_only_that_it_was_disturbed(disturbed):
-    shown = told(GIL_VALUES, **disturbed)
+TAKEN = [BUSY, messages.Note(key="time_was_stolen", values={"stolen_fraction": 0.3})]
+
+
+@pytest.mark.parametrize("note", TAKEN, ids=str)
+def test_a_disturbed_run_says_first_who_took_the_processors_and_claims_nothing(note):
+    shown = told(GIL_VALUES, notes=[note], trust=Trust.DISTURBED)
 
     assert shown.finding == ENGLISH.say("outcomes.was_disturbed")
     assert shown.badge.kind == "disturbed"
-    assert shown.because.startswith("Because ")
-    assert shown.badge.reason.startswith(shown.because)
-    assert shown.keys == ()
+    assert shown.lead == ENGLISH.say(f"because.{note.key}", note.values)
+    assert shown.badge.reason.startswith(shown.lead)
+    assert (shown.because, shown.keys) == ("", ())
     assert len(shown.values) == len(GIL_VALUES)  # to be looked at all the same
+
+
+@pytest.mark.parametrize("note", TAKEN, ids=str)
+def test_a_busy_run_claims_what_stands_with_rough_numbers(note):
+    shown = told(GIL_VALUES, notes=[note], trust=Trust.BUSY)
+
+    assert shown.lead == ENGLISH.say(f"stands.{note.key}", note.values)
+    assert shown.finding != ENGLISH.say("outcomes.was_disturbed")
+    assert shown.badge.kind == "busy"
+    assert shown.because
+    assert all(key.shown.shown.startswith("about ") for key in shown.keys)
+    exact = {each.label: each.shown for each in told(GIL_VALUES).values}
+    rough = {each.label: each.shown for each in shown.values}
+    assert (
+        rough[ENGLISH.say("gil-threads.values.workers")]
+        == exact[ENGLISH.say("gil-threads.values.workers")]
+    )
 
 
 # --- how long ago ---------------------------------------------------------------------------

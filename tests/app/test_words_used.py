@@ -83,8 +83,8 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
-        case "notes" | "because" | "badges" | "preflight":
-            return name in constants() or key in constants()
+        case "notes" | "because" | "stands" | "badges" | "preflight":
+            return bool({name, key, name.removesuffix("_why")} & constants())
         case "glossary":
             return name in used_terms()
         case "doctor":

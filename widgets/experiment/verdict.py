@@ -16,7 +16,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 SHORT = 16  # words of a verdict that can be large
-SIGNS = {"solid": "✓", "quick": "≈", "disturbed": "!"}
+SIGNS = {"solid": "✓", "quick": "≈", "busy": "~", "disturbed": "!"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,7 @@ class BadgeText:
 class Verdict:
     """What a run found; what is missing is not shown."""
 
+    lead: str = ""  # said first, in one line
     verdict: str = ""
     because: str = ""
     badge: BadgeText | None = None
@@ -53,11 +54,12 @@ class VerdictBlock(QWidget):
         self._head = QWidget()
         badge_row = FlowLayout(self._badge, self._beside)
         self._head.setLayout(column(badge_row, self._reason))
+        self._lead = TermLabel(glossary, look, "soft")
         self._verdict = TermLabel(glossary, look, "verdict")
         self._because = TermLabel(glossary, look)
         self._cards = KeyCards()
         self._cards.key_pointed.connect(self.key_pointed)
-        words = column(self._verdict, self._because, space=2 * STEP)
+        words = column(self._lead, self._verdict, self._because, space=2 * STEP)
         self.setLayout(column(self._head, words, self._cards, space=3 * STEP))
 
     def show_verdict(self, shown: Verdict) -> None:
@@ -73,6 +75,7 @@ class VerdictBlock(QWidget):
             self._beside.setVisible(bool(badge.beside))
         self._reason.say(badge.reason if badge is not None else "")
         self._show_reason(shown=False)
+        self._lead.say(shown.lead)
         is_short = len(shown.verdict.split()) <= SHORT
         set_role(self._verdict, "verdict" if is_short else "head")
         self._verdict.say(_in_lines(shown.verdict) if is_short else shown.verdict)

@@ -33,6 +33,7 @@ class Explanation(QWidget):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look, self._to = words, look, ""
+        self._lead = label("", "soft", wrap=True)
         self._headline = label("", "lesson-head", wrap=True)
         self._text, self._answer, self._confirm, self._limit, self._ask = (
             Paragraph(look) for _ in range(5)
@@ -58,7 +59,7 @@ class Explanation(QWidget):
             self._sources,
         )
         self._rest.setLayout(column(*parts, space=4 * STEP))
-        self.setLayout(column(self._headline, self._rest, space=4 * STEP))
+        self.setLayout(column(self._lead, self._headline, self._rest, space=4 * STEP))
 
     def show_explained(
         self,
@@ -68,14 +69,18 @@ class Explanation(QWidget):
         to: str = "",
         title: str = "",
         sources: Sequence[Source] = (),
+        lead: str = "",
     ) -> None:
         """Replace what is shown; None says that this run explains nothing.
 
+        `lead` is said first: who was busy meanwhile.
         `view` is the title of the confirming view; `to` and `title` are the id and the question of
         the experiment that comes next. Without them there is no link.
         """
         say = self._words.say
         self._rest.setVisible(told is not None)
+        self._lead.setText(unbroken(lead))
+        self._lead.setVisible(bool(lead))
         self._headline.setText(unbroken(told.headline if told else say("lesson.cannot_tell")))
         if told is None:
             return

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.own_experiments import UNEXAMINED
-from app.report import number
+from app.report import number, told_values
 from app.runs.library import Kept
 from app.runs.selection import completed, expected_s, runs_here
 from app.window.core.availability import Entry
@@ -15,6 +15,7 @@ from app.window.core.session import Session
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
+from experiments.core.trust import Trust
 from experiments.core.views import Bars
 from experiments.engine import messages
 from experiments.engine.recording import read
@@ -88,7 +89,7 @@ def _state(entry: Entry | None, run: Kept | None, session: Session) -> State:
         return State.UNKNOWN
     if session.context.has_fake_machine:
         return State.FROM_FILE
-    if run is not None and _is_completed(run):
+    if run is not None and _is_completed(run) and run.trust is not Trust.DISTURBED:
         return State.MEASURED
     if entry.need is not None:
         return State.NOT_HERE
@@ -114,9 +115,12 @@ def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept |
     topic = words.say(f"{experiment_id}.topic")
     if entry is None:
         return topic
-    if run is not None and words.has(f"{experiment_id}.in_short"):
+    if run is not None and run.trust is Trust.DISTURBED:
+        return words.say("outcomes.was_disturbed")
+    if entry is not None and run is not None and words.has(f"{experiment_id}.in_short"):
         unclear = {name: number(words, name, 0.0, "", run) for name in run.unclear}
-        result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
+        values = {**told_values(entry.experiment, run), **unclear}
+        result = words.say(f"{experiment_id}.in_short", values)
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
             listing = Listing(words, session.catalogue, session.entries)
             changed = listing.changed(experiment_id, run.params, quick=run.quick)

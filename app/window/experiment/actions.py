@@ -125,7 +125,9 @@ class ExperimentActions(QObject):
         way_back = "page.latest_run" if model.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
-        _allow(self.recording, model.recording is not None and loaded is None)
+        instead = has_end and model.is_disturbed and not is_opened
+        self.recording.setText(say("page.quiet_run" if instead else "page.show_recording"))
+        _allow(self.recording, model.recording is not None and (loaded is None or instead))
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)

@@ -25,6 +25,7 @@ from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
 from experiments.core.parameters import check_memory, to_json
 from experiments.core.problems import Problem, UserError
+from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from machine.memory.host import available_bytes
@@ -72,6 +73,13 @@ class PageModel(QObject):
     def entry(self) -> Entry | None:
         """What the experiment starts from on this machine, None while unknown."""
         return self.session.entries.get(self.experiment.id) if self.experiment else None
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Was the shown run so disturbed that it cannot tell what was asked?"""
+        finished = self.run_state.finished if self.run_state is not None else None
+        finding = finished.finding if finished is not None else None
+        return finding is not None and finding.trust is Trust.DISTURBED
 
     @property
     def recording(self) -> Path | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.report import Report, conditions, note_text
-from app.trust import DISTURBANCES
 from app.window.experiment.status_text import LOADING
+from experiments.core.trust import DOUBTS
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
@@ -12,7 +12,7 @@ from widgets.experiment.key_cards import Card
 from widgets.experiment.result import Result
 from widgets.experiment.verdict import BadgeText, Verdict
 
-TOLD_ELSEWHERE = (*messages.WAITING, LOADING, *DISTURBANCES)
+TOLD_ELSEWHERE = (*messages.WAITING, LOADING, *DOUBTS)
 
 
 def result_of(words: Words, told: Report, run_state: RunState) -> Result:
@@ -33,6 +33,7 @@ def verdict_of(told: Report) -> Verdict:
     """Return what a report says in short."""
     badge = told.badge
     return Verdict(
+        lead=told.lead,
         verdict=told.finding,
         because=told.because,
         badge=BadgeText(kind=badge.kind, name=badge.name, beside=badge.beside, reason=badge.reason)

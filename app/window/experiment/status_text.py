@@ -116,9 +116,10 @@ def during(words: Words, state: State, run_state: RunState, doing: str) -> Statu
     fraction = run_state.progress.fraction
     plots = run_state.experiment.plots
     prepares = not fraction and not any(run_state.drawn_from.get(plot.table) for plot in plots)
+    has_more = any(note.key == messages.MORE_ROUNDS for note in run_state.notes)
     return StatusText(
         title=words.say("page.preparing" if prepares else "page.running"),
-        aside=time_left(words, run_state),
+        aside=words.say("page.more_rounds") if has_more else time_left(words, run_state),
         aside_help=words.say("page.time_left_help"),
         detail=_preparing(words, run_state) if prepares else doing,
         fraction=None if prepares else fraction,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.trust import first_line
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
@@ -49,7 +50,8 @@ class Explaining(QObject):
         )
         self._try = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
         self._again = ActionButton(do.run)
-        ways = FlowLayout(self._try, self._again, ActionButton(do.plot))
+        quiet = ActionButton(do.recording)
+        ways = FlowLayout(self._try, self._again, quiet, ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, ways))
         # Words are read first: plots and the result in short come in the turn after their paint.
@@ -72,10 +74,19 @@ class Explaining(QObject):
             to=explain.transfer.to,
             title=say(f"{explain.transfer.to}.question"),
             sources=taught.words.sources,
+            lead=self._lead(),
         )
         self._in_short.hide()
         self.side.verticalScrollBar().setValue(0)
         self._soon.start()
+
+    def _lead(self) -> str:
+        """Return who was busy during the shown run, "" for nobody."""
+        run_state = self._model.run_state
+        finished = run_state.finished if run_state is not None else None
+        if run_state is None or finished is None or finished.finding is None:
+            return ""
+        return first_line(self._model.words, finished.finding, run_state.notes)
 
     def put_off(self) -> None:
         """Let nothing follow: another step or run is shown."""

@@ -79,7 +79,7 @@ class LessonModel(QObject):
         page = self._page
         if page.experiment is None or self.taught is None:
             return None
-        if page.loaded is not None and page.loaded.is_opened:
+        if page.loaded is not None and page.loaded.is_opened and not self._is_instead:
             kept = (run for run in self._session.runs if run.run == page.loaded.run)
             guess = next((run.run_notes.guess for run in kept), None)
         elif page.experiment.id in self._answers:
@@ -88,6 +88,12 @@ class LessonModel(QObject):
             before = self._answered_before()
             guess = before.run_notes.guess if before is not None else None
         return guess if guess is not None and self.taught.accepts(guess) else None
+
+    @property
+    def _is_instead(self) -> bool:
+        """Is the recording that comes along shown, which a guess is held against as well?"""
+        path = self._page.loaded.path if self._page.loaded is not None else None
+        return path is not None and path == self._page.recording
 
     @property
     def is_covered(self) -> bool:
@@ -261,18 +267,25 @@ class LessonModel(QObject):
     def _keep_answer(self) -> None:
         """Write an answer into the notes of the run that it was made for, once that is kept."""
         page, experiment = self._page, self._page.experiment
-        if experiment is None or experiment.id not in self._owed or self.run is None:
+        if experiment is None or self.run is None:
             return
         machine, loaded = self._session.machine, page.loaded
         if machine is None or loaded is None or loaded.is_opened:
             return
-        here = runs_here(self._session.runs, experiment.id, machine)
+        here = list(runs_here(self._session.runs, experiment.id, machine))
         kept = next((run for run in here if run.run == loaded.run), None)
         if kept is None:
             return
-        self._owed.discard(experiment.id)
-        guess = self._answers[experiment.id]
-        notes = msgspec.structs.replace(kept.run_notes, guess=guess, skipped=guess is None)
+        if experiment.id in self._owed:
+            self._owed.discard(experiment.id)
+            guess, before = self._answers[experiment.id], ""
+        elif (first := _first_guessed(here, kept)) is not None:
+            guess, before = first.run_notes.guess, first.run
+        else:
+            return
+        notes = msgspec.structs.replace(
+            kept.run_notes, guess=guess, skipped=guess is None, guess_before=before
+        )
         self._session.background.do(
             partial(self._session.library.describe, kept, notes),
             lambda _kept: self._session.refresh_runs(),
@@ -284,6 +297,15 @@ class LessonModel(QObject):
         except UserError as trouble:
             self._session.troubled.emit(trouble.problem)
             return None
+
+
+def _first_guessed(runs: Sequence[Kept], again: Kept) -> Kept | None:
+    """Return the run before which the guess was made that holds for the same run again."""
+    if again.run_notes.guess is not None or again.run_notes.skipped:
+        return None
+    same = [run for run in runs if run.params == again.params and run.at < again.at]
+    guessed = (run for run in same if run.run_notes.guess and not run.run_notes.guess_before)
+    return next(guessed, None)
 
 
 def _is_opened(loaded: LoadedRun | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QDate, QLocale
 
-from app.report import label, named_values, note_text, number, sentence, settings
+from app.report import label, named_values, note_text, number, settings, told_values, verdict
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from app.window.runs.predictions import Predictions
@@ -17,6 +17,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
+from experiments.core.trust import Trust
 from experiments.core.units import unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -121,7 +122,9 @@ class Listing:
             finding="\n".join(filter(None, (self._finding(experiment, run), self._guessed(run)))),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
-            values=named_values(self._words, experiment, run.values, run) if experiment else (),
+            values=named_values(self._words, experiment, told_values(experiment, run), run)
+            if experiment
+            else (),
             facts=(
                 *self.settings(run.experiment, run.params),
                 (say("runs.machine"), run.machine),
@@ -144,6 +147,8 @@ class Listing:
         say = self._words.say
         sure = say(f"lesson.sure_{made.sure}") if made.sure else ""
         key = "runs.guessed_sure" if sure else "runs.guessed"
+        if run.run_notes.guess_before:
+            key = "runs.guessed_sure_before" if sure else "runs.guessed_before"
         said = say(key, {"guess": guess.guess, "sure": sure})
         return f"{said} {say('runs.it_was', {'right': guess.right})}" if guess.right else said
 
@@ -196,7 +201,9 @@ class Listing:
     def _kind(self, run: Kept) -> str:
         if not run.quick and run.outcome != messages.Outcome.COMPLETED:
             return ""  # "stopped" or the like stands beside it
-        return self._words.say("runs.quick" if run.quick else "runs.full")
+        kind = self._words.say("runs.quick" if run.quick else "runs.full")
+        trust = "" if run.trust is Trust.SOLID else self._words.say(f"badges.{run.trust}")
+        return " · ".join(filter(None, (kind, trust)))
 
     def _problem(self, run: Kept) -> str:
         assert run.problem is not None
@@ -205,8 +212,10 @@ class Listing:
     def _finding(self, experiment: Experiment[Any] | None, run: Kept) -> str:
         if experiment is None or not run.message:
             return ""
-        found = messages.FindingSent(message=run.message, values=run.values, limits=[])
-        return sentence(self._words, experiment, found)
+        found = messages.FindingSent(
+            message=run.message, values=run.values, limits=[], trust=run.trust
+        )
+        return verdict(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
         """Yield the most telling numbers: ratios, those of card and finding, those of parts."""
@@ -221,8 +230,10 @@ class Listing:
         units |= {name: unit_of(name) for name in named if name not in units}
         of_parts = [value.name for value in experiment.values if value.part]
         asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
-        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # counts have no unit
-            value = run.values[name]
+        values = told_values(experiment, run) if run.trust is not Trust.DISTURBED else {}
+        named = [name for name in asked if units[name] and name in values]  # counts have no unit
+        for name in named[:SHOWN_RESULTS]:
+            value = values[name]
             shown = number(self._words, name, value, units[name], run)
             yield Result(label(self._words, experiment, name), shown, value)
 

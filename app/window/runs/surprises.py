@@ -75,7 +75,8 @@ def due(
 ) -> Kept | None:
     """Return the newest surprise of a week ago or more whose question was not asked again."""
     seen: set[str] = set()
-    guessed = (run for run in runs if run.run_notes.guess is not None and run.problem is None)
+    made = (run for run in runs if not run.run_notes.guess_before)
+    guessed = (run for run in made if run.run_notes.guess is not None and run.problem is None)
     for run in sorted(guessed, key=lambda run: run.at, reverse=True):
         if run.experiment in seen:
             continue  # its question was answered anew since

@@ -201,7 +201,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for run in tables["runs"]:
         walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
     rounds = {number: speedups(params, walls_s) for number, walls_s in walls.items()}
-    of = x.spreads((n, sped, number) for number, each in rounds.items() for n, sped in each.items())
+    of = x.spreads(
+        ((n, sped, number) for number, each in rounds.items() for n, sped in each.items()),
+        lambda workers: -workers,
+    )
     fits = {n: parallel_fraction(params, each, cores or 1) for n, each in rounds.items()}
     fit = x.spreads(("", p, n) for n, p in fits.items() if p is not None).get("")
     if fit is None:
@@ -270,8 +273,14 @@ def _aside(params: Params, machine: x.Machine, is_slowed: bool | None) -> tuple[
 def _message(params: Params, fit: x.Spread, workers: int) -> str:
     """Compare the speedup that each round's fit gives for so many workers with the law's."""
     reached, chosen = (
-        x.spreads(("", by_law(params, parallel, workers), n) for n, parallel in of.items())[""]
-        for of in (fit.by_round, dict.fromkeys(fit.by_round, 1 - params.serial_fraction))
+        x.spreads(
+            ((busy, by_law(params, parallel, workers), n) for n, parallel in of.items()),
+            lambda busy: -busy,
+        )[busy]
+        for busy, of in (
+            (workers, fit.by_round),
+            (0, dict.fromkeys(fit.by_round, 1 - params.serial_fraction)),
+        )
     )
     is_fixed = params.problem == FIXED
     if x.unsure((reached, chosen)):

@@ -207,7 +207,8 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find the fewest workers with which learning is fastest, and what then limits it."""
     of = x.spreads(
-        ((row.kind, row.workers), row.samples_per_s, row.repeat) for row in tables["epochs"]
+        (((row.kind, row.workers), row.samples_per_s, row.repeat) for row in tables["epochs"]),
+        lambda way: -1 - way[1],
     )
     learning = {workers: found for (kind, workers), found in of.items() if kind == LEARNING}
     alone = x.spreads((LEARNING, row.samples_per_s, row.repeat) for row in tables["alone"]).get(

@@ -27,7 +27,7 @@ SLEEPS = Item(
          "methods": ["serial", "threads"]},
 )  # fmt: skip
 READY = Item(experiment="amdahl", minutes=5.0)
-NO_GPU = Item(experiment="pinned")
+NO_GPU = Item(experiment="p2p")
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_the_document_says_all_of_each_item(coreopsis, lecture):
     assert ready["fallback"]["same_settings"] is True
     assert [fault["key"] for fault in ready["faults"]] == ["fallback_of_other"]
     assert (gpu["mark"], gpu["seconds"], gpu["fallback"]) == ("neither", None, None)
-    assert gpu["reason"]["text"] == ENGLISH.say("problems.needs_gpu")
+    assert gpu["reason"]["text"] == ENGLISH.say("problems.needs_two_gpus")
     assert unknown["reason"]["text"].startswith("There is no experiment called 'nobody'")
 
 

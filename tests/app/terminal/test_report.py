@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -9,6 +10,7 @@ from app.report import label
 from app.terminal.report import tell
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads
@@ -96,7 +98,8 @@ def test_the_cause_and_the_badge_stand_below_the_verdict(told):
 def test_a_disturbed_run_is_told_as_one_with_its_numbers(told):
     note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.3})
     finding = messages.decode_event(threads().lines[-1]).finding
-    said = " ".join(told(threads(), notes=[note]).split())
+    disturbed = msgspec.structs.replace(finding, trust=Trust.DISTURBED)
+    said = " ".join(told(threads(), notes=[note], finding=disturbed).split())
 
     assert ENGLISH.say("outcomes.was_disturbed") in said
     assert said.count(ENGLISH.say("because.machine_was_busy", note.values)) == 1

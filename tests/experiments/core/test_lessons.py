@@ -22,12 +22,13 @@ from experiments.core.lessons import (
     Taught,
     taught,
 )
-from experiments.core.parameters import from_json
+from experiments.core.parameters import from_json, to_json
 from experiments.core.shelves import homes
 from experiments.core.statistics import CANNOT_TELL
-from experiments.engine.recording import read
+from experiments.engine.recording import read, sent
 from machine.model import from_json as machine_from_json
 from machine.record import names
+from tests.experiments.machines import machine
 
 HOMES = homes()
 ENGLISH = words.load()
@@ -191,13 +192,34 @@ def test_a_run_without_one_of_its_ways_breaks_no_lesson(experiment, lesson):
             for left_out in kinds if len(kinds) < MOST_WAYS else ():
                 some = [row for row in rows if getattr(row, column) != left_out]
                 tables = {**whole, table: some}
-                finding = experiment.analyse(params, tables, machine)
+                finding = sent(experiment.analyse(params, tables, machine))
                 run = lesson_run(params, tables, machine, finding)
                 lesson.explain(run, guesses(lesson)[0])
                 lesson.judge(guesses(lesson)[0], run)
                 lesson.call(lesson.words.observe.right, run)
                 for goal in lesson.words.goals:
                     assert isinstance(lesson.call(goal.reached, run), bool)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4, 16])
+def test_it_asks_and_answers_on_a_small_and_on_a_large_machine(experiment, lesson, cores):
+    """With the run that its recording shows, as this machine would have set it."""
+    here = machine(cores=cores)
+    predict = lesson.predict_on(here)
+    if isinstance(predict, Magnitude | Marker | Sketch):
+        assert 0 < predict.range[0] < predict.range[1]
+    params = to_json(experiment.params_for(here, quick=False))
+    if experiment.next is not None:
+        from_json(experiment.params, {**params, **experiment.next.changes(params)})
+    recording = read(HOMES[experiment.id].recording)
+    run_params = from_json(experiment.params, recording.started.params, check_choices=False)
+    finding = recording.finding(experiment)
+    run = lesson_run(run_params, recording.tables(experiment), here, finding)
+    explained = lesson.explain(run, guesses(lesson)[0])
+    assert explained is not None
+    assert "{" not in " ".join((explained.headline, explained.text, *explained.beside))
+    for goal in lesson.words.goals:
+        assert isinstance(lesson.call(goal.reached, run), bool)
 
 
 def test_its_drawing_has_words_for_each_label_and_stays_in_its_frame(lesson):

@@ -23,6 +23,7 @@ import pytest
 from experiments.core.declare import Finding
 from experiments.core.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
+from experiments.core.views import Bars
 from experiments.engine import messages, recording
 from experiments.engine import recorder as recorder_module
 from experiments.engine.messages import Outcome
@@ -565,14 +566,20 @@ def test_what_counts_is_analysed_and_nothing_where_nothing_does():
     assert found == [[good], []]
 
 
-@pytest.mark.parametrize(("spoiled", "message"), [(2, "some"), (3, "mostly_disturbed")])
-def test_where_most_rows_of_the_rounds_were_disturbed_nobody_can_tell(spoiled, message):
+@pytest.mark.parametrize(("spoiled", "message"), [(3, "some"), (4, "mostly_disturbed")])
+def test_where_no_sample_of_a_way_is_left_nobody_can_tell(spoiled, message):
     @dataclasses.dataclass(frozen=True)
     class Sample:
+        way: str
         repeat: int
 
-    rows = [Sample(repeat=n) for n in range(4)]
-    rows = [mark(row, Loss(0.25, 3)) if row.repeat < spoiled else row for row in rows]
-    experiment = dataclasses.replace(EXPERIMENT, analyse=lambda *_: Finding("some"))
+    rows = [Sample(way=way, repeat=n) for way in ("threads", "processes") for n in range(4)]
+    rows = [
+        mark(row, Loss(0.25, 3)) if row.way == "threads" and row.repeat < spoiled else row
+        for row in rows
+    ]
+    views = (Bars(key="a", table="rows", label="way", value="repeat"),)
+    analyse = {"analyse": lambda *_: Finding("some"), "views": views}
+    experiment = dataclasses.replace(EXPERIMENT, **analyse)
 
     assert analysed(experiment, None, {"rows": rows}, Machine()).message == message

@@ -151,6 +151,7 @@ class KnownValue:
     experiment: str
     unit: str = ""
     is_quick: bool = False
+    is_rough: bool = False  # measured beside other programs
     about: str = ""  # what was timed or counted
 
 

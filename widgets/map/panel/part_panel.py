@@ -172,6 +172,7 @@ class PartPanel(QFrame):
         parts = [self._heading("map.measured", count)]
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
+            key = "map.roughly_measured" if value.is_rough else key
             about_value = self._words.say(key, {"label": value.label, "when": value.when})
             parts.append(pair := _pair(value.text, about_value))
             pair.setToolTip(tip(value.about))

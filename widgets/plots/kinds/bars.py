@@ -48,6 +48,11 @@ class _Bar:
         return self.colour == GHOST
 
     @property
+    def end(self) -> float:
+        """The value at which it ends; without a quiet sample it has no length."""
+        return 0.0 if self.mark.is_lost else self.mark.value
+
+    @property
     def middle(self) -> float:
         """The place of the bar on the axis of names."""
         return self.row + self.side * APART
@@ -97,10 +102,15 @@ class BarsDrawing:
         for bar, at, run, is_second in found:
             row = keys.index((bar.label, bar.detail))
             name = self._terms.of_run(run, self._terms.one_line(self._names[row]))
-            number = self._terms.of_run(run, self._terms.show(bar.value, self._view.value))
+            number = self._terms.of_run(run, self._number(bar))
             colour = GHOST if has_ghost and is_second else colours[bar.label]
             bars.append(_Bar(bar, name, row, at, number, colour, is_second))
         self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, not bar.is_ghost, bar.side)))
+
+    def _number(self, bar: marks.Bar) -> str:
+        if bar.is_lost:
+            return self._terms.say("plot.no_quiet_sample")
+        return self._terms.show(bar.value, self._view.value)
 
     def plan(self) -> Plan:
         """Return an axis of values below, and names at the left."""
@@ -112,9 +122,13 @@ class BarsDrawing:
         )
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return a range from zero that leaves room for the longest bar's number."""
+        """Return a range from zero that leaves room for the longest bar's number.
+
+        Disturbed samples set it only where there are no others.
+        """
         marks_of = [bar.mark for bar in self._bars]
-        ends = [end for mark in marks_of for end in (*mark.repeats, *mark.disturbed)]
+        ends = [end for mark in marks_of for end in mark.repeats]
+        ends = ends or [end for mark in marks_of for end in mark.disturbed]
         longest = max(ends, default=0.0)
         near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
         font = _number_font(theme)
@@ -140,7 +154,7 @@ class BarsDrawing:
         limits = [area.x_px(limit) for limit in self._limits()]
         for bar in self._bars:
             top, bottom = (area.y_px(bar.middle + half) for half in bar.halves(theme.bar))
-            zero, end = area.x_px(0.0), area.x_px(bar.mark.value)
+            zero, end = area.x_px(0.0), area.x_px(bar.end)
             rect = QRectF(QPointF(zero, top), QPointF(end, bottom)).normalized()
             alpha = SECOND_ALPHA if bar.is_second else 255
             sheet.block(rect, sheet.colour(bar.colour), alpha)
@@ -173,7 +187,7 @@ class BarsDrawing:
             Track(
                 bar.name,
                 bar.colour,
-                np.array([bar.mark.value, *bar.mark.repeats]),
+                np.array([bar.end, *bar.mark.repeats]),
                 np.array([bar.middle, *bar.scattered()]),
                 label=bar.mark.label,
             )
@@ -183,6 +197,8 @@ class BarsDrawing:
     def read(self, track: int, point: int) -> str:
         """Return name, round, value and the distance to the nearest limit."""
         bar, terms = self._bars[track], self._terms
+        if bar.mark.is_lost:
+            return terms.joined(bar.name, bar.number)
         if point == 0:
             value = bar.mark.value
             count = len(bar.mark.repeats)
@@ -200,7 +216,7 @@ class BarsDrawing:
         said = [
             self._terms.say(
                 "plot.bar",
-                {"name": bar.name, "value": self._terms.show(bar.mark.value, self._view.value)},
+                {"name": bar.name, "value": self._number(bar.mark)},
             )
             for bar in self._bars
         ]
@@ -211,7 +227,7 @@ class BarsDrawing:
         """Write the values of bars behind others, after the numbers of those."""
         for bar in self._bars:
             if bar.is_ghost:
-                end = QPointF(sheet.area.x_px(bar.mark.value), sheet.area.y_px(bar.middle))
+                end = QPointF(sheet.area.x_px(bar.end), sheet.area.y_px(bar.middle))
                 anchor = Anchor(end + QPointF(2.0 * STEP, 0.0))
                 font = sheet.theme.font("small")
                 sheet.wish(bar.number, (anchor,), sheet.theme.soft, font=font, stays_in_row=True)
@@ -221,7 +237,7 @@ class BarsDrawing:
         return [values[name] for values in self._values for name in known if name in values]
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
-        return marks.bars(self._view, self._placed(rows))
+        return marks.bars(self._view, self._placed(rows), lost=True)
 
     def _placed(self, rows: Sequence[Any]) -> list[Any]:
         return placed(rows, Axis(self._view.value))

@@ -78,11 +78,13 @@ class LinesDrawing:
         return Plan(x=self._axis(self._view.x), y=self._axis(self._view.y, has_grid=True))
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return a round range around all dots, with room above for labels."""
+        """Return a round range around all dots, with room above for labels.
+
+        Disturbed samples set it only where there are no others.
+        """
         dots = [(line.dot_xs, line.dot_ys) for line in self._lines if len(line.dot_xs)]
-        dots += [
-            (line.disturbed_xs, line.disturbed_ys) for line in self._lines if line.disturbed_xs.size
-        ]
+        lost = ((line.disturbed_xs, line.disturbed_ys) for line in self._lines)
+        dots = dots or [pair for pair in lost if pair[0].size]
         xs, ys = [x for x, _ in dots], [y for _, y in dots]
         if not xs:
             return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
@@ -134,6 +136,10 @@ class LinesDrawing:
         courses = Courses(paths[::-1])
         for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
             along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
+            if line.label and not len(line.xs) and line.disturbed_xs.size:
+                lost = self._terms.joined(line.label, self._terms.say("plot.no_quiet_sample"))
+                anchors = [Anchor(sheet.area.rect.topRight(), 1.0, 1.0 - away)]
+                sheet.wish(lost, anchors, sheet.colour(line.colour, word=True), font=font)
             if line.label and along:
                 word = sheet.colour(line.colour, word=True)
                 owner = Owner(courses, number, list(along.values())[::2])
@@ -189,7 +195,7 @@ class LinesDrawing:
     def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
         found = placed(rows, self._view.x, self._view.y)
         self._left_out += len(rows) - len(found)
-        return marks.lines(self._view, found)
+        return marks.lines(self._view, found, lost=True)
 
     def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
         x, y = self._view.x, self._view.y

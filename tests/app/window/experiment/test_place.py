@@ -35,6 +35,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
 from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
+from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
@@ -656,6 +657,8 @@ def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(s
     busy = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
     begun = dataclasses.replace(burst(), lines=burst().lines[:-1])
     last = events(burst())[-1]
+    disturbed = msgspec.structs.replace(last.finding, trust=Trust.DISTURBED)
+    last = msgspec.structs.replace(last, finding=disturbed)
     run_to(stage, busy, last, made=begun)
 
     verdict = ENGLISH.say("burst-random.findings.three_answers", last.finding.values)
@@ -665,6 +668,8 @@ def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(s
     assert "random, per element" not in said(stage)
     unfold(stage)
     assert "random, per element" in said(stage)
+    offered = [action.text() for action in stage.page.own_actions()]
+    assert ENGLISH.say("page.quiet_run") in offered
 
 
 def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbot, stage):

@@ -237,7 +237,7 @@ PAIRS = [
     Case("gpu-pairs", Word.UNCHECKED, "no_expectation", pairs(0.85, here=one_way)),
     Case("gpu-pairs", Word.PROBLEM, "low", pairs(0.2, 0.2)),
     Case("gpu-pairs", Word.PROBLEM, "wrong_copies", pairs(0.85, wrong=2)),
-    Case("gpu-pairs", Word.UNCHECKED, "machine_was_busy", pairs(0.2, notes=[BUSY])),
+    Case("gpu-pairs", Word.UNCHECKED, "machine_was_busy", pairs(0.4, notes=[BUSY])),
     Case("gpu-pairs", Word.UNCHECKED, "no_pair", pairs(0.85, spoilt=True)),
     Case("gpu-pairs", Word.UNCHECKED, "not_run", lambda: evidence(server())),
     Case("gpu-pairs", Word.ABSENT, "one_gpu", lambda: evidence(NO_GPU)),

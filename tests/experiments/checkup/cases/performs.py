@@ -91,6 +91,9 @@ MEMORY = [
         "on_battery",
         memory(0.6, surroundings=Surroundings(on_battery=True)),
     ),
+    # So low that no load of that size makes it.
+    Case("memory-bandwidth", Word.LOOK, "unconfirmed", memory(0.2, notes=[BUSY])),
+    Case("memory-bandwidth", Word.PROBLEM, "low", memory(0.2, 0.2, notes=[BUSY])),
     Case("memory-bandwidth", Word.UNCHECKED, "power_saver", memory(0.6, surroundings=SAVING)),
     Case("memory-bandwidth", Word.UNCHECKED, "no_samples", all_disturbed),
     Case("memory-bandwidth", Word.UNCHECKED, "machine_was_busy", lambda: all_disturbed(BUSY)),
@@ -148,7 +151,7 @@ CORES = [
     Case("cores", Word.PROBLEM, "low", sweep(0.5, 0.5)),
     Case("cores", Word.LOOK, "guest", sweep(0.5, 0.5, here=guest())),
     Case("cores", Word.UNCHECKED, "guest", sweep(0.9, here=guest())),
-    Case("cores", Word.UNCHECKED, "machine_was_busy", sweep(0.5, 0.5, notes=[BUSY])),
+    Case("cores", Word.UNCHECKED, "machine_was_busy", sweep(0.8, 0.8, notes=[BUSY])),
     Case("cores", Word.UNCHECKED, "stopped", stopped),
     Case("cores", Word.UNCHECKED, "no_samples", all_cores_disturbed),
     Case("cores", Word.ABSENT, "one_core", sweep(1.0, cores=1)),

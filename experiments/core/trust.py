@@ -1,0 +1,97 @@
+"""How far a run is to be trusted: what others took of the processors, held against its finding.
+
+Where other programs or the host took a fraction b of the processors meanwhile, what they share with
+the run (memory, the last cache, the clock, sibling threads) was slower by an unknown factor of at
+most about 1 / (1 - b). An effect stands where its interval lies beyond that (`comparing.held`), or
+where the load worked against it. A count that load cannot make stands by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Protocol
+
+from experiments.core.comparing import beside_load
+from experiments.core.declare import Finding
+from experiments.core.disturbed import MOSTLY_DISTURBED
+from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.units import About, unit_of
+
+UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # messages that explain nothing
+# The notes that doubt a run, and what each says of the processors.
+DOUBTS = ("machine_was_busy", "time_was_stolen")
+TAKEN = ("others_fraction", "stolen_fraction")
+MOST_TAKEN = 0.95  # beyond it the factor says nothing
+# What load changes; counts, sizes and settings it does not.
+CHANGED = frozenset({"s", "ratio", "hz", "per_s", "bytes/s", "flop/s", "watts"})
+
+
+class Trust(StrEnum):
+    """How far a finding is to be trusted."""
+
+    SOLID = "solid"  # everything claimed stands
+    BUSY = "busy"  # the effects stand, their sizes may be off
+    DISTURBED = "disturbed"  # what was asked cannot be told
+
+
+class Noted(Protocol):
+    """A note of a run."""
+
+    @property
+    def key(self) -> str:
+        """What it says."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Its numbers."""
+
+
+def doubt(notes: Iterable[Noted]) -> Noted | None:
+    """Return the note that doubts a run, None where the machine was quiet."""
+    return next((note for note in notes if note.key in DOUBTS), None)
+
+
+def taken_fraction(notes: Iterable[Noted]) -> float:
+    """Return the fraction of the processors that others took, 0 where the machine was quiet."""
+    note = doubt(notes)
+    taken = sum(_number(note.values.get(name)) for name in TAKEN) if note is not None else 0.0
+    return min(MOST_TAKEN, taken)
+
+
+def _number(value: object) -> float:
+    return max(0.0, value) if isinstance(value, int | float) else 0.0
+
+
+def weigh(analyse: Callable[[], Finding], taken: float) -> tuple[Finding, Trust]:
+    """Return what `analyse` may claim beside that load, and how far it is to be trusted."""
+    with beside_load(1 / (1 - taken)):
+        found = analyse()
+    if found.message == MOSTLY_DISTURBED or (taken and found.message in UNTOLD):
+        return found, Trust.DISTURBED
+    return found, Trust.BUSY if taken else Trust.SOLID
+
+
+def as_trusted(
+    values: Mapping[str, Any], trust: Trust, units: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return values as they may be said: those of a busy run that load changes, with "about".
+
+    `units` are those that are declared; others follow from the name.
+    """
+    if trust is not Trust.BUSY:
+        return dict(values)
+    declared = units or {}
+    return {
+        name: About(value) if _is_changed(value, declared.get(name, unit_of(name))) else value
+        for name, value in values.items()
+    }
+
+
+def _is_changed(value: object, unit: str) -> bool:
+    return isinstance(value, float) and unit in CHANGED
+
+
+def is_told(message: str, trust: Trust, among: Collection[str] = UNTOLD) -> bool:
+    """Does a finding answer what was asked?"""
+    return trust is not Trust.DISTURBED and message not in among
