@@ -19,7 +19,7 @@ from machine.gpus import accelerators
 from machine.gpus.pci_facts import Host
 from machine.memory import nodes
 from machine.memory.host import read_memory
-from machine.model import Machine
+from machine.model import Machine, Missing
 from machine.network import read_network
 from machine.peaks import read_peaks
 from machine.processor.cpu import read_cpu
@@ -33,6 +33,8 @@ from machine.text import plain
 from machine.tidy import tidy
 
 _GIB = 2**30
+_SERIAL = "A UUID names one single GPU: files that are handed on leave it out."
+_HOW_SERIAL = "nvidia-smi -L, on the machine itself."
 
 
 class BadRoot(ValueError):
@@ -108,9 +110,16 @@ def portable(machine: Machine) -> Machine:
     for what in ("cpu.counts.cpuset", "cpu.counts.quota", "memory.limit_bytes", "numa[*].allowed"):
         if (file := PurePosixPath(sources.get(what, ""))).is_absolute():
             sources[what] = f"{file.name} of the control group"
+    serials = [what for what in sources if what.startswith("gpus[") and what.endswith(".uuid")]
+    for what in serials:
+        del sources[what]
     return replace(
         machine,
         sources=sources,
+        missing=(
+            *machine.missing,
+            *(Missing(what=what, why=_SERIAL, how=_HOW_SERIAL) for what in serials),
+        ),
         gpus=tuple(_without_serials(gpu) for gpu in machine.gpus),
         network=tuple(
             replace(interface, name=re.sub(r"[0-9a-f]{12}", "", interface.name))

@@ -13,12 +13,14 @@ from rich.console import Console
 from app.terminal.inspect import show_machine, show_unknown
 from machine.bus import pcie
 from machine.facts import Notes
+from machine.live import recorded_watch
 from machine.model import from_json, source_of, to_json
 from machine.peaks import read_peaks
 from tests.machine.unexplained import leaves, unexplained
 from tests.tools.made_machines.files import FOLDER, MAKERS
 from tests.tools.made_machines.parts import MADE, text
 
+INSPECTED = ("gpu-server.json", "virtual-machine.json")
 NAMES = sorted(path.name for path in FOLDER.glob("*.json"))
 
 
@@ -32,7 +34,18 @@ def machine(request):
 
 
 def test_all_that_are_promised_are_there():
-    assert {*NAMES} == {*MAKERS, "virtual-machine.json"}
+    assert {*NAMES} == {*MAKERS, *INSPECTED}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beside_each_lies_a_watch_of_it_that_names_no_process(name):
+    machine = shipped(name)
+    watch = recorded_watch.read(recorded_watch.beside(FOLDER / name))
+    assert watch.is_made_up is not (name == "gpu-server.json"), "the one that was really watched"
+    for sample in (watch.samples[0], watch.samples[-1]):
+        assert len(sample.threads) == machine.cpu.counts.online
+        assert [g.pci_address for g in sample.gpus] == [g.pci_address for g in machine.gpus]
+        assert all(gpu.processes is None for gpu in sample.gpus)
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -724,6 +724,10 @@ def test_pynvml_has_every_function_that_is_asked_for():
 def test_a_portable_machine_has_no_numbers_of_its_gpus():
     gpu = Gpu(index=0, uuid="GPU-5e1a7", mig_instances=(MigInstance(uuid="MIG-5e1a8"),))
     assert "5e1a" not in str(portable(replace(Machine(), gpus=(gpu,))))
+    kept = portable(look(FakeNvml(h100())))
+    assert kept.gpus[0].uuid is None
+    assert source_of(kept, "gpus[0].uuid") != "NVML: nvmlDeviceGetUUID"
+    assert "leave it out" in missing_of(kept, "gpus[0].uuid").why
 
 
 def test_a_driver_that_is_not_loaded_is_not_loaded_by_asking(tree):

@@ -9,7 +9,7 @@ from machine.inspect import inspect
 from machine.live.memory import MemorySampler
 from machine.memory.host import available_bytes
 from machine.memory.nodes import host_nodes, usable_nodes
-from machine.model import NumaNode, SideCache, missing_of
+from machine.model import NumaNode, SideCache, missing_of, source_of
 from tests.machine.unexplained import unexplained
 
 NODES = "/sys/devices/system/node"
@@ -54,6 +54,18 @@ def test_nodes_keep_their_numbers_memory_and_distances(tree):
         replace(host, id=8, threads=(2, 3), memory_bytes=2**21, distances=(21, 10, 80)),
         replace(host, id=250, memory_bytes=2**22, distances=(80, 80, 10)),
     )
+
+
+def test_the_only_node_has_all_memory_though_its_own_count_lags_behind(tree):
+    tree.cpus(2)
+    tree.write("/proc/meminfo", "MemTotal: 24683656 kB\nMemAvailable: 24023020 kB\n")
+    node(tree, 0, "0-1", "10", 6_907_680)
+    machine = inspect(tree.root)
+    assert machine.numa[0].memory_bytes == machine.memory.total_bytes == 24_683_656 * 1024
+    assert "meminfo" in source_of(machine, "numa[0].memory_bytes")
+    node(tree, 0, "0", "10 20", 6_907_680)
+    node(tree, 1, "1", "20 10", 10_000_000)
+    assert inspect(tree.root).numa[0].memory_bytes == 6_907_680 * 1024, "which one lags?"
 
 
 def test_a_node_lists_only_threads_that_are_there(tree):
