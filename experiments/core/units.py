@@ -1,8 +1,8 @@
 """Numbers in SI units as people read them.
 
-Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent,
-tiny ones as 1 in 1.7 million; a SWITCH as on or off; what a person waits for, a DURATION, in whole
-seconds: 1 min 26 s.
+Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ps to years; shares in
+percent, tiny ones as 1 in 1.7 million; very small and very large plain numbers with a power of ten;
+a SWITCH as on or off; what a person waits for, a DURATION, in whole seconds: 1 min 26 s.
 """
 
 from __future__ import annotations
@@ -27,20 +27,23 @@ _YEAR_S = 365.25 * 86400
 _TIMES = (
     *((_YEAR_S, _YEAR_S, "yr"), (86400.0, 86400.0, "d"), (3600.0, 3600.0, "h")),
     *((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs")),
+    (1e-10, 1e-9, "ns"),  # 0.25 ns is what people compare with clocks
+    (0.0, 1e-12, "ps"),
 )
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
 LEAST_FRACTION = 1e-4  # below 0.01 %
 _MANY = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand"))
 _COUNTLESS = 1e7  # from here on nobody counts the digits of a plain number any more
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TINY = 1e-4  # nor its zeros below this
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
 
 _UNITS = (
     *(unit for _, unit in _BINARY),
     *(unit for _, _, unit in _TIMES),
     *(prefix + rate for _, prefix in _DECIMAL for rate in _RATES.values()),
-    *("ns", "%", "°C", "W"),
+    *("%", "°C", "W"),
 )
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
@@ -98,7 +101,8 @@ def show(value: float, unit: str = "") -> str:
         return f"{digits(value / factor)} {prefix}{_RATES[unit]}"
     if unit in ("celsius", "watts"):
         return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
-    return _show_power(value) if _COUNTLESS <= abs(value) < math.inf else digits(value)
+    is_plain = value == 0 or _TINY * _ALMOST <= abs(value) < _COUNTLESS or not math.isfinite(value)
+    return digits(value) if is_plain else _show_power(value)
 
 
 def unbroken(text: str) -> str:
@@ -128,15 +132,16 @@ def _show_fraction(value: float) -> str:
 
 
 def _show_power(value: float) -> str:
-    number, _, exponent = f"{value:.2e}".partition("e+")
+    number, _, exponent = f"{value:.2e}".partition("e")
     return f"{digits(float(number))} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
 def _show_time(value: float) -> str:
-    for least, factor, unit in _TIMES:
-        if abs(value) >= least * _ALMOST:
-            return f"{digits(value / factor)} {unit}"
-    return f"{digits(value / 1e-9)} ns" if value else "0 s"
+    if not value:
+        return "0 s"
+    near = (each for each in _TIMES if abs(value) >= each[0] * _ALMOST)
+    _, factor, unit = next(near, _TIMES[-1])
+    return f"{digits(value / factor)} {unit}"
 
 
 def _show_duration(value: float) -> str:

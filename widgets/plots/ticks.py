@@ -98,7 +98,8 @@ def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:
     if not number or not greatest:
         return [label(value, unit) for value in values]
     one = greatest / number
-    return [f"{_plain(value / one)}{rest}" for value in values]
+    is_power = rest.startswith(" × ")  # of ten: 0 has none
+    return ["0" if is_power and not value else f"{_plain(value / one)}{rest}" for value in values]
 
 
 def label(value: float, unit: str) -> str:

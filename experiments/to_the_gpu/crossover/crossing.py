@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from experiments import api as x
 
+WIDE = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
@@ -22,6 +24,11 @@ class Crossing:
     size: int
     low: int | None
     high: int
+
+    @property
+    def is_wide(self) -> bool:
+        """Do so many sizes lie between a clear loss and a clear win that no one of them tells?"""
+        return self.low is not None and self.high > WIDE * self.low
 
 
 def crossing(first: Mapping[int, x.Spread], second: Mapping[int, x.Spread]) -> Crossing | None:

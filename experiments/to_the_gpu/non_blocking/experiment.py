@@ -8,8 +8,8 @@ again after waiting for an event. Copies begin at the front, so the end is what 
 
 What it cannot tell: that a read is safe. A program that is slow enough reads the right bytes.
 
-To be confirmed on a GPU: that both unsafe tries really read or send wrong bytes, also over
-NVLink-C2C and on AMD.
+Seen on an H100 over PCIe: both unsafe tries read or sent nothing but wrong bytes.
+To be confirmed on a GPU: the same over NVLink-C2C and on AMD.
 """
 
 from __future__ import annotations

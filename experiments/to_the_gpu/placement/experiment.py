@@ -11,8 +11,8 @@ last wait counts little.
 What it cannot tell: what pinned memory would gain (`pinned` does), or copying while computing
 (`streams`).
 
-To be confirmed on a GPU: CUDA's own sentence for two devices; small pageable copies, which may come
-back early.
+To be confirmed on a GPU: small pageable copies, which may come back early. CUDA's own sentence for
+two devices is what is expected (H100).
 """
 
 from __future__ import annotations

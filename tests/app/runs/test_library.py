@@ -15,7 +15,7 @@ import pytest
 
 from app.runs import index
 from app.runs import library as library_module
-from app.runs.library import Library
+from app.runs.library import Library, machine_name
 from app.runs.run_notes import NOTES_SUFFIX, RunNotes, read_notes
 from app.runs.run_writer import RunWriter
 from app.runs.selection import completed
@@ -24,6 +24,7 @@ from experiments.engine import messages
 from experiments.engine.recording import SUFFIXES, read
 from tests import ROOT
 from tests.app.recordings import burst, ladder, threads
+from tests.shipped import SHIPPED
 
 
 @pytest.fixture
@@ -74,6 +75,22 @@ def test_every_line_is_in_the_file_before_the_next_one_comes(library):
         written += line if line != made.lines[-1] else made.data[len(written) :]
         assert writer.recorder.path.read_bytes() == written
     writer.close()
+
+
+@pytest.mark.parametrize(
+    ("experiment", "name"),
+    [("pinned", "NVIDIA H100 80GB HBM3"), ("stream", "AMD EPYC")],
+)
+def test_a_run_is_named_after_the_gpu_that_it_measured(experiment, name):
+    assert machine_name(read(SHIPPED[experiment]).started) == name
+
+
+def test_a_gpu_that_its_machine_does_not_name_leaves_the_processors_name():
+    started = read(SHIPPED["pinned"]).started
+    model = started.machine["cpu"]["model"]
+    for machine in ({**started.machine, "gpus": []}, {"cpu": {"model": model}, "gpus": 5}):
+        changed = msgspec.structs.replace(started, machine=machine)
+        assert machine_name(changed) == model
 
 
 def test_a_library_that_does_not_exist_yet_is_empty(library):
@@ -674,7 +691,7 @@ WRITE = """
 import sys
 from pathlib import Path
 from app.runs.run_writer import RunWriter
-from app.runs.library import Library
+from app.runs.library import Library, machine_name
 from app.runs.run_notes import RunNotes
 from tests.app.recordings import burst
 
@@ -775,7 +792,7 @@ def as_somebody_else(folder: Path, work: str) -> str:
 
 
 LIST = """
-from app.runs.library import Library
+from app.runs.library import Library, machine_name
 print(sorted(kept.run for kept in Library(folder).runs()))
 """
 
@@ -801,7 +818,7 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 REFUSED = """
 import json
 from app.runs.run_writer import RunWriter
-from app.runs.library import Library
+from app.runs.library import Library, machine_name
 from app.runs.run_notes import RunNotes
 from experiments.core.problems import UserError
 from tests.app.recordings import burst

@@ -15,7 +15,11 @@ GIB = 2**30
     ("value", "unit", "shown"),
     [
         (1.42e-9, "s", "1.42 ns"),
-        (0.0485e-9, "s", "0.0485 ns"),
+        (0.25e-9, "s", "0.250 ns"),
+        (0.09996e-9, "s", "0.100 ns"),
+        (0.0485e-9, "s", "48.5 ps"),
+        (-2.68e-12, "s", "-2.68 ps"),
+        (4e-14, "s", "0.0400 ps"),
         (5.16e-3, "s", "5.16 ms"),
         (0.9996, "s", "1.00 s"),
         (59.99, "s", "1.00 min"),
@@ -59,6 +63,12 @@ GIB = 2**30
         (2**40, "", "1.10 × 10¹²"),
         (-9.999e9, "", "-1 × 10¹⁰"),
         (math.inf, "", "inf"),
+        (0.000293, "", "0.000293"),
+        (0.00009999, "", "0.000100"),
+        (3e-5, "", "3 × 10⁻⁵"),
+        (-8.1e-7, "", "-8.10 × 10⁻⁷"),
+        (1e-300, "", "1 × 10⁻³⁰⁰"),
+        (0, "", "0"),
     ],
 )
 def test_a_number_is_shown_in_three_digits_and_its_readable_unit(value, unit, shown):
@@ -119,6 +129,7 @@ def test_every_finite_number_can_be_shown(value, unit):
 
     assert text
     assert "e+" not in text
+    assert "e-" not in text
     assert "nan" not in text
 
 

@@ -157,6 +157,10 @@ def test_on_a_gpu_the_memory_hides_the_maths_and_the_processor_is_beside_it(run)
     assert {r.device for r in tables["passes"]} == {CPU, GPU}
     assert finding.message == "gpu_in_cache"  # of the processor, whose cache is large
     assert analyse(ON_GPU, tables, small_caches(with_gpu())).message == "gpu_in_cache"
+    here = with_gpu()
+    alone = analyse(ON_GPU, tables, replace(here, gpus=(replace(here.gpus[0], l2_bytes=1024),)))
+    assert alone.message == "gpu_level", "only the processor's array is in a cache"
+    assert "cores_in_cache" in alone.limits
     expected_s = (WORK_S + LAUNCH_S) / ON_GPU.numbers
     for function in FUNCTIONS:
         assert finding.values[f"{function}_{GPU}_s"] == pytest.approx(expected_s, rel=0.1)

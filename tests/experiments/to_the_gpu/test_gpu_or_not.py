@@ -272,10 +272,20 @@ def test_what_other_experiments_found_is_what_is_estimated_with(gpu):
 
 
 def test_what_is_not_known_is_sampled_and_the_experiment_that_tells_it_is_named(gpu):
-    assert set(finding_of(gpu).limits) >= {
-        "memory_sampled", "arithmetic_sampled", "gpu_arithmetic_sampled", "gpu_memory_sampled",
-        "way_sampled",
-    }  # fmt: skip
+    limits = finding_of(gpu).limits
+    assert [each for each in limits if each.endswith("sampled")] == ["all_sampled"]
+    told = {
+        "cpu_bytes_per_s": "memory_sampled",
+        "cpu_flop_per_s": "arithmetic_sampled",
+        "gpu_flop_per_s": "gpu_arithmetic_sampled",
+        "gpu_bytes_per_s": "gpu_memory_sampled",
+        "from_gpu_bytes_per_s": "way_sampled",
+    }
+    for name, limit in told.items():
+        but_one = replace(SMALL, **{**KNOWN, name: 0.0})
+        tables = tables_of(but_one, Bench(HERE, clock=gpu.clock))
+        limits = analyse(but_one, tables, HERE).limits
+        assert [each for each in limits if each.endswith("sampled")] == [limit]
 
 
 def test_arithmetic_in_another_precision_is_not_what_was_earned(gpu):

@@ -80,6 +80,8 @@ def test_ticks_of_one_linear_axis_are_in_one_unit():
     ]
     assert labels([1e-7, 1e-6], "s", "log10") == ["100 ns", "1 µs"]
     assert labels([0.0, 0.25, 0.5], "fraction", "linear") == ["0 %", "25 %", "50 %"]
+    assert labels([0.0, 1e-12, 2e-12], "s", "linear") == ["0 ps", "1 ps", "2 ps"]
+    assert labels([0.0, 2e-5, 4e-5], "", "linear") == ["0", "2 × 10⁻⁵", "4 × 10⁻⁵"]
 
 
 def test_a_part_of_a_logarithmic_axis_has_ticks_too():
