@@ -206,6 +206,66 @@ def test_no_expectation_accuses_what_it_calls_fine(card):
             assert each.high <= verdicts.TOO_MUCH * each.limit, each
 
 
+def of_the_h100():
+    """Return the card, values by id, and the ids of a cache, as gpu-check found them there."""
+    found, in_cache, card = {}, set(), ""
+    for stage in ("checks", "full"):
+        told = json.loads((ROOT / "tests/recorded/h100" / f"{stage}.json").read_text())
+        card = told["card"]
+        found |= {name: run["values"] for name, run in told["runs"].items() if run["values"]}
+        found |= {each["fact"]: facts.numbers(each) for each in told["facts"]}
+        in_cache |= {name for name, run in told["runs"].items() if runs.IN_CACHE in run["limits"]}
+    return card, found, in_cache
+
+
+def test_what_a_real_card_did_is_fine_by_what_is_expected_of_it():
+    card, found, in_cache = of_the_h100()
+    what = verdicts.expected(card)
+    rows = list(verdicts.judged(found, what, in_cache=in_cache))
+
+    assert what.card == card
+    assert "2026-11-27" in what.about
+    assert len(rows) == len(what.values) > 80
+    assert {f"{row.id}.{row.value}: {row.verdict}" for row in rows if row.verdict != "ok"} == set()
+    assert max(row.ratio for row in rows if row.ratio) < 1
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.4])
+def test_what_the_gpu_alone_decides_may_differ_little(factor):
+    card, found, _ = of_the_h100()
+    other = {name: {key: factor * of for key, of in of.items()} for name, of in found.items()}
+    what = replace(verdicts.expected(card), values=[
+        replace(each, limit=None) for each in verdicts.expected(card).values
+    ])  # fmt: skip
+    rows = {(row.id, row.value): row.verdict for row in verdicts.judged(other, what)}
+
+    for each in (
+        ("pinned", "pinned_to_gpu_bytes_per_s"), ("streams", "compute_s"),
+        ("busy-not-full", "tiny_power_watts"), ("roofline", "bf16_gpu0_flop_per_s"),
+        ("compile", "graph_step_s"), ("alignment", "penalty"), ("tiny_kernel", "in_a_graph_s"),
+    ):  # fmt: skip
+        assert rows[each] == ("look: low" if factor < 1 else "look: high"), each
+
+
+def test_no_range_reaches_above_what_the_card_can_do():
+    card, found, _ = of_the_h100()
+    for each in verdicts.expected(card).values:
+        limit = found[each.id].get(each.limit) if isinstance(each.limit, str) else each.limit
+        if limit and each.high is not None:
+            assert each.high <= verdicts.TOO_MUCH * limit, each
+
+
+def test_a_file_of_a_card_holds_nothing_that_nobody_reads(tmp_path):
+    file = tmp_path / "a.json"
+    told = {"card": "A", "about": "seen", "in_full": [], "values": {"a": {"x_s": {"low": 1}}}}
+    file.write_text(json.dumps(told))
+    assert verdicts.expected("A", tmp_path).about == "seen"
+    for wrong in ({"comment": "x"}, {"values": {"a": {"x_s": {"lowest": 1}}}}):
+        file.write_text(json.dumps(told | wrong))
+        with pytest.raises((ValueError, TypeError)):
+            verdicts.expected("A", tmp_path)
+
+
 @pytest.mark.parametrize("card", CARDS)
 def test_each_expectation_names_what_is_declared(card):
     known = {each.id: {value.name for value in each.values} for each in Catalogue()}
@@ -227,7 +287,7 @@ def small_facts(monkeypatch):
     pytest.importorskip("torch")
     for name, value in {
         "BIG_BYTES": 2**16, "ROWS": 16, "SIDES": (8, 16), "WARM_S": 1e-3, "LOAD_S": 1e-3,
-        "QUEUED": (10, 100), "MIB": 2**10,
+        "QUEUED": (10, 1000), "MIB": 2**10,
     }.items():  # fmt: skip
         monkeypatch.setattr(facts, name, value)
 
@@ -257,6 +317,20 @@ def test_a_fact_says_the_values_that_are_expected(name, small_facts, nvml, monke
     wanted = {each.value for each in verdicts.expected(H200).values if each.id == name}
     assert wanted <= said.keys()
     assert all(value >= 0 for value in said.values())
+
+
+def test_the_first_call_which_loads_its_kernel_is_no_call_behind_a_queue(monkeypatch):
+    class Number:
+        calls = 0
+
+        def add_(self, _):
+            time.sleep(0.05 if not self.calls else 0)
+            self.calls += 1
+
+    cuda = SimpleNamespace(synchronize=lambda: None, _sleep=lambda _: None)
+    monkeypatch.setattr(facts, "QUEUED", (2,))
+    told = facts.queue(SimpleNamespace(zeros=lambda *_, **__: Number(), cuda=cuda))
+    assert told["call_of_2_s"] < 0.02
 
 
 def test_a_switch_that_does_nothing_is_seen(small_facts, monkeypatch):

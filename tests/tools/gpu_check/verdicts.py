@@ -30,9 +30,13 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What is expected of `card`, "" for an unknown one; `in_full` are never run quickly."""
+    """What is expected of `card`, "" for an unknown one; `in_full` are never run quickly.
+
+    `about` says where the ranges come from.
+    """
 
     card: str
+    about: str = ""
     in_full: tuple[str, ...] = ()
     values: Sequence[Expectation] = field(default_factory=tuple)
 
@@ -60,7 +64,14 @@ def _read(path: Path) -> Expected:
         for name, of in found["values"].items()
         for value, about in of.items()
     ]
-    return Expected(card=found["card"], in_full=tuple(found["in_full"]), values=values)
+    if unknown := found.keys() - {"card", "about", "in_full", "values"}:
+        raise ValueError(f"{path.name} has what nobody reads: {', '.join(sorted(unknown))}")
+    return Expected(
+        card=found["card"],
+        about=found.get("about", ""),
+        in_full=tuple(found["in_full"]),
+        values=values,
+    )
 
 
 def _without_numbers(each: Expectation) -> Expectation:
