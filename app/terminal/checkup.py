@@ -56,6 +56,7 @@ STYLES = {
     Word.UNCHECKED: "dim",
     Word.ABSENT: "dim",
 }
+WIDE = 100  # columns, from which on four parts of a row fit beside each other
 SOAK_MINUTES = (1.0, 120.0)
 STOP_CELSIUS = (30.0, 130.0)  # what the probe `sustained` takes
 OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a file
@@ -138,25 +139,30 @@ def tell(console: Console, words: Words, result: Result, baseline: Result | None
     if result.outcome == "stopped":
         console.print(words.say("checkup.stopped"))
     stage = ""
-    for row in result.rows:
-        if row.word is Word.ABSENT:
-            continue
-        text = row_text(words, row)
+    shown = [(r, row_text(words, r)) for r in result.rows if r.word is not Word.ABSENT]
+    below = [*(text for _, text in shown[1:]), None]
+    for (row, text), after in zip(shown, below, strict=True):
         if text.stage != stage:
             stage = text.stage
             console.print()
             console.print(Text(stage, style="bold"))
-        line = Table.grid(padding=(0, 1), expand=True)
-        line.add_column(width=1)
-        line.add_column(ratio=4)
-        line.add_column(ratio=5)
-        line.add_column(ratio=5, style="dim")
         mark = Text(MARKS[row.word], style=STYLES[row.word])
         word = "" if row.word is Word.FINE else f" ({text.word})"
-        line.add_row(mark, text.title, text.found + word, text.expected)
-        console.print(line)
+        found, expected = text.found + word, text.expected
+        if console.width >= WIDE:
+            console.print(_line(mark, text.title, found, Text(expected, style="dim")))
+        else:
+            console.print(_line(mark, text.title, found))
+            if expected and expected != words.say("checkup.expected.none"):
+                told = f"{words.say('checkup.columns.expected')}: {expected}"
+                console.print(_line(Text(), "", Text(told, style="dim")))
+        is_said_below = after is not None and (after.stage, after.meaning, after.advice) == (
+            text.stage,
+            text.meaning,
+            text.advice,
+        )
         for part in (text.meaning, text.advice):
-            if part:
+            if part and not is_said_below:
                 console.print(Padding(Text(part, style="dim"), (0, 0, 0, 2)))
         if row.word in (Word.LOOK, Word.PROBLEM):
             console.print(Padding(Text(f"{text.sure} {text.rule}.", style="dim"), (0, 0, 0, 2)))
@@ -165,6 +171,17 @@ def tell(console: Console, words: Words, result: Result, baseline: Result | None
     console.print()
     said = [*facts(words, result), absent(words, result.rows)]
     console.print(" · ".join(filter(None, said)), style="dim")
+
+
+def _line(mark: Text, title: str, *parts: str | Text) -> Table:
+    """Return a line of a row: two or three parts beside each other."""
+    line = Table.grid(padding=(0, 1), expand=True)
+    line.add_column(width=1)
+    line.add_column(ratio=4)
+    for _ in parts:
+        line.add_column(ratio=10 // len(parts))
+    line.add_row(mark, title, *parts)
+    return line
 
 
 def tell_compared(console: Console, words: Words, compared: Compared) -> None:

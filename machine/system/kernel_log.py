@@ -90,7 +90,10 @@ _NAMING = (  # people, their programs, single parts
 
 _HOW = "sudo dmesg; members of the groups adm and systemd-journal may run journalctl -k -b."
 _LOCKED = "Only root and the system's administrators may read the kernel's log here."
-_NOT_OURS = "This is a container: the kernel's log belongs to its host."
+_ABSENT = "There is no /dev/kmsg here, and neither journalctl nor dmesg told a line of the kernel."
+_EMPTY = "The kernel's log could be opened, and held no line of the kernel."
+_KEPT_FROM = "This container ({name}) may not read the kernel's log: it belongs to its host."
+_HOW_ON_HOST = "sudo dmesg, on the host."
 _ELSEWHERE = "This version of Coreopsis reads the kernel's log on Linux only."
 _HOW_ELSEWHERE = {
     "win32": "Event Viewer, Windows Logs, System: WHEA-Logger, nvlddmkm and disk.",
@@ -147,24 +150,47 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
         how = _HOW_ELSEWHERE.get(sys.platform, "Look into the system's own log.")
         return _unread(_ELSEWHERE, how)
     with confined(root):
-        container = read_container(root or Path("/"), Notes(), is_live=root is None)
-        if container not in (None, "none"):
-            return _unread(_NOT_OURS, "sudo dmesg, on the host.")
         now_s, best = _now_s(root), ("", list[_Line]())
         for source, lines in _ways(root):
             if lines and (not best[1] or lines[0].at_s < best[1][0].at_s):
                 best = source, lines
             if best[1] and _is_whole(best[1]):
                 break  # else the journal may reach further back than the buffer
+        if not best[1]:
+            return _unread(*_why_not(root))
     source, lines = best
-    if not lines:
-        return _unread(_LOCKED, _HOW)
     return KernelLog(
         found=_found(lines, now_s),
         source=source,
         reaches_back_s=max(0.0, now_s - lines[0].at_s),
         is_whole=_is_whole(lines),
     )
+
+
+def _why_not(root: Path | None) -> tuple[str, str]:
+    """Return what happened to whoever tried to read, and what to do.
+
+    A mark of a container alone says nothing: some virtual machines start from an image of one.
+    """
+    if _may_open(root):
+        return _EMPTY, _HOW
+    container = read_container(root or Path("/"), Notes(), is_live=root is None)
+    if container not in (None, "none"):
+        return _KEPT_FROM.format(name=container), _HOW_ON_HOST
+    return (_ABSENT if _may_open(root) is None else _LOCKED), _HOW
+
+
+def _may_open(root: Path | None) -> bool | None:
+    """May the buffer be opened? None where it is not there."""
+    if root is not None:
+        return True if read_bytes(root / _KMSG) is not None else None
+    try:
+        os.close(os.open(Path("/") / _KMSG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return False
+    return True
 
 
 def _is_whole(lines: Sequence[_Line]) -> bool:

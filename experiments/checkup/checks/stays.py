@@ -41,8 +41,8 @@ def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[R
             "window_duration": max(times) * len(last) / len(times),
             "load_duration": max(times),
         }
-        if "hottest_celsius" in run.values:
-            values["hottest_celsius"] = run.values["hottest_celsius"]
+        if (hottest := _hottest(run, device)) is not None:
+            values["hottest_celsius"] = hottest
         yield timed(
             rule,
             evidence,
@@ -57,6 +57,17 @@ def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[R
         )
     if not windows(rows):
         yield fact(rule, Word.UNCHECKED, "too_short")
+
+
+def _hottest(run: Ran, device: str) -> float | None:
+    """Return the highest that a sensor of this device told; None where it has none."""
+    gpus = {row.device for row in run.tables["work"]} - {CPU}  # whose sensors have their names
+    told = [
+        row.celsius
+        for row in run.tables["heat"]
+        if (row.sensor not in gpus if device == CPU else row.sensor == device)
+    ]
+    return max(told, default=None)
 
 
 @of_runs("")

@@ -11,10 +11,14 @@ import pytest
 from app.checkup.in_words import MARKS
 from app.terminal import checkup as command
 from experiments.checkup import carry_out
-from experiments.checkup.result import SUFFIX, Word, decode, encode
+from experiments.checkup.evidence import Evidence
+from experiments.checkup.result import SUFFIX, Word, decode, encode, read
+from experiments.checkup.rules import rules
 from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
 from experiments.core.words import load
+from machine.model import from_json
+from tests import ROOT
 from tests.app.checkup.made import bandwidth, checkup, fact, measured
 
 say = load().say
@@ -66,6 +70,54 @@ def program(tmp_path, monkeypatch, capsys):
 def test_the_exit_code_says_the_worst_word(program, word, reason, code):
     row = fact(word=word, reason=reason, count=1, example="x", why="y", how="z")
     assert program("checkup", result=checkup(row, bandwidth()))[0] == code
+
+
+MEANT = "checkup.meaning.no_expectation"
+REAL = ROOT / "tests/recorded/h100/gpu-server.coreopsis-checkup.json"
+
+
+def shown(program, columns, monkeypatch):
+    """Return the lines of the checkup that an H100 gave."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = program("checkup", result=read(REAL))
+    assert code == 0
+    return [line.rstrip() for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_checkup_of_a_real_gpu_is_shown(program, columns, monkeypatch):
+    lines = shown(program, columns, monkeypatch)
+    told = " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= columns
+    for each in ("798 TFLOP/s", "54.3 GB/s there, 54.6 GB/s back", "its own power limit only"):
+        assert each in told
+    assert "✗" not in told
+
+
+def test_on_a_narrow_page_a_row_is_not_cut_into_columns(program, monkeypatch):
+    lines = shown(program, 80, monkeypatch)
+    assert "✓ GPU 0 copies           54.3 GB/s there, 54.6 GB/s back" in lines
+    at = lines.index("✓ GPU 0 link             Gen5 ×16 while copying")
+    assert lines[at + 1].strip() == "Expected: Gen5 ×16: card and slot allow it"
+    assert shown(program, 120, monkeypatch).count("Expected") == 0
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_what_several_rows_mean_and_advise_is_said_once_below_them(program, columns, monkeypatch):
+    lines = shown(program, columns, monkeypatch)
+    products = [at for at, line in enumerate(lines) if line.startswith("? Products, GPU 0, ")]
+    assert products == [*range(products[0], products[0] + 6)]
+    assert lines[products[-1] + 1] == "  " + say(MEANT)
+
+
+def test_a_real_checkup_is_what_its_card_is_held_against():
+    """The first reference of its card: what a sound GPU does is known from now on."""
+    good = read(REAL)
+    here = Evidence(machine=from_json(good.machine), references=[good])
+    for rule in rules().rule:
+        if rule.id in ("gpu-memory", "gpu-copy"):
+            (row,) = (row for row in good.rows if row.rule == rule.id)
+            assert here.elsewhere(rule, "gpu0") == [*row.samples] != []
 
 
 def test_a_stopped_checkup_tells_what_it_found(program):

@@ -7,6 +7,7 @@ from experiments.checkup.result import Word, decode, encode
 from experiments.checkup.rules import rules
 from machine.system.kernel_log import KernelLog, LogEntry
 from tests.experiments.checkup.cases import CASES
+from tests.experiments.checkup.cases.stays import load
 from tests.experiments.checkup.made import evidence, rule, whole, workstation
 
 F, L, P, U, A = Word.FINE, Word.LOOK, Word.PROBLEM, Word.UNCHECKED, Word.ABSENT
@@ -79,6 +80,14 @@ def test_every_row_survives_its_file():
 
     assert encode(again) == encode(result)
     assert [row.word for row in again.rows] == [case.word for case in CASES]
+
+
+@pytest.mark.parametrize(("sensor", "part"), [("package 0", "cpu"), ("cuda:0", "gpu0")])
+def test_the_heat_of_one_device_is_not_told_of_another(sensor, part):
+    """A virtual machine has no sensor of its processor, and its GPU has one."""
+    rows = rows_of(rule("sustained"), load(celsius=62.0, sensor=sensor)())
+    told = {row.part: row.values.get("hottest_celsius") for row in rows}
+    assert told == {"cpu": None, "gpu0": None} | {part: 62.0}
 
 
 def test_of_the_last_day_only_its_lines_are_counted_and_the_newest_is_told():

@@ -162,14 +162,26 @@ def test_a_log_that_lost_its_beginning_says_so(tree):
 def test_a_log_that_cannot_be_read_has_a_reason(tree, text):
     tree.write("/dev/kmsg", text)
     (missing,) = read_kernel_log(tree.root).missing
-    assert "root" in missing.why
+    assert "held no line" in missing.why
     assert "systemd-journal" in missing.how
 
 
-def test_in_a_container_the_log_is_the_hosts(tree):
+def test_a_mark_of_a_container_keeps_nobody_from_reading(tree):
+    """A virtual machine that was started from docker's image has it too."""
+    tree.write("/run/systemd/container", "docker\n")
+    told = read_kernel_log(log(tree, f"5 {XID}"))
+    assert [entry.number for entry in told.found] == [79]
+    assert told.missing == ()
+
+
+def test_what_was_not_read_names_what_happened(tree):
+    (missing,) = read_kernel_log(tree.root).missing
+    assert "no /dev/kmsg" in missing.why
+    assert "container" not in missing.why
     tree.write("/.dockerenv", "")
-    (missing,) = read_kernel_log(log(tree, f"5 {XID}")).missing
-    assert "host" in missing.why
+    (missing,) = read_kernel_log(tree.root).missing
+    assert "container (docker) may not read" in missing.why
+    assert "on the host" in missing.how
 
 
 def test_other_systems_say_why(monkeypatch):
@@ -215,7 +227,18 @@ def test_without_any_of_the_commands_the_reason_is_told(monkeypatch, here):
 
     monkeypatch.setattr(kernel_log, "ask", ask)
     assert not here.exists()
-    assert read_kernel_log().missing
+    (missing,) = read_kernel_log().missing
+    assert "no /dev/kmsg" in missing.why
+
+    def opened(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(kernel_log.os, "open", opened)
+    (missing,) = read_kernel_log().missing
+    assert "administrators" in missing.why
+    monkeypatch.setattr(kernel_log, "read_container", lambda *_, **__: "podman")
+    (missing,) = read_kernel_log().missing
+    assert "container (podman)" in missing.why
 
 
 def test_the_journal_is_taken_where_it_reaches_further_back_than_the_buffer(monkeypatch, here):

@@ -33,6 +33,7 @@ def load(
     seconds: int = SECONDS,
     here=workstation,
     celsius: float = 70.0,
+    sensor: str = "package 0",
     notes=(),
     watched: tuple[Sample, ...] = (),
     outcome=messages.Outcome.COMPLETED,
@@ -49,7 +50,7 @@ def load(
         for second in range(1, seconds + 1)
         for name in dict.fromkeys(("cpu", device))
     ]
-    rows = [*work, Heat(t_s=1.0, sensor="package 0", celsius=celsius)]
+    rows = [*work, Heat(t_s=1.0, sensor=sensor, celsius=celsius)]
     run = ran("sustained", rows, here(), notes=notes, watched=watched, outcome=outcome)
     return lambda: evidence(here(), run)
 
