@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from dataclasses import replace
 
 import msgspec
@@ -9,9 +11,11 @@ import pytest
 
 from experiments.core.catalogue import Catalogue
 from experiments.engine.recording import read
+from tests import ROOT
 from tests.shipped import SHIPPED
 
 CATALOGUE = Catalogue()
+KEPT = ROOT / "tests/recorded/h100"
 
 
 def finding(name, table="", change=dict):
@@ -102,3 +106,19 @@ def test_five_rates_that_were_sampled_are_one_sentence():
 )
 def test_what_no_laptop_shows_is_shown(name, message):
     assert finding(name).message == message
+
+
+@pytest.mark.parametrize("name", ["amdahl", "core-to-core", "stream"])
+def test_what_its_sixteen_cores_gave_opens_whole_and_is_judged(name):
+    recording = read(KEPT / "cores" / f"{name}.coreopsis.jsonl.gz")
+    assert (recording.finished.outcome, recording.notes) == ("completed", ())
+    assert len(recording.started.machine["cpu"]["threads_list"]) == 16
+    judged = recording.finding(CATALOGUE.load(name))
+    assert judged.values.keys() == recording.finished.finding.values.keys()
+
+
+def test_what_is_kept_of_that_machine_names_neither_it_nor_its_owner():
+    for path in (path for path in KEPT.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+        assert not re.search(r"GPU-[0-9a-f]{8}|/home/|/root/|/Users/|\bserial\b", text), path
