@@ -40,7 +40,9 @@ _WAITS = Reason(
     "This driver counts no PCIe traffic, and measuring it takes time: the GPUs take turns.",
     "Wait for its turn.",
 )
-_NO_NVLINK = Reason("This GPU has no NVLinks.", "There is nothing to look at.")
+_NO_NVLINK = Reason(  # a card that has them may be lent to a virtual machine without them
+    "The driver counts no NVLinks on this GPU.", "nvidia-smi nvlink --status"
+)
 _UNCOUNTED = Reason(
     "Here, the driver does not count memory by process.", "nvidia-smi, on the machine itself."
 )

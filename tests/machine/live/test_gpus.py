@@ -128,7 +128,7 @@ def test_a_gpu_without_nvlinks_has_no_traffic_on_them_whatever_its_counters_say(
     look(sampler, 0.0)
     (now,), reasons = look(sampler, 0.5)
     assert (now.nvlink_sent_bytes_per_s, now.nvlink_received_bytes_per_s) == (None, None)
-    assert reasons["gpus[*].nvlink_sent_bytes_per_s"] == "This GPU has no NVLinks."
+    assert reasons["gpus[*].nvlink_sent_bytes_per_s"] == "The driver counts no NVLinks on this GPU."
 
 
 def test_a_gpu_whose_traffic_is_not_measured_yet_waits_for_its_turn(tree):
