@@ -182,7 +182,7 @@ def test_a_recording_of_another_experiment_is_not_taken(tmp_path):
     [
         (HeldItem(experiment="gil-threads", options=OPTIONS, first=(0, 0, 0, 0)),
          "handout_not_shown"),
-        (HeldItem(experiment="pinned", run="x"), "handout_no_run"),
+        (HeldItem(experiment="p2p", run="x"), "handout_no_run"),
         (HeldItem(experiment="gil-treads"), "experiment_unknown_near"),
     ],
 )  # fmt: skip

@@ -27,7 +27,7 @@ SLEEPS = Item(
          "methods": ["serial", "threads"]},
 )  # fmt: skip
 READY = Item(experiment="amdahl", minutes=5.0)
-NO_GPU = Item(experiment="p2p")
+NO_GPU = Item(experiment="p2p")  # which needs two, and has no recording
 
 
 @pytest.fixture
