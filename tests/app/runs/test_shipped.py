@@ -18,6 +18,7 @@ from experiments.core.views import Bars, Lines, Timeline
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
 from tests.shipped import SHIPPED
+from tests.tools.recordings import anew
 
 CATALOGUE = Catalogue()
 MOST_BYTES = 16 * 2**20  # all of them together
@@ -40,6 +41,24 @@ def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
     today, then = recording.finding(experiment), recording.finished.finding
     assert replaced(today, values={}) == replaced(then, values={})
     assert today.values == pytest.approx(then.values, rel=1e-9), "Pythons add up differently"
+
+
+def test_a_recording_written_anew_keeps_its_rows_and_says_what_is_said_today(tmp_path):
+    old = read(SHIPPED["pinned"])
+    started = json.loads(gzip.decompress(SHIPPED["pinned"].read_bytes()).splitlines()[0])
+    started["machine"]["sources"]["gpus[*].uuid"] = "NVML"  # as older versions wrote it
+    lines = gzip.decompress(SHIPPED["pinned"].read_bytes()).splitlines(keepends=True)
+    lines[0] = json.dumps(started).encode() + b"\n"
+    lines[-1] = lines[-1].replace(b"pinned_pays_back", b"pinned_never_pays")
+    stale = tmp_path / "stale.coreopsis.jsonl.gz"
+    stale.write_bytes(gzip.compress(b"".join(lines)))
+    stale.write_bytes(gzip.compress(anew(stale)))
+
+    new = read(stale)
+    assert new.notes == ()
+    assert new.rows == old.rows
+    assert new.finished.finding == old.finished.finding
+    assert "gpus[*].uuid" not in new.started.machine["sources"]
 
 
 @pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
