@@ -17,9 +17,13 @@ from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.trust import Trust, as_trusted
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
+from experiments.devices.device import CPU, gpu_of
 from experiments.engine import messages
 from experiments.engine.recording import ALTERED, Recording
 from experiments.engine.run_state import RunState
+from machine.devices import Gpu
+from machine.model import BadMachine
+from machine.model import from_json as machine_of
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
@@ -277,6 +281,7 @@ def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str]
     environment = started.environment
     facts = {
         "conditions.machine": processor(started.machine),
+        "conditions.gpu": _gpu_and_driver(gpu_of_run(started)),
         "conditions.python": environment.get("python"),
         "conditions.libraries": _listed(environment.get("libraries")),
         "conditions.governor": environment.get("governor"),
@@ -293,6 +298,23 @@ def processor(machine: Mapping[str, Any]) -> str | None:
     """Return the model of the processor of a recorded machine, if it is known."""
     cpu = machine.get("cpu")
     return cpu.get("model") if isinstance(cpu, dict) else None
+
+
+def gpu_of_run(started: messages.Started) -> Gpu | None:
+    """Return the GPU that a run was set to, as far as its machine tells; None for a processor."""
+    device = started.params.get("device", CPU)
+    if device == CPU:
+        return None
+    try:
+        return gpu_of(machine_of(started.machine), str(device))
+    except BadMachine:
+        return None
+
+
+def _gpu_and_driver(gpu: Gpu | None) -> str | None:
+    if gpu is None or not gpu.name:
+        return None
+    return ", ".join(filter(None, (gpu.name, gpu.driver_version)))
 
 
 def _listed(values: object) -> str | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.report import gpu_of_run
 from app.runs.copies import copy, write_whole
 from app.runs.index import Index
 from app.runs.run_notes import (
@@ -32,12 +33,10 @@ from app.runs.run_notes import (
 from app.runs.told import Told, retold
 from experiments.core.problems import Problem, UserError
 from experiments.core.trust import Trust
-from experiments.devices.device import CPU, gpu_of
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
 from experiments.engine.report_file import carried_by
-from machine.model import BadMachine, from_json
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
@@ -343,12 +342,8 @@ def _files(folder: Path) -> list[Path]:
 
 def machine_name(started: messages.Started) -> str:
     """Return the name of what a run measured: the GPU that it was set to, else the processor."""
-    device = started.params.get("device", CPU)
-    if device != CPU:
-        with contextlib.suppress(BadMachine):
-            gpu = gpu_of(from_json(started.machine), str(device))
-            if gpu is not None and gpu.name:
-                return gpu.name
+    if (gpu := gpu_of_run(started)) is not None and gpu.name:
+        return gpu.name
     cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")

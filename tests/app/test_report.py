@@ -16,6 +16,7 @@ from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst
+from tests.shipped import SHIPPED
 
 ENGLISH = words.load("en")
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -81,6 +82,14 @@ def test_the_conditions_are_those_that_are_known(recording):
     assert facts["Libraries"] == "numpy 2.4"
     assert facts["Measured at"] == "2026-05-04 03:02:01"
     assert "Governor" not in facts
+    assert "GPU and driver" not in facts
+
+
+def test_a_run_on_a_gpu_names_it_and_its_driver():
+    facts = dict(conditions(ENGLISH, read(SHIPPED["streams"]).started))
+
+    assert facts["GPU and driver"] == "NVIDIA H100 80GB HBM3, 580.159.04"
+    assert "Intel" in facts["Machine"]
 
 
 def shown(experiment, values, unclear=(), message="m") -> dict[str, str]:
