@@ -138,16 +138,16 @@ class _Item:
         """Return what the class voted on, or could vote on."""
         item, lesson = self._item, self._found.lesson
         if item.options:
-            ask = lesson.words.predict.ask if lesson is not None else ""
+            ask = lesson.voted_on(None).ask if lesson is not None else ""
             return Options(ask, item.options, item.numbers)
-        return options_of(lesson.words.predict, self._words) if lesson is not None else None
+        return options_of(lesson.voted_on(None), self._words) if lesson is not None else None
 
     def _right(self, options: Options) -> int | None:
         """Return the right option; None where the run, or another lesson by now, cannot tell."""
         lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
         if lesson is None or run is None or not is_told(run.message, run.trust):
             return None
-        today = options_of(lesson.words.predict, self._words)
+        today = options_of(lesson.voted_on(None), self._words)
         if today is None or bool(options.numbers) != bool(today.numbers):
             return None
         if not options.numbers and options.texts != today.texts:

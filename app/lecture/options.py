@@ -25,7 +25,7 @@ class Options:
 
     def right(self, taught: Taught, run: LessonRun) -> int | None:
         """Return the number of the right answer; None where the run does not tell."""
-        right: Any = taught.right(run)
+        right: Any = taught.right_vote(run)
         if not isinstance(right, int | float) or not math.isfinite(right):
             return None
         if not self.numbers:

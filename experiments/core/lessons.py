@@ -170,7 +170,10 @@ class Source(_Text, frozen=True):
 
 
 class Lesson(_Text, frozen=True, rename={"goals": "try"}):
-    """All words of a lesson."""
+    """All words of a lesson.
+
+    `vote` is what a class chooses among where `predict` needs a hand to draw it.
+    """
 
     context: str
     predict: Predict
@@ -179,6 +182,7 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
     goals: tuple[Goal, ...]
     sources: tuple[Source, ...]
     code: str = ""
+    vote: Choice | None = None
     diagram: dict[str, str] = {}  # labels of the drawing; `about` says in a sentence what it shows
 
 
@@ -188,6 +192,14 @@ class Mark:
 
     is_right: bool
     is_sharp: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The context and the code of a question; either may be ""."""
+
+    context: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +242,20 @@ class Taught:
         if of_machine is None or machine is None:
             return self.words.predict
         return msgspec.structs.replace(self.words.predict, range=of_machine(machine))
+
+    @property
+    def stands_on(self) -> Background:
+        """What everybody must see who answers the question: on page, slide and handout alike."""
+        return Background(_one_line(self.words.context), self.words.code.strip("\n"))
+
+    def voted_on(self, machine: Machine | None) -> Predict:
+        """Return what a class is asked on a machine."""
+        return self.words.vote or self.predict_on(machine)
+
+    def right_vote(self, run: LessonRun) -> Any:
+        """Return what the votes of a class are held against; None if unknown."""
+        vote = self.words.vote
+        return self.call(vote.right, run) if vote is not None else self.right(run)
 
     def accepts(self, guess: Guess) -> bool:
         """Is it an answer to this question? One may be older than the lesson."""
@@ -368,6 +394,7 @@ def _named(words: Lesson) -> list[str]:
     """Return the functions that the words name."""
     right = getattr(words.predict, "right", None)
     named = [words.observe.right, *([right] if right else [])]
+    named += [words.vote.right] if words.vote is not None else []
     named += [branch.when for branch in words.explain.branches]
     return named + [goal.reached for goal in words.goals]
 

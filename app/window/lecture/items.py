@@ -74,7 +74,7 @@ def prepare(session: Session, item: Item) -> Prepared:
         return Prepared(item, item.title or item.experiment, problem=trouble.problem)
     title = item.title or words.say(f"{experiment.id}.question")
     lesson = _lesson(session, experiment)
-    options = options_of(lesson.predict_on(session.machine), words) if lesson else None
+    options = options_of(lesson.voted_on(session.machine), words) if lesson else None
     return Prepared(item, title, experiment, lesson, options)
 
 

@@ -143,7 +143,8 @@ class LessonController(QObject):
     def _show_question(self, taught: Taught) -> None:
         words = taught.words
         self._question = QuestionBlock(self._words, self._look)
-        self._question.show_question(words.context, words.code, taught.diagram, words.diagram)
+        on = taught.stands_on
+        self._question.show_question(on.context, on.code, taught.diagram, words.diagram)
 
     # --- the steps ----------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from .experiment import IN_A_ROW, RANDOM
 HELD_BACK = (IN_A_ROW,)
 CLIMBED = 1.5  # times the first load: beyond, the first cache does not hold the data
 NEAR, PINNED_DOWN = 20.0, 1.1  # times
+SAME, A_LITTLE, FAR = 1.5, 10.0, 1000.0  # times as long: up to which each answer of a vote is right
 HALF_AN_OCTAVE = math.sqrt(2)  # so exactly can one click
 
 
@@ -33,6 +34,17 @@ def heights(run: x.LessonRun, points: Sequence[float]) -> list[float | None]:
     """Return the seconds of a load at these sizes in bytes, None outside the measured ones."""
     line = _line(run)
     return [_height(line, size) for size in points]
+
+
+def option_by_growth(run: x.LessonRun) -> int | None:
+    """Return the answer by how many times the first load the last one takes; None without both."""
+    line = _line(run)
+    if len(line) < 2:
+        return None
+    grown, data_grew = line[max(line)] / line[min(line)], max(line) / min(line)
+    if grown > FAR:
+        return 3 if 2 * grown >= data_grew else None
+    return sum(grown > most for most in (SAME, A_LITTLE))
 
 
 def first_climb(run: x.LessonRun) -> x.Spot:

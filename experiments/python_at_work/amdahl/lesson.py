@@ -10,6 +10,7 @@ HELD_BACK = (MEASURED,)
 HELPS = 1.05  # times: a gain below that is none
 BELOW = 0.95  # of the ideal: clearly below
 HALVED = 0.025  # of the work
+NEAR = 1.2  # times the cores, or as many times fewer: about as many
 
 
 def predicted_range(machine: x.Machine) -> tuple[float, float]:
@@ -27,6 +28,18 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     if run.params.serial_fraction:
         found["law_bound_speedup"] = 1 / run.params.serial_fraction
     return found
+
+
+def option_by_cores(run: x.LessonRun) -> int | None:
+    """Return the answer by where the climb ends; None where the cores or its end are unknown."""
+    enough, cores = numbers(run, None).get("enough_workers"), x.physical_cores(run.machine)
+    if enough is None or cores is None or cores == 1:
+        return None
+    if enough == max(_line(run, MEASURED)) < cores:
+        return None
+    if enough == 1:
+        return 0
+    return 1 if enough * NEAR < cores else 2 if enough <= cores * NEAR else 3
 
 
 def first_below_ideal(run: x.LessonRun) -> x.Spot:

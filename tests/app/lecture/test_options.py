@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.lecture.options import options_of, spread
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.lessons import Choice, Magnitude, taught
+from experiments.core.lessons import Rank, taught
 from experiments.core.shelves import homes
 
 CATALOGUE, HOMES, ENGLISH = Catalogue(), homes(), words.load()
@@ -15,14 +15,17 @@ LESSONS = {each.id: taught(each, HOMES[each.id]) for each in CATALOGUE}
 
 
 @pytest.mark.parametrize("id_", [id_ for id_, lesson in LESSONS.items() if lesson is not None])
-def test_every_lesson_is_voted_on_or_needs_a_hand(id_):
-    predict = LESSONS[id_].words.predict
-    options = options_of(predict, ENGLISH)
-    assert (options is not None) == isinstance(predict, Choice | Magnitude)
-    if options is not None:
-        assert 2 <= len(options.texts) <= 4
-        assert len(set(options.texts)) == len(options.texts)
-        assert options.ask == predict.ask
+def test_every_lesson_is_voted_on(id_):
+    asked = LESSONS[id_].voted_on(None)
+    options = options_of(asked, ENGLISH)
+    assert options is not None
+    assert 2 <= len(options.texts) <= 4
+    assert len(set(options.texts)) == len(options.texts)
+    assert options.ask == asked.ask
+
+
+def test_what_needs_a_hand_is_not_voted_on():
+    assert options_of(Rank(ask="In order?", items=("a", "b"), right="order"), ENGLISH) is None
 
 
 def test_four_answers_span_the_range_in_equal_steps():
@@ -46,7 +49,7 @@ class Told:
     def __init__(self, answer):
         self.answer = answer
 
-    def right(self, _run):
+    def right_vote(self, _run):
         return self.answer
 
 

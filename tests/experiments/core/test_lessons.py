@@ -99,6 +99,19 @@ def test_every_function_that_the_words_name_is_there(lesson, shown):
         assert sorted(right) == list(range(len(words.predict.items)))
 
 
+def test_a_class_can_vote_on_it_and_each_wrong_answer_is_a_belief(lesson, shown):
+    vote = lesson.voted_on(None)
+    assert isinstance(vote, Choice | Magnitude)
+    if isinstance(vote, Choice):
+        assert 3 <= len(vote.options) <= 4
+        assert lesson.right_vote(shown) in range(len(vote.options))
+        assert [bool(option.belief) for option in vote.options].count(False) == 1
+    if lesson.words.vote is not None:
+        texts = [vote.ask, *(option.text for option in vote.options)]
+        assert max(len(text.split()) for text in texts) <= LONGEST
+        assert not isinstance(lesson.words.predict, Choice | Magnitude)
+
+
 def test_what_it_names_of_the_experiment_exists(experiment, lesson):
     views = {view.key for view in experiment.views}
     explain = lesson.words.explain

@@ -161,6 +161,24 @@ def test_nothing_is_clicked_in_plots_without_rows():
         assert lesson(replace(run, tables=dict.fromkeys(run.tables, ()))) == Spot()
 
 
+@pytest.mark.parametrize(
+    ("speedups", "cores", "option"),
+    [
+        ({1: 1.0, 2: 0.9, 4: 0.9}, 4, 0),
+        ({1: 1.0, 2: 1.8, 4: 1.85, 8: 1.8}, 8, 1),
+        ({1: 1.0, 2: 1.9, 4: 3.5, 8: 3.6}, 4, 2),
+        ({1: 1.0, 2: 1.9, 4: 3.5, 8: 4.5}, 4, 3),
+        ({1: 1.0, 2: 1.9}, 4, None),  # it may climb on
+        ({1: 1.0, 2: 1.0}, 1, None),  # one core is every core
+        ({}, 4, None),
+    ],
+)
+def test_a_vote_on_workers_is_judged_by_where_the_climb_ends(speedups, cores, option):
+    run = replace(climbing(speedups), machine=machine(cores=cores))
+
+    assert amdahl.option_by_cores(run) == option
+
+
 def test_a_mark_ends_where_the_machine_does():
     lesson = taught(Catalogue().load("amdahl"), homes()["amdahl"])
 
