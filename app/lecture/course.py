@@ -1,7 +1,8 @@
 """The course of a lecture: which item, which step of it, what the class voted, what is revealed.
 
 Pure: no clock, no window, no process. PageDown is `forward`, PageUp is `back`. Nothing is revealed
-before its key: a run shows its first arm only, and each further key one arm more.
+before its key: a run shows its first arm only, and each further key one arm more. Hidden votes are
+shown once `forward` has closed them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 LETTERS = "ABCD"
+MOST_HANDS = 100_000  # of one option
 TEACH_FIRST, GO_ON = 0.35, 0.70  # Crouch and Mazur, Peer Instruction, 2001
 
 
@@ -48,7 +50,12 @@ class Votes:
     def add(self, option: int, by: int = 1) -> None:
         """Count one hand more, or with -1 one less; never below none."""
         if 0 <= option < len(self.counts):
-            self.counts[option] = max(0, self.counts[option] + by)
+            self.give(option, self.counts[option] + by)
+
+    def give(self, option: int, hands: int) -> None:
+        """Let an option have so many hands; never below none, nor more than a record takes."""
+        if 0 <= option < len(self.counts):
+            self.counts[option] = min(max(0, hands), MOST_HANDS)
 
     @property
     def most_fraction(self) -> float:
@@ -78,6 +85,7 @@ class Turn:
     is_measured: bool = False  # its run has ended, or its recording is shown
     is_recording: bool = False
     is_done: bool = False  # it was explained
+    is_closed: bool = False  # its votes are counted: those that were hidden are shown
 
     def __post_init__(self) -> None:
         self.first = Votes([0] * self.options)
@@ -101,15 +109,29 @@ class Course:
         self.turns = list(turns)
         self.place = 0
         self.is_over = False
+        self.hides_votes = False  # of every item, until each is closed
 
     @property
     def turn(self) -> Turn:
         """The item of now."""
         return self.turns[self.place]
 
+    @property
+    def is_voting(self) -> bool:
+        """Are hands counted now?"""
+        return self.turn.step in (Step.VOTE, Step.AGAIN)
+
+    @property
+    def has_hidden_votes(self) -> bool:
+        """Are hands counted now that nobody may see yet?"""
+        return self.is_voting and self.hides_votes and not self.turn.is_closed
+
     def forward(self) -> bool:
         """Go one step on; False where the step has to wait for the run, or all is over."""
         turn = self.turn
+        if self.has_hidden_votes:
+            turn.is_closed = True
+            return True
         match turn.step:
             case Step.QUESTION:
                 turn.step = Step.VOTE if turn.options else Step.RUN
@@ -147,17 +169,30 @@ class Course:
         turn = self.turn
         if turn.step is not Step.VOTE:
             return False
-        turn.step = Step.AGAIN
+        turn.step, turn.is_closed = Step.AGAIN, False
         turn.second = turn.second or Votes([0] * turn.options)
         return True
 
     def vote(self, option: int, by: int = 1) -> bool:
         """Count a hand; False where nobody votes now."""
-        turn = self.turn
-        if turn.step not in (Step.VOTE, Step.AGAIN) or not 0 <= option < turn.options:
-            return False
-        (turn.first if turn.step is Step.VOTE else turn.votes).add(option, by)
-        return True
+        votes = self._votes_of(option)
+        if votes is not None:
+            votes.add(option, by)
+        return votes is not None
+
+    def give(self, option: int, hands: int) -> bool:
+        """Let an option have so many hands; False where nobody votes now."""
+        votes = self._votes_of(option)
+        if votes is not None:
+            votes.give(option, hands)
+        return votes is not None
+
+    def hide_votes(self) -> None:
+        """Hide the votes of every item until they are closed, or show them again."""
+        is_shown = self.is_voting and not self.has_hidden_votes
+        self.hides_votes = is_shown or not self.hides_votes
+        if self.is_voting:
+            self.turn.is_closed = False
 
     def measured(self, *, is_recording: bool = False) -> None:
         """The run of this item has ended, or its recording is shown in its place."""
@@ -171,3 +206,10 @@ class Course:
             return False
         self.place, self.is_over = place, False
         return True
+
+    def _votes_of(self, option: int) -> Votes | None:
+        """Return the votes that are counted now, None if that option takes none."""
+        turn = self.turn
+        if not self.is_voting or not 0 <= option < turn.options:
+            return None
+        return turn.first if turn.step is Step.VOTE else turn.votes

@@ -9,11 +9,11 @@ from app.lecture.course import LETTERS
 from app.lecture.found import FoundItem
 from app.lecture.options import Options, options_of
 from app.lecture.record import LectureRecord, file_name
-from app.reports.document import Document, Heading, Paragraph, Part, Table
+from app.reports.document import Code, Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
 from app.reports.run_report import Draw, RunParts
 from app.runs.library import machine_name
-from experiments.core.lessons import Explained, Taught
+from experiments.core.lessons import Background, Explained, Taught
 from experiments.core.trust import is_told
 from experiments.core.units import show
 from experiments.core.words import Words
@@ -81,6 +81,7 @@ class _Item:
         yield Heading(say("handout.heading", {"number": number, "title": title}))
         if question not in ("", title):
             yield Paragraph(question, "strong")
+        yield from self._background()
         yield from self._votes()
         if self._run is None:
             yield self._trouble("handout.no_result")
@@ -94,6 +95,14 @@ class _Item:
             yield Paragraph(say("handout.unexplained"), "soft")
         else:
             yield from self._explanation(self._run, self._found.lesson, self._explained)
+
+    def _background(self) -> Iterator[Part]:
+        """Yield what the question stands on, as the slide showed it."""
+        on = self._found.lesson.stands_on if self._found.lesson is not None else Background()
+        if on.context:
+            yield Paragraph(on.context)
+        if on.code:
+            yield Code(tuple(on.code.split("\n")))
 
     def _votes(self) -> Iterator[Part]:
         """Yield the answers with the hands for each, and say how many were right."""

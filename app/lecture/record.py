@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 
 from app.lecture import file as lecture_file
-from app.lecture.course import LETTERS, Turn
+from app.lecture.course import LETTERS, MOST_HANDS, Turn
 from app.lecture.file import LIMIT_BYTES, MOST_ITEMS, Lecture, is_beside
 from app.lecture.lectures import NAME as FOLDER
 from app.lecture.lectures import is_shipped, name_of
@@ -40,7 +40,7 @@ from machine.system.files import read_file
 
 FORMAT, VERSION = "coreopsis.lecture-record", 1
 SUFFIX = ".coreopsis-lecture-record.json"
-MOST_HANDS, LONGEST_RUN = 100_000, 100  # of one option; letters of a run's id
+LONGEST_RUN = 100  # letters of a run's id
 NAME_LETTERS = 60
 
 

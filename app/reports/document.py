@@ -47,6 +47,13 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """Lines of Python to read."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Bullets:
     """A list of sentences."""
 
@@ -92,7 +99,7 @@ class Plot:
     table: Table | None = None
 
 
-Part = Heading | Paragraph | Bullets | Facts | Table | Plot
+Part = Heading | Paragraph | Code | Bullets | Facts | Table | Plot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

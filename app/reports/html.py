@@ -7,6 +7,7 @@ from html import escape
 
 from app.reports.document import (
     Bullets,
+    Code,
     Document,
     Facts,
     Heading,
@@ -25,6 +26,7 @@ MODES: tuple[Mode, Mode] = ("light", "dark")
 KINDS = {  # what the template calls the parts
     Heading: "heading",
     Paragraph: "paragraph",
+    Code: "code",
     Bullets: "bullets",
     Facts: "facts",
     Table: "table",

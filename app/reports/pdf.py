@@ -36,7 +36,17 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
-from app.reports.document import Bullets, Document, Facts, Heading, Paragraph, Part, Plot, Table
+from app.reports.document import (
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Heading,
+    Paragraph,
+    Part,
+    Plot,
+    Table,
+)
 from app.reports.plain import MOST_ROWS, foot
 from experiments.core.words import Words
 from widgets.style import theme as themes
@@ -189,6 +199,8 @@ def _html(part: Part, words: Words, style: str) -> str:
             return f"<h2{style}>{_safe(text)}</h2>"
         case Paragraph(text, role):
             return _paragraph(text, role)
+        case Code(lines):
+            return f"<pre>{escape(chr(10).join(lines).replace(HOLE, ''))}</pre>"
         case Bullets(items):
             return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in items)}</ul>"
         case Facts(pairs):
@@ -243,6 +255,8 @@ def _style() -> str:
     return f"""
         p, td, li {{ color: {theme.ink}; margin-top: 4px; margin-bottom: 4px; }}
         table {{ margin-top: 6px; margin-bottom: 6px; }}
+        pre {{ font-family: '{themes.MONO}'; font-size: {NOTE_PX}px; color: {theme.ink};
+               margin-top: 6px; margin-bottom: 6px; margin-left: 12px; }}
         ul {{ margin-left: -20px; }}
         h1 {{ font-size: {TITLE_PX}px; font-weight: 700; }}
         h2 {{ font-size: {HEAD_PX}px; font-weight: 700; margin-top: 22px; margin-bottom: 4px; }}

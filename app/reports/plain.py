@@ -10,7 +10,16 @@ from typing import Any
 
 import msgspec
 
-from app.reports.document import Bullets, Document, Facts, Heading, Paragraph, Plot, Table
+from app.reports.document import (
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Heading,
+    Paragraph,
+    Plot,
+    Table,
+)
 from app.reports.privacy import for_html
 from experiments.core.words import Words
 from experiments.engine.environment import version_of
@@ -19,6 +28,8 @@ from experiments.engine.report_file import FORMAT, VERSION
 COLUMNS = 80
 MOST_ROWS = 40  # of a plot: longer tables are for programs
 GAP = 2  # between two columns
+INDENT = 4 * " "  # before code
+CODE = COLUMNS - len(INDENT)
 _LIST = re.compile(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[-+=])")  # what begins one
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -94,6 +105,9 @@ def _text_of(part: object, words: Words) -> Iterator[str]:
             yield f"{_wrapped(text)}\n{'-' * min(COLUMNS, len(text))}"
         case Paragraph(text):
             yield _wrapped(text)
+        case Code(lines):
+            rows = (line[at : at + CODE] for line in lines for at in range(0, len(line) or 1, CODE))
+            yield "\n".join(f"{INDENT}{row}".rstrip() for row in rows)
         case Bullets(items):
             yield "\n".join(_wrapped(item, first="- ", then="  ") for item in items)
         case Facts(pairs):
@@ -113,6 +127,9 @@ def _markdown_of(part: object, words: Words) -> Iterator[str]:
         case Paragraph(text, role):
             said = _unmarked(text)
             yield f"**{said}**" if role == "strong" else said
+        case Code(lines):
+            fence = "`" * (3 + max(line.count("`") for line in ("", *lines)))
+            yield "\n".join((f"{fence}python", *lines, fence))
         case Bullets(items):
             yield "\n".join(f"- {_unmarked(item)}" for item in items)
         case Facts(pairs):

@@ -125,7 +125,7 @@ class Field:
 
 @record
 class Ruler:
-    """Pins on a logarithmic ruler, one for each `label`."""
+    """Pins on a logarithmic ruler, one for each `label`; where few fit, those first in `order`."""
 
     key: str
     table: str
@@ -133,6 +133,7 @@ class Ruler:
     value: str
     statistic: Statistic = "least"
     limits: tuple[Limit, ...] = ()
+    order: tuple[str, ...] = ()
 
 
 BROKEN, MENDED = "broken", "mended"

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.window.lecture.conductor import Over
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
@@ -27,11 +28,11 @@ from tests.gallery import plot_samples as samples
 from tests.gallery.catalogue_page import catalogue_page
 from tests.gallery.doctor_page import FINDINGS, doctor_page
 from tests.gallery.experiment_page import experiment_page
-from tests.gallery.lectures import playlist, presenter
+from tests.gallery.lectures import over, playlist, presenter
 from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
-from tests.gallery.slides import NEXT, slide
+from tests.gallery.slides import NEXT, VOTING, slide
 from widgets.controls.basics import column, row
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
@@ -404,7 +405,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "lesson-question": (lesson_page.question, (1200, 620)),
     "lesson-predict": (lesson_page.predict, (1500, 820)),
     "lesson-explain": (lesson_page.explain, (760, 860)),
-    **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain")},
+    **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain", *VOTING)},
+    "lecture-keys": (partial(over, Over.KEYS), SHEET),
+    "lecture-leave": (partial(over, Over.LEAVE), SHEET),
     "presenter": (presenter, SHEET),
     "playlist": (playlist, (328, 720)),
     "code_view": (code_view, (900, 600)),

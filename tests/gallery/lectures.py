@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from app.window.core.settings import Settings
+from app.window.lecture.conductor import Over
+from app.window.lecture.keys import over_of
 from experiments.core.words import Words
-from tests.gallery.slides import slide
+from tests.gallery.slides import fill, slide
+from widgets.lecture.audience import Audience
 from widgets.lecture.playlist import Playlist, PlaylistData
 from widgets.lecture.presenter import Presenter
 from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
@@ -56,6 +62,16 @@ def presenter(look: Look, words: Words) -> Presenter:
         seen.resize(1280, 720)
         pictures.append(seen.grab())
     made.show_pictures(*pictures)
+    return made
+
+
+def over(kind: Over, look: Look, words: Words) -> Audience:
+    """Return the window of the class on a single screen, with what lies over it."""
+    made = Audience(words, look, lambda _event: False)
+    made.resize(1280, 720)
+    fill(made.slide, "vote", words, "gil-threads")
+    session = SimpleNamespace(words=words, settings=Settings())
+    made.over.show_content(over_of(SimpleNamespace(over=kind, session=session)))  # type: ignore[arg-type]
     return made
 
 

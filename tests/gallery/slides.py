@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.lecture.options import options_of
 from app.report import report
 from app.window.experiment.loaded_run import band, load
 from experiments.core.catalogue import Catalogue
@@ -20,7 +21,9 @@ from widgets.plots.contents import label_column
 from widgets.style.look import Look
 
 NEXT = {"question": "vote", "vote": "run", "again": "run", "run": "reveal", "reveal": "explain"}
+VOTING = ("typed", "hidden")  # states of a vote
 HINT = "84 votes · 45 % on one answer: let them discuss, then vote again"
+HIDDEN = "84 votes, hidden"
 LIVE = "measured live on this machine, 4 cores"
 BROKEN = "The process that measured was ended from outside."
 VOTES, AGAIN = (9, 31, 38, 6), (4, 11, 62, 7)
@@ -47,17 +50,20 @@ def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     shown = arms(run_state.experiment, rows)
     made.plot.hold_back(shown[1:] if step == "run" else ())
     lesson = taught(run_state.experiment, catalogue.homes[experiment])
-    options = tuple(
-        option.text for option in getattr(lesson and lesson.words.predict, "options", ())
-    )
+    voted = options_of(lesson.voted_on(None), words) if lesson else None
+    options = voted.texts if voted else ()
     question = words.say(f"{experiment}.question")
-    asked = lesson.words.predict.ask if lesson and options else question
+    asked: dict[str, Any] = {"title": voted.ask if voted else question}
+    if lesson is not None:
+        asked |= {"context": lesson.stands_on.context, "code": lesson.stands_on.code}
+    vote = asked | {"options": options, "votes": VOTES[: len(options)], "hint": HINT}
     more: dict[str, dict[str, Any]] = {
-        "question": {"title": asked},
-        "vote": {"title": asked, "options": options, "votes": VOTES, "hint": HINT},
-        "again": {
-            "title": asked, "options": options, "votes": AGAIN, "before": VOTES, "hint": HINT,
-        },
+        "question": asked,
+        "vote": vote,
+        "again": vote | {"votes": AGAIN[: len(options)], "before": VOTES[: len(options)]},
+        "hidden": vote
+        | {"step": "vote", "is_hidden": True, "typed": "38", "typed_for": 2, "hint": HIDDEN},
+        "typed": vote | {"step": "vote", "typed": "38", "typed_for": 2},
         "run": {"busy": "measuring, 4 s left", "source": LIVE},
         "reveal": {"verdict": told.finding, "band": band(words, started)},
         "explain": {

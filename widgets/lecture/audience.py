@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import row
+from widgets.lecture.over import Over
 from widgets.lecture.slide import Slide
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
@@ -41,6 +42,7 @@ class Audience(QWidget):
         self.strip = Strip(look.theme)
         self.strip.setParent(self)
         self.strip.hide()
+        self.over = Over(look, self)
         self._is_pinned = self._is_called = False
         for each in (self.slide, *self.slide.findChildren(QWidget)):
             each.setMouseTracking(True)
@@ -51,6 +53,7 @@ class Audience(QWidget):
         if on:
             self._black.raise_()
             self.strip.raise_()
+            self.over.raise_()
 
     @property
     def is_black(self) -> bool:
@@ -96,6 +99,7 @@ class Audience(QWidget):
     def _show_strip(self) -> None:
         self.strip.setVisible(self._is_pinned or self._is_called)
         self.strip.raise_()
+        self.over.raise_()
 
 
 class Strip(QFrame):

@@ -12,6 +12,7 @@ from experiments.core.words import Words
 from widgets.controls.basics import announce, button, column, label, panel, row, set_role
 from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.lecture.item_list import ItemList
+from widgets.lecture.over import Over
 from widgets.lecture.presenter_data import Act, PresenterData
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -72,6 +73,7 @@ class Presenter(QWidget):
         whole.setStretch(0, 1)
         whole.setContentsMargins(10 * STEP, 8 * STEP, 7 * STEP, 5 * STEP)
         self.setLayout(whole)
+        self.over = Over(look, self)
         look.changed.connect(self._fit)
         self._fit()
 

@@ -13,6 +13,7 @@ from experiments.core.declare import Experiment
 from experiments.core.views import Ruler
 from experiments.core.words import Words
 from widgets.lecture.overlays import Halo, Still
+from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_data import SlideData
 from widgets.lecture.slide_plot import SlidePlot, slide_theme
 from widgets.lecture.slide_text import Part, SlideText
@@ -25,12 +26,14 @@ MOST_WORDS = 40  # of an explanation, so that the last row reads it
 HEIGHT, NARROW = 720, 4 / 3
 SIDE, TOP, HEAD, FOOT, END = 72, 52, 84, 650, 702
 APART, ABOVE_VOTES, HEAD_ROOM, FOOT_SHARE = 24, 16, 165, 0.7
+CONTEXT_SHARE, CODE_SHARE = 0.4, 0.54  # of the height below the head; of the width, beside votes
 PLACE_SHARE = 0.2  # of the width; the rest of the line is for the source or the band
 EXPLAINED_SHARE, EXPLAINED_BELOW = 0.4, 110  # of the width, for words beside the plot; below it
 BAND_SIDE, BAND_UP, CORNER = 12, 5, 6
 KEY_DOWN = 4  # so that its letters stand on one line with those at its left
 ASKED, HEADS = (72, 64, 56, 48, 40, 32, 26), (44, 38, 32, 26)  # heights of letters
 EXPLAINS, SAID, NOTES = (32, 28, 24, 20), (24, 22, 20), (20,)
+CONTEXTS = (30, 28, 26, 24, 22, 20)
 EXPLAINED_ZOOM = 0.91  # of the plot beside words
 
 
@@ -53,9 +56,10 @@ class Slide(QWidget):
         self._place, self._foot, self._key = SlideText(NOTES), SlideText(SAID), _right(NOTES)
         self._source, self._band = _right(NOTES), _right(NOTES)
         self._head, self._asked = SlideText(HEADS, is_even=True), SlideText(ASKED, is_even=True)
-        self._explained = SlideText(EXPLAINS)
+        self._explained, self._context = SlideText(EXPLAINS), SlideText(CONTEXTS)
+        self._code = SlideCode(words, self._look)
         self._votes, self._halo = VoteBoard(words, self._look), Halo(self._look)
-        for each in (*self._texts, self._votes, self._halo):
+        for each in (*self._texts, self._code, self._votes, self._halo):
             each.setParent(self)
             each.hide()
         self.setMouseTracking(True)
@@ -151,7 +155,7 @@ class Slide(QWidget):
     def _texts(self) -> tuple[SlideText, ...]:
         return (
             self._place, self._source, self._band, self._head, self._asked, self._explained,
-            self._foot, self._key,
+            self._foot, self._key, self._context,
         )  # fmt: skip
 
     @property
@@ -174,15 +178,25 @@ class Slide(QWidget):
         self._source.write(Part("" if data.band or not is_plotted else data.source, theme.soft))
         self._band.write(Part(data.band if is_plotted else "", theme.ink, 600))
         is_asked = data.step not in (*VOTED, *PLOTTED)
-        self._asked.write(Part(head if is_asked else "", theme.ink, 700))
-        self._head.write(Part("" if is_asked else head, theme.ink, 700))
+        is_alone = is_asked and not (data.context or data.code)
+        self._asked.write(Part(head if is_alone else "", theme.ink, 700))
+        self._head.write(Part("" if is_alone else head, theme.ink, 700))
+        self._context.write(Part(data.context if is_asked else "", theme.ink))
         self._explained.write(*self._said(data.said if is_explained else ""))
         self._foot.write(*self._told(data))
-        self._votes.show_votes(data.options, data.votes, data.before)
+        self._votes.show_votes(
+            data.options,
+            data.votes,
+            data.before,
+            is_hidden=data.is_hidden,
+            typed=data.typed,
+            typed_for=data.typed_for,
+        )
         if self.plot is not None:
             self.plot.set_band(data.band)
         for each in self._texts:
             each.setVisible(bool(each.text()))
+        self._code.show_code("" if is_plotted else data.code)
         self._votes.setVisible(data.step in VOTED)
         if self.plot is not None:
             self.plot.setVisible(is_plotted)
@@ -238,14 +252,30 @@ class Slide(QWidget):
         head = QRectF(room)
         head.setHeight(HEAD_ROOM * scale)
         room.setTop(head.top() + self._head.fit(head, scale) + APART * scale)
-        self._votes.use_scale(scale)
-        self._votes.setGeometry(room.adjusted(0.0, ABOVE_VOTES * scale, 0.0, 0.0).toAlignedRect())
+        self._fit_question(room, scale)
         self._fit_plot(room, scale)
         self._halo.use_scale(scale)
         for cover in (self._halo, self._still):
             if cover is not None:
                 cover.setGeometry(self.rect())
         self.update()
+
+    def _fit_question(self, room: QRectF, scale: float) -> None:
+        """Put context and code below the question, and the code of a vote beside it."""
+        votes = room.adjusted(0.0, ABOVE_VOTES * scale, 0.0, 0.0)
+        code = QRectF(room)
+        if self._votes.isHidden():
+            context = QRectF(room)
+            context.setHeight(CONTEXT_SHARE * room.height())
+            if self._context.text():
+                code.setTop(room.top() + self._context.fit(context, scale) + APART * scale)
+        elif not self._code.isHidden():
+            code.setLeft(room.right() - CODE_SHARE * room.width())
+            code.setTop(votes.top())
+            votes.setRight(code.left() - APART * scale)
+        self._code.fit(code, scale)
+        self._votes.use_scale(scale)
+        self._votes.setGeometry(votes.toAlignedRect())
 
     def _fit_foot(self, room: QRectF, scale: float) -> None:
         key = room.translated(0.0, KEY_DOWN * scale)

@@ -13,9 +13,14 @@ class SlideData:
     count: int
     step: str  # app.lecture.course.Step
     title: str
+    context: str = ""  # what the question stands on, and the code that it speaks of
+    code: str = ""
     options: tuple[str, ...] = ()
     votes: tuple[int, ...] = ()
     before: tuple[int, ...] = ()  # the first votes, while the second are counted
+    is_hidden: bool = False  # nobody may see the votes yet
+    typed: str = ""  # the digits of a number of hands on their way
+    typed_for: int = 0  # the option that they are for
     hint: str = ""
     key: str = ""  # "Page Down: run"
     source: str = ""  # "measured live on this machine, 4 cores"

@@ -47,7 +47,7 @@ class SlidePlot(Plot):
     def draw(
         self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
     ) -> None:
-        """Show the rows, without those of more than five series."""
+        """Show the rows, without those of more series than a slide shows."""
         column = label_column(self.scene.terms.view)
         if column is not None:
             new, is_another = self._rows.among(rows)
@@ -57,7 +57,7 @@ class SlidePlot(Plot):
         super().draw(rows, values, beside=beside)
 
     def hold_back(self, labels: Collection[str]) -> None:
-        """Do not show these marks, nor those of more than five series."""
+        """Do not show these marks, nor those of more series than a slide shows."""
         self._hidden = frozenset(labels)
         terms = self.scene.terms
         shown = chosen(terms.experiment, terms.view, self._labels)

@@ -21,6 +21,7 @@ BAR, BEFORE, COUNT, GAP = 12, 20, 90, 7
 SIZES = (28, 25, 22, 20)
 LETTER, HANDS = 24, 28
 FAINT, TRACK = 0.68, 0.75  # of the way to the ground: first votes; the track, from line
+DOT, CURSOR = "•", "▏"  # a digit that nobody may see; where the next one comes
 
 
 class VoteBoard(QWidget):
@@ -32,20 +33,34 @@ class VoteBoard(QWidget):
         self._options: Sequence[str] = ()
         self._votes: Sequence[int] = ()
         self._before: Sequence[int] = ()
+        self._is_hidden, self._typed, self._typed_for = False, "", 0
         self._scale = 1.0
         self.setAccessibleName(words.say("slide.votes"))
 
     def show_votes(
-        self, options: Sequence[str], votes: Sequence[int], before: Sequence[int]
+        self,
+        options: Sequence[str],
+        votes: Sequence[int],
+        before: Sequence[int],
+        *,
+        is_hidden: bool = False,
+        typed: str = "",
+        typed_for: int = 0,
     ) -> None:
-        """Show answers with their hands, and behind them faintly those of an earlier vote."""
+        """Show answers with their hands, and behind them faintly those of an earlier vote.
+
+        `typed` are the digits that become the hands of the option `typed_for`. Where votes are
+        hidden nobody sees any number of hands, not even one that is typed.
+        """
         nobody = (0,) * len(options)
         self._options = [" ".join(option.split()) for option in options]
         self._votes, self._before = votes or nobody, before or nobody
+        self._is_hidden, self._typed, self._typed_for = is_hidden, typed, typed_for
         say = self._words.say
+        key = "slide.option_hidden" if is_hidden else "slide.option"
         told = (
             say(
-                "slide.option_one" if count == 1 else "slide.option",
+                "slide.option_one" if count == 1 and not is_hidden else key,
                 {"letter": letter, "option": option, "count": count},
             )
             for letter, option, count in zip(LETTERS, self._options, self._votes, strict=False)
@@ -83,7 +98,7 @@ class VoteBoard(QWidget):
                 draw_lines(painter, text, options[place], font, most)
                 bar = QRectF(left, text.bottom() + GAP * scale, width, BAR * scale)
                 self._paint_bars(painter, bar, place)
-                self._paint_count(painter, room, self._votes[place])
+                self._paint_count(painter, room, place)
 
     def _font_that_fits(self, options: Sequence[str], width: float, room_px: float) -> QFont:
         fonts = [sized_font(max(1, round(size * self._scale)), 400) for size in SIZES]
@@ -109,6 +124,8 @@ class VoteBoard(QWidget):
         ground, accent = QColor(theme.ground), QColor(theme.accent)
         painter.setPen(Qt.PenStyle.NoPen)
         _block(painter, track, mixed(ground, QColor(theme.line), TRACK))
+        if self._is_hidden:
+            return
         before = QRectF(track.left(), 0.0, track.width() * _share(self._before, place), 1.0)
         if before.width():
             before.setHeight(BEFORE * scale)
@@ -119,13 +136,16 @@ class VoteBoard(QWidget):
         if now.width():
             _block(painter, now, accent)
 
-    def _paint_count(self, painter: QPainter, room: QRectF, count: int) -> None:
+    def _paint_count(self, painter: QPainter, room: QRectF, place: int) -> None:
+        is_typed = bool(self._typed) and place == self._typed_for
+        text = "" if self._is_hidden else str(self._votes[place])
+        if is_typed:
+            text = (DOT * len(self._typed) if self._is_hidden else self._typed) + CURSOR
         font = sized_font(max(1, round(HANDS * self._scale)), 600)
         painter.setFont(font)
-        painter.setPen(QColor(self._look.theme.ink))
+        painter.setPen(QColor(self._look.theme.accent_word if is_typed else self._look.theme.ink))
         metrics = QFontMetricsF(font)
         baseline = room.center().y() + (metrics.ascent() - metrics.descent()) / 2
-        text = str(count)
         painter.drawText(QPointF(room.right() - metrics.horizontalAdvance(text), baseline), text)
 
 

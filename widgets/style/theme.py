@@ -85,9 +85,9 @@ class Theme:
         return mixed(QColor(colour), darker, DARKER).name()
 
 
-def sized_font(px: int, weight: int) -> QFont:
+def sized_font(px: int, weight: int, *, mono: bool = False) -> QFont:
     """Return a font of any height in pixels, for what grows with its window."""
-    return QFont(_font(px, weight, mono=False, is_for_pdf=False))
+    return QFont(_font(px, weight, mono, is_for_pdf=False))
 
 
 @functools.cache

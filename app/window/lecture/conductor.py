@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.lecture.course import Course, Step
+from app.lecture.course import Course, Step, Turn
 from app.lecture.file import Lecture
 from app.window.core.session import Session
 from app.window.lecture.items import Prepared, prepare
@@ -22,12 +24,33 @@ from app.window.lecture.live import LiveRun
 from app.window.lecture.recordings import Recordings, pause_s
 from app.window.lecture.shown import Shown
 from experiments.core.problems import Problem
+from experiments.engine.run_state import RunState
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 SECOND_MS = 1000
 SLEPT_S = 10.0  # between two looks, on the clock on the wall
+MOST_DIGITS = 4
+
+
+class Over(StrEnum):
+    """What lies over the window of who leads the lecture."""
+
+    NOTHING = ""
+    KEYS = "keys"
+    LEAVE = "leave"  # the question whether it shall end
+    ANEW = "anew"  # and whether it shall begin again
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What of a lecture that was left goes on when it begins again."""
+
+    course: Course
+    measured: Mapping[int, RunState]
+    by_recording: frozenset[int]
+    began_s: float
 
 
 def guarded(
@@ -52,29 +75,43 @@ class Conductor(QObject):
     changed = Signal()  # another step, item, vote, reason
     moved = Signal()  # rows, or the time has gone on
     left = Signal()
+    wanted_anew = Signal()
 
     def __init__(
         self,
         session: Session,
         lecture: Lecture,
         path: Path | None = None,
+        before: Left | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """Take a lecture of at least one item; `path` is its file."""
+        """Take a lecture of at least one item; `path` is its file.
+
+        It goes on where it was left `before`.
+        """
         super().__init__()
         self.session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
         self.items = [prepare(session, item) for item in lecture.item]
         self.course = Course([prepared.turn() for prepared in self.items])
+        if before is not None:
+            self.course = _with_new_answers(before.course, self.course.turns)
         self.recordings = Recordings(session, self.items, path)
         self.live = LiveRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.aside = ""  # what is wrong but concerns no run
         self.is_halo = self.is_black = self.is_frozen = False
+        self.over = Over.NOTHING
+        self.typed = ""  # the digits of a number, before Enter
+        self._chosen = (0, Step.QUESTION, 0)  # item, step, and the option that was voted for last
         self.runs = Shown(session, self.items, self.course, self.recordings)
         self._by_recording: set[int] = set()  # items that R was pressed for
         self._began_s, self._looked_s = clock(), wall()
+        if before is not None:
+            self.runs.measured.update(before.measured)
+            self._by_recording.update(before.by_recording)
+            self._began_s = before.began_s
         self.live.moved.connect(self._move)
         self.live.ended.connect(self._take_run)
         self.live.failed.connect(self._fail)
@@ -85,6 +122,7 @@ class Conductor(QObject):
         self._seconds.timeout.connect(self.look_again)
         self._seconds.start()
         self._arrive()
+        self._follow(self.course.place)
 
     # --- what is shown ------------------------------------------------------------------------
 
@@ -101,7 +139,22 @@ class Conductor(QObject):
     @property
     def is_voting(self) -> bool:
         """Are hands counted now?"""
-        return self.course.turn.step in (Step.VOTE, Step.AGAIN)
+        return self.course.is_voting
+
+    @property
+    def chosen(self) -> int:
+        """The option that a typed number of hands is for: the last one voted for, else the first.
+
+        Its number, from 0.
+        """
+        *where, option = self._chosen
+        return option if where == [self.course.place, self.course.turn.step] else 0
+
+    @property
+    def is_under_way(self) -> bool:
+        """Is there something to come back to?"""
+        last = self.course.place == len(self.items) - 1
+        return not (self.course.is_over or (last and self.course.turn.step is Step.EXPLAIN))
 
     @property
     def is_by_recording(self) -> bool:
@@ -142,7 +195,41 @@ class Conductor(QObject):
     @guarded
     def vote(self, option: int, by: int = 1) -> None:
         """Count a hand, or take one away."""
-        self.course.vote(option, by)
+        if self.course.vote(option, by):
+            self._chosen = (self.course.place, self.course.turn.step, option)
+
+    @guarded
+    def hide_votes(self) -> None:
+        """Hide votes until they are closed, or show them again."""
+        self.course.hide_votes()
+
+    @guarded
+    def type_digit(self, digit: str) -> None:
+        """Take one digit more of a number, which `enter` uses."""
+        self.typed = (self.typed + digit)[:MOST_DIGITS]
+
+    @guarded
+    def erase(self) -> None:
+        """Take the last digit back."""
+        self.typed = self.typed[:-1]
+
+    @guarded
+    def give_up_typing(self) -> None:
+        """Forget the number that was typed."""
+        self.typed = ""
+
+    @guarded
+    def enter(self) -> None:
+        """Give so many hands to the chosen option of a vote; else go to the item of that number."""
+        typed, self.typed = self.typed, ""
+        if not typed:
+            return
+        if self.is_voting:
+            self.course.give(self.chosen, int(typed))
+        elif 0 < int(typed) <= len(self.items):
+            before = self.course.place
+            self.course.go(int(typed) - 1)
+            self._follow(before)
 
     @guarded
     def vote_again(self) -> None:
@@ -195,6 +282,36 @@ class Conductor(QObject):
     def use_halo(self) -> None:
         """Draw a ring around the mouse, or not."""
         self.is_halo = not self.is_halo
+
+    @guarded
+    def show_keys(self) -> None:
+        """Show all keys."""
+        self.over = Over.KEYS
+
+    @guarded
+    def ask_to_leave(self) -> None:
+        """Ask before the lecture ends."""
+        self.over = Over.LEAVE
+
+    @guarded
+    def ask_anew(self) -> None:
+        """Ask before the lecture begins again, without the votes that it has."""
+        self.over = Over.ANEW
+
+    def answer(self, is_yes: bool) -> None:
+        """Take what lies over the window away; a question with its answer."""
+        over, self.over = self.over, Over.NOTHING
+        if is_yes and over is Over.LEAVE:
+            self.leave()
+        elif is_yes and over is Over.ANEW:
+            self.wanted_anew.emit()
+        else:
+            self.changed.emit()
+
+    def to_come_back(self) -> Left:
+        """Return what is needed to go on later."""
+        runs = dict(self.runs.measured)
+        return Left(self.course, runs, frozenset(self._by_recording), self._began_s)
 
     def leave(self) -> None:
         """End the lecture; a run under way is stopped."""
@@ -337,3 +454,10 @@ class Conductor(QObject):
             self.rescue(error)
             self.changed.emit()
         self.moved.emit()
+
+
+def _with_new_answers(course: Course, turns: Sequence[Turn]) -> Course:
+    """Return a course so far; an item that has other answers by now begins anew."""
+    pairs = zip(course.turns, turns, strict=True)
+    course.turns = [old if old.options == new.options else new for old, new in pairs]
+    return course

@@ -28,15 +28,19 @@ class Keeping:
 
     def __init__(self, conductor: Conductor, path: Path | None) -> None:
         """Take a lecture that begins now; `path` is its file."""
-        self._session = conductor.session
+        self._session, self.path = conductor.session, path
         at = datetime.now(UTC).isoformat(timespec="seconds")
         self._keeper = RecordKeeper(conductor.lecture, path, self._session.context.folder, at)
         self._known: dict[int, Held] = {}  # by place
         self._owed: dict[int, Held] = {}  # what of it is still to be written
         self._one = threading.Lock()  # one thread at a time writes
         self._is_told = False
-        conductor.changed.connect(lambda: self._take(conductor))
+        self.follow(conductor)
         self._session.closing.connect(self.write)  # later the background does nothing any more
+
+    def follow(self, conductor: Conductor) -> None:
+        """Follow a lecture, too, that goes on where this one was left."""
+        conductor.changed.connect(lambda: self._take(conductor))
 
     @property
     def has_something(self) -> bool:

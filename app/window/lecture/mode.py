@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +16,23 @@ from experiments.core.problems import Problem, UserError
 if TYPE_CHECKING:
     from app.reports.document import Document
     from app.window.core.reporting import Reporting
-    from app.window.lecture.conductor import Conductor
+    from app.window.lecture.conductor import Conductor, Left
     from app.window.lecture.keeping import Keeping
     from app.window.lecture.show import Show
     from app.window.shell.window import Window
+
+
+MOST_LEFT = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Left:
+    """A lecture that was left before its end; `path` is its file."""
+
+    lecture: Lecture
+    path: Path | None
+    before: Left
+    keeping: Keeping
 
 
 class LectureMode(QObject):
@@ -32,6 +46,7 @@ class LectureMode(QObject):
         self.conductor: Conductor | None = None
         self.show: Show | None = None
         self._keeping: Keeping | None = None  # of the lecture on its way
+        self._left: list[_Left] = []  # the last ones that were left before their end
         self._held: Keeping | None = None  # of the one that was held last
         self._reporting: Reporting | None = None
         self._is_closing = False
@@ -43,7 +58,7 @@ class LectureMode(QObject):
         return self._held is not None
 
     def begin(self, lecture: Lecture, path: Path | None = None) -> None:
-        """Begin a lecture with its first question; `path` is its file."""
+        """Begin a lecture; `path` is its file. One that was left goes on where it stood."""
         if self.conductor is not None or not self._session.is_awake:
             return
         if not lecture.item:
@@ -53,9 +68,16 @@ class LectureMode(QObject):
         from app.window.lecture.keeping import Keeping
         from app.window.lecture.show import Show
 
-        self.conductor = Conductor(self._session, lecture, path)
-        self._keeping = Keeping(self.conductor, path)
+        left = self._take_left(lecture, path)
+        if left is None:
+            self.conductor = Conductor(self._session, lecture, path)
+            self._keeping = Keeping(self.conductor, path)
+        else:
+            self.conductor = Conductor(self._session, lecture, path, before=left.before)
+            self._keeping = left.keeping
+            self._keeping.follow(self.conductor)
         self.conductor.left.connect(self._end)
+        self.conductor.wanted_anew.connect(partial(self._begin_anew, lecture, path))
         self._window.place.leave()
         self.show = Show(self.conductor, self._window.screen())
 
@@ -92,6 +114,27 @@ class LectureMode(QObject):
         self._is_closing = True
         self.leave()
 
+    def _begin_anew(self, lecture: Lecture, path: Path | None) -> None:
+        self.leave()
+        self._take_left(lecture, path)
+        self.begin(lecture, path)
+
+    def _take_left(self, lecture: Lecture, path: Path | None) -> _Left | None:
+        """Return where this lecture was left, and forget it; None where it was not."""
+        for left in self._left:
+            if (left.lecture, left.path) == (lecture, path):
+                self._left.remove(left)
+                return left
+        return None
+
+    def _remember(self, conductor: Conductor) -> None:
+        """Keep where a lecture stands that was left before its end."""
+        keeping = self._keeping
+        if conductor.is_under_way and keeping is not None:
+            before = conductor.to_come_back()
+            left = _Left(conductor.lecture, keeping.path, before, keeping)
+            self._left = [*self._left, left][-MOST_LEFT:]
+
     def _offer(self) -> None:
         """Offer the handout, if there is something to tell."""
         keeping, self._keeping = self._keeping, None
@@ -107,6 +150,7 @@ class LectureMode(QObject):
         if show is not None:
             show.close()
         if conductor is not None:
+            self._remember(conductor)
             conductor.live.deleteLater()
             conductor.recordings.deleteLater()
             conductor.deleteLater()

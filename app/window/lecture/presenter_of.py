@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from app.lecture.course import Course, Step
+from app.lecture.course import LETTERS, Course, Step
 from app.lecture.pace import MINUTE_S, behind_s
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
-from app.window.lecture.slide_of import after, next_key, next_step
+from app.window.lecture.keys import ALSO, LETTER_OF
+from app.window.lecture.slide_of import after, next_key, next_step, typed_key
 from experiments.core.units import DURATION, show
 from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
 
 ON_TIME_S = 45.0  # nobody needs to hear of less
 
 
-def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterData:
+def presenter_of(conductor: Conductor, machine: str) -> PresenterData:
     """Return all texts of the presenter's window."""
-    say, course = conductor.session.words.say, conductor.course
+    say, course, typed = conductor.session.words.say, conductor.course, typed_key(conductor)
     plan, is_behind = _plan(conductor)
     hidden = conductor.is_black or conductor.is_frozen
     key = "black" if conductor.is_black else "frozen" if conductor.is_frozen else "sees"
@@ -27,12 +29,15 @@ def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterDat
     else:
         coming = step or str(after(conductor).turn.step)
         then = say("lecture.then", {"step": say(f"lecture.next.{coming}")})
+    sees = say(f"lecture.{key}")
+    if course.has_hidden_votes and not hidden:
+        sees = say("lecture.sees_hidden", {"votes": _votes(course)})
     return PresenterData(
-        sees=say(f"lecture.{key}"),
+        sees=sees,
         then=then,
         notes=conductor.prepared.item.notes or say("lecture.no_notes"),
         clock=clock(conductor.elapsed_s),
-        plan=say("lecture.typed", {"number": typed}) if typed else plan,
+        plan=typed or plan,
         is_behind=is_behind and not typed,
         items=tuple(_line(conductor, place) for place in range(len(conductor.items))),
         place=course.place,
@@ -43,14 +48,12 @@ def presenter_of(conductor: Conductor, machine: str, typed: str) -> PresenterDat
     )
 
 
-def strip_of(conductor: Conductor, typed: str) -> tuple[str, str]:
+def strip_of(conductor: Conductor) -> tuple[str, str]:
     """Return the two texts of the strip: where the lecture is, and what comes next."""
     say, course = conductor.session.words.say, conductor.course
     values = {"place": course.place + 1, "count": len(course.turns)}
     where = [say("lecture.place", values), clock(conductor.elapsed_s)]
-    if typed:
-        where.append(say("lecture.typed", {"number": typed}))
-    where += filter(None, (conductor.trouble, conductor.aside))
+    where += filter(None, (typed_key(conductor), conductor.trouble, conductor.aside))
     coming = conductor.live.told() or next_key(conductor)
     return " · ".join(where), coming
 
@@ -60,6 +63,13 @@ def clock(elapsed_s: float) -> str:
     minutes, seconds = divmod(int(elapsed_s), int(MINUTE_S))
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _votes(course: Course) -> str:
+    """Return the votes that only the presenter sees."""
+    turn = course.turn
+    votes = turn.first if turn.step is Step.VOTE else turn.votes
+    return ", ".join(f"{letter} {n}" for letter, n in zip(LETTERS, votes.counts, strict=False))
 
 
 def _plan(conductor: Conductor) -> tuple[str, bool]:
@@ -99,26 +109,27 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     say, turn = conductor.session.words.say, conductor.course.turn
     key_of = conductor.session.settings.key_of
 
-    def act(
-        name: str, keys: str, *, key: str = "", main: bool = False, allowed: bool = True
-    ) -> Act:
-        return Act(name, say(f"lecture.acts.{key or name}"), keys, main, allowed)
+    def act(name: str, *, key: str = "", allowed: bool = True) -> Act:
+        text = say(f"lecture.acts.{key or name}")
+        return Act(name, text, key_of(LETTER_OF[name]), False, allowed)
 
     is_waiting = turn.step is Step.RUN and not turn.is_measured and not conductor.trouble
     words = say(f"lecture.acts.next_{step}") if step else say("lecture.acts.measuring")
     yield Act("forward", words, say("lecture.page_down"), True, bool(step) and not is_waiting)
-    yield act("vote_again", key_of("V"), allowed=turn.step is Step.VOTE)
-    frozen = conductor.is_frozen
-    yield act("freeze", key_of("F"), key="thaw" if frozen else "freeze")
-    yield act("show_recording", key_of("R"), allowed=not conductor.is_by_recording)
-    is_not_live = conductor.is_by_recording or bool(conductor.trouble)
-    yield act("show_live", key_of("G"), allowed=is_not_live)
-    key = "." if conductor.is_voting else "B"  # which counts a hand then
-    yield act("blacken", key_of(key), key="unblacken" if conductor.is_black else "blacken")
-    yield act("use_halo", key_of("H"))
-    yield act("turn_light", key_of("L"), allowed=not conductor.is_frozen)
-    yield act("swap", key_of("S"))
-    yield act("leave", "Esc")
+    yield act("vote_again", allowed=turn.step is Step.VOTE)
+    is_hiding = conductor.course.hides_votes
+    yield act("hide_votes", key="unhide_votes" if is_hiding else "")
+    yield act("freeze", key="thaw" if conductor.is_frozen else "")
+    yield act("show_recording", allowed=not conductor.is_by_recording)
+    yield act("show_live", allowed=conductor.is_by_recording or bool(conductor.trouble))
+    black = act("blacken", key="unblacken" if conductor.is_black else "")
+    is_dot = conductor.is_voting  # B counts a hand then
+    yield replace(black, keys=key_of(ALSO["blacken"])) if is_dot else black
+    yield act("use_halo")
+    yield act("turn_light", allowed=not conductor.is_frozen)
+    yield act("swap")
+    yield act("show_keys")
+    yield Act("ask_to_leave", say("lecture.acts.leave"), "Esc")
 
 
 def _worker(conductor: Conductor) -> str:

@@ -6,12 +6,12 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from app.lecture.course import Course, Step
 from app.window.lecture.conductor import Conductor
-from app.window.lecture.keys import Keys
+from app.window.lecture.keys import Keys, over_of
 from app.window.lecture.machine_line import MachineLine
 from app.window.lecture.presenter_of import presenter_of, strip_of, then_of
 from app.window.lecture.slide_of import PLOTTED, slide_of
@@ -46,25 +46,23 @@ class Show(QObject):
         self._values: dict[str, float] = {}
         self._last_s = self._used_s = 0.0
         self._begun: RunState | None = None  # the run of which something has been drawn
-        self.keys = Keys(
-            conductor,
-            {
-                Qt.Key.Key_P: lambda: self.audience.pin_strip(),
-                Qt.Key.Key_S: self.swap,
-                Qt.Key.Key_L: self.turn_light,
-            },
-        )
+        self._acts: dict[str, Callable[[], object]] = {
+            "swap": self.swap,
+            "turn_light": self.turn_light,
+            "pin_strip": self.pin_strip,
+        }
+        self.keys = Keys(conductor, self._acts)
         self._machine = MachineLine(session)
         self.presenter = Presenter(session.words, session.look, self.keys.press)
         self.presenter.asked.connect(self._do)
         self.presenter.chosen.connect(conductor.go)
         self.presenter.closed.connect(conductor.leave)
+        self.presenter.over.answered.connect(conductor.answer)
         self._build()
         self._drawing = QTimer(self, interval=DRAW_MS, singleShot=True)
         self._drawing.timeout.connect(self._draw_soon)
         conductor.changed.connect(self.refresh)
         conductor.moved.connect(self._move)
-        self.keys.typed_changed.connect(self._tell)
         self._machine.changed.connect(self._tell)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -100,6 +98,10 @@ class Show(QObject):
         self._is_swapped = not self._is_swapped
         self.place()
         self._tell()
+
+    def pin_strip(self) -> None:
+        """Keep the strip on the slide, or let it go."""
+        self.audience.pin_strip()
 
     def turn_light(self) -> None:
         """Change the slide from light to dark or back; a frozen one stays as it is."""
@@ -141,15 +143,14 @@ class Show(QObject):
         look = Look(themes.load(self._mode, session.look.theme.zoom))
         self.audience = Audience(session.words, look, self.keys.press)
         self.audience.closed.connect(self._conductor.leave)
+        self.audience.over.answered.connect(self._conductor.answer)
         self._preview = Slide(session.words, look)
         self._preview.resize(PICTURE)
 
     def _do(self, name: str) -> None:
-        own = {"swap": self.swap, "turn_light": self.turn_light}
-        act = own.get(name) or getattr(self._conductor, name)
+        act = self._acts.get(name) or getattr(self._conductor, name)
         act()
-        if name != "leave":
-            self.presenter.setFocus()  # a button that had it may be off now
+        self.presenter.setFocus()  # a button that had it may be off now
 
     def _follow_screens(self) -> None:
         if self._home not in self._screens():
@@ -171,9 +172,12 @@ class Show(QObject):
     def _tell(self) -> None:
         """Show the texts of the strip, and all of the presenter's view."""
         conductor = self._conductor
-        self.audience.strip.show_text(*strip_of(conductor, self.keys.typed))
-        if self.has_presenter:
-            data = presenter_of(conductor, self._machine.text(), self.keys.typed)
+        self.audience.strip.show_text(*strip_of(conductor))
+        over, has_presenter = over_of(conductor), self.has_presenter
+        self.presenter.over.show_content(over if has_presenter else None)
+        self.audience.over.show_content(None if has_presenter else over)
+        if has_presenter:
+            data = presenter_of(conductor, self._machine.text())
             self.presenter.show_data(data)
             then = then_of(conductor)
             self._show_slide(self._preview, then)

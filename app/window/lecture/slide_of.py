@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 
-from app.lecture.course import Course, Hint, Step, Turn
+from app.lecture.course import LETTERS, Course, Hint, Step, Turn
 from app.report import Report, report
 from app.window.experiment.loaded_run import band
 from app.window.lecture.conductor import Conductor
+from experiments.core.lessons import Background
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
 from machine.model import physical_cores
 from widgets.lecture.slide_data import SlideData
+from widgets.lecture.vote_board import DOT
 
 RECORDING = "recording"
+CLOSE = "close"  # hidden votes are shown
 PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 
@@ -43,22 +46,40 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
     run_state = conductor.runs.of(course) if turn.step in PLOTTED else None
     told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
     verdict, said = _explained(conductor, told, turn) if told is not None else ("", "")
+    background = prepared.taught.stands_on if prepared.taught and is_asked else Background()
     return SlideData(
         place=course.place + 1,
         count=len(course.turns),
         step=str(turn.step),
         title=options.ask if options and is_asked and not prepared.item.title else prepared.title,
+        context=background.context,
+        code=background.code,
         options=options.texts if options and is_asked else (),
         votes=tuple(_votes(turn)) if is_vote else (),
         before=tuple(turn.first.counts) if turn.step is Step.AGAIN else (),
-        hint=_hint(words, turn) if is_vote else "",
-        key=next_key(conductor) if course is now else "",
+        is_hidden=course.has_hidden_votes,
+        typed=conductor.typed if is_vote and course is now else "",
+        typed_for=conductor.chosen if is_vote and course is now and conductor.typed else 0,
+        hint=_hint(words, turn, is_hidden=course.has_hidden_votes) if is_vote else "",
+        key=(typed_key(conductor) or next_key(conductor)) if course is now else "",
         source=_source(conductor) if run_state and run_state.rows and not turn.is_recording else "",
         band=_band(words, run_state) if turn.is_recording else "",
         verdict=verdict,
         said=said,
         busy=conductor.live.told() if course is now and turn.step is Step.RUN else "",
     )
+
+
+def typed_key(conductor: Conductor) -> str:
+    """Return what Enter does with the number that is typed, "" where there is none."""
+    say, typed = conductor.session.words.say, conductor.typed
+    if not typed:
+        return ""
+    if not conductor.is_voting:
+        return say("lecture.typed", {"number": typed})
+    number = DOT * len(typed) if conductor.course.has_hidden_votes else typed
+    values = {"letter": LETTERS[conductor.chosen], "number": number}
+    return say("lecture.typed_votes", values)
 
 
 def next_key(conductor: Conductor) -> str:
@@ -69,9 +90,14 @@ def next_key(conductor: Conductor) -> str:
 
 
 def next_step(conductor: Conductor) -> str:
-    """Return the key of what comes next: a step, "item", "recording" or "end"; "" for a wait."""
+    """Return the key of what comes next: a step, "close", "item", "recording" or "end".
+
+    It is "" for a wait.
+    """
     course = conductor.course
     turn = course.turn
+    if course.has_hidden_votes:
+        return CLOSE
     if turn.step is Step.RUN and not turn.is_measured:
         return RECORDING if conductor.trouble else ""
     then = copy.deepcopy(course)
@@ -87,8 +113,11 @@ def _votes(turn: Turn) -> list[int]:
     return turn.first.counts if turn.step is Step.VOTE else turn.votes.counts
 
 
-def _hint(words: Words, turn: Turn) -> str:
+def _hint(words: Words, turn: Turn, *, is_hidden: bool) -> str:
     votes = turn.first if turn.step is Step.VOTE else turn.votes
+    if is_hidden:
+        key = "lecture.votes_hidden_one" if votes.total == 1 else "lecture.votes_hidden"
+        return words.say(key, {"count": votes.total})
     hint = votes.hint()
     if hint is Hint.NONE:
         return ""

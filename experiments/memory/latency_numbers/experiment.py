@@ -168,6 +168,7 @@ EXPERIMENT = x.Experiment(
                 x.Limit("frame", "frame_s"),
                 x.Limit("blink", "blink_s"),
             ),
+            order=("l1", "call", "thread"),
         ),
         x.Ruler(key="as_if", table="scaled", label="what", value="as_if_s"),
     ),

@@ -1,6 +1,6 @@
 import pytest
 
-from app.lecture.course import Course, Hint, Step, Turn, Votes
+from app.lecture.course import MOST_HANDS, Course, Hint, Step, Turn, Votes
 
 
 def course(*turns):
@@ -102,3 +102,64 @@ def test_any_item_can_be_gone_to():
     assert not lecture.go(2)
     assert not lecture.go(-1)
     assert lecture.place == 1
+
+
+def test_so_many_hands_can_be_given_at_once():
+    lecture = course()
+    assert not lecture.give(2, 38)
+    lecture.forward()
+    lecture.vote(2)
+    assert lecture.give(2, 38)
+    assert not lecture.give(4, 1)
+    lecture.give(1, -5)
+    lecture.give(0, 10 * MOST_HANDS)
+    assert lecture.turn.first.counts == [MOST_HANDS, 0, 38, 0]
+    lecture.vote_again()
+    lecture.give(3, 7)
+    assert (lecture.turn.first.counts[2], lecture.turn.second.counts) == (38, [0, 0, 0, 7])
+
+
+def test_hidden_votes_are_shown_once_they_are_closed():
+    lecture = course()
+    lecture.hide_votes()
+    assert not lecture.has_hidden_votes  # nobody votes yet
+    lecture.forward()
+    lecture.vote(1)
+    assert lecture.has_hidden_votes
+    assert steps(lecture, 1) == [(0, Step.VOTE, 2)]
+    assert not lecture.has_hidden_votes
+    lecture.vote(1)  # one who was overlooked
+    assert steps(lecture, 1) == [(0, Step.RUN, 2)]
+    lecture.back()
+    assert not lecture.has_hidden_votes
+    assert lecture.turn.first.counts == [0, 2, 0, 0]
+
+
+def test_a_second_vote_is_hidden_too_and_shown_with_the_first():
+    lecture = course()
+    lecture.hide_votes()
+    lecture.forward()
+    lecture.vote_again()  # the first was never shown
+    assert lecture.has_hidden_votes
+    assert steps(lecture, 2) == [(0, Step.AGAIN, 2), (0, Step.RUN, 2)]
+    lecture.go(0)
+    lecture.turn.step = Step.VOTE
+    lecture.vote_again()
+    assert lecture.has_hidden_votes  # what was closed is open again
+
+
+def test_hiding_can_be_taken_back_and_holds_for_every_item():
+    lecture = course(Turn(options=2), Turn(options=2))
+    lecture.forward()
+    lecture.hide_votes()
+    assert lecture.has_hidden_votes
+    lecture.hide_votes()
+    assert not lecture.has_hidden_votes
+    lecture.hide_votes()
+    lecture.forward()
+    assert not lecture.has_hidden_votes
+    lecture.hide_votes()  # of those that are seen
+    assert lecture.has_hidden_votes
+    lecture.go(1)
+    lecture.forward()
+    assert lecture.has_hidden_votes

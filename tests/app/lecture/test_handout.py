@@ -18,10 +18,11 @@ from app.lecture.handout import handout
 from app.lecture.options import Options
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord, RecordKeeper, record_of
 from app.lecture.record import read as read_record
-from app.reports.document import Document, Heading, Paragraph, Plot, Table
+from app.reports.document import Code, Document, Heading, Paragraph, Plot, Table
 from app.reports.pictures import drawer
 from app.reports.writing import as_text, written
 from app.runs.library import Library, machine_name
+from experiments.core.lessons import taught
 from experiments.core.problems import Problem
 from experiments.engine.recording import read
 from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording, texts
@@ -71,6 +72,26 @@ def test_it_has_title_date_machine_and_each_question(document):
     heads = [part.text for part in document.parts if isinstance(part, Heading)]
     assert heads == [say("handout.heading", {"number": n, "title": title})
                      for n, title in enumerate(titles, start=1)]  # fmt: skip
+
+
+def test_context_and_code_stand_before_the_answers(document):
+    parts = item(document, 1)
+
+    on = LESSON.stands_on
+    kinds = [type(part) for part in parts]
+    assert Code(tuple(on.code.splitlines())) in parts
+    assert on.context in texts(parts)
+    assert on.context == " ".join(LESSON.words.context.split())
+    assert kinds.index(Code) < kinds.index(Table)
+    assert not any(isinstance(part, Code) for part in item(document, 2))  # it has no lesson
+
+
+def test_what_is_drawn_alone_is_voted_on_in_class(document):
+    table = next(part for part in item(document, 3) if isinstance(part, Table))
+    lesson = taught(CATALOGUE.load("cache-ladder"), CATALOGUE.homes["cache-ladder"])
+
+    assert len(table.rows) == len(lesson.words.vote.options)
+    assert lesson.words.vote.ask in texts(item(document, 3))
 
 
 def test_votes_of_both_rounds_stand_beside_the_answers_and_the_right_one_is_marked(document):

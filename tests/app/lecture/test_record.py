@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.lecture.course import Course, Turn
+from app.lecture.course import MOST_HANDS, Course, Turn
 from app.lecture.file import LIMIT_BYTES, Item, Lecture, encode
 from app.lecture.options import Options
 from app.lecture.record import (
-    MOST_HANDS,
     SUFFIX,
     HeldItem,
     LectureRecord,

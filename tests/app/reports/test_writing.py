@@ -14,7 +14,17 @@ from html.parser import HTMLParser
 import pytest
 
 from app.reports import pictures
-from app.reports.document import Bullets, Document, Facts, Heading, Paragraph, Plot, State, Table
+from app.reports.document import (
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Heading,
+    Paragraph,
+    Plot,
+    State,
+    Table,
+)
 from app.reports.plain import COLUMNS
 from app.reports.writing import PREVIEW_LINES, SUFFIXES, as_text, preview, written
 from experiments.engine import report_file
@@ -88,6 +98,7 @@ def evil() -> Document:
         parts=(
             Heading(EVIL),
             Paragraph(EVIL, "strong"),
+            Code((EVIL, "```", "    " + EVIL)),
             Bullets((EVIL, "- 1. # no list")),
             Facts(((EVIL, EVIL),)),
             table,
@@ -172,11 +183,30 @@ def test_texts_are_no_markup(evil):
     assert page.text().count(EVIL.strip()) >= 6
 
     markdown = as_text(evil, "markdown", WORDS)
-    bare = re.sub(r"\\.", "", markdown)
+    outside = re.sub(r"(`{3,})python\n.*?\n\1\n", "", markdown, flags=re.DOTALL)
+    assert outside != markdown
+    bare = re.sub(r"\\.", "", outside)
     assert "<script" not in bare
     assert "](" not in bare
     rows = [line for line in markdown.splitlines() if line.startswith("| ")]
     assert len({re.sub(r"\\\|", "", row).count("|") for row in rows}) == 1
+
+
+def test_code_keeps_its_lines_and_indents_in_every_format(qapp, fonts):
+    lines = ("while a < b & c:", "    a <<= 1", "", "```")
+    parts = (Paragraph("Before."), Code(lines), Paragraph("After."))
+    document = Document(title="x", subtitle="", date="", parts=parts)
+
+    html = as_text(document, "html", WORDS)
+    assert "<pre>while a &lt; b &amp; c:\n    a &lt;&lt;= 1\n\n```</pre>" in html
+    text = as_text(document, "text", WORDS)
+    assert "\n    while a < b & c:\n        a <<= 1\n\n    ```\n" in text
+    markdown = as_text(document, "markdown", WORDS)
+    fence = "`" * 6  # more than any of its lines has
+    assert "\n".join((f"{fence}python", *lines, fence)) in markdown
+    data = json.loads(as_text(document, "json", WORDS))
+    assert {"kind": "code", "lines": list(lines)} in data["parts"]
+    assert b"JetBrainsMono" in written(document, "pdf", WORDS)
 
 
 def test_numbers_and_lists_are_left_as_they_read_in_markdown():

@@ -1,23 +1,30 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QImage, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from experiments.core import words
+from experiments.core.lessons import taught
+from experiments.core.shelves import homes
+from experiments.core.views import Ruler
 from tests.gallery import slides
 from widgets.lecture.slide import Slide
+from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_text import SlideText
 from widgets.lecture.vote_board import VoteBoard
+from widgets.plots.contents import label_column
 from widgets.plots.plot import Plot
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
-ENGLISH = words.load()
+ENGLISH, HOMES = words.load(), homes()
+TAUGHT = [id_ for id_, home in HOMES.items() if (home.folder / "lesson.en.toml").exists()]
 LIGHT = themes.load("light")
 STEPS = ("question", "vote", "again", "run", "reveal", "explain")
 SIZES = ((1280, 720), (1920, 1080))
@@ -82,14 +89,66 @@ def letters_px(slide: Slide, text: SlideText, size: tuple[int, int]) -> int:
 # --- what is in sight ---------------------------------------------------------------------------
 
 
-def test_a_question_stands_alone(make):
+def test_a_question_without_a_lesson_stands_alone(make):
     slide = make("question")
-
     assert slide.data is not None
+    slide.show_data(replace(slide.data, context="", code=""))
+
     assert texts(slide) == [
         ENGLISH.say("slide.place", {"place": 3, "count": 10}), slide.data.title, slide.data.key,
     ]  # fmt: skip
     assert len(seen(slide)) == 3
+
+
+def code_of(slide: Slide) -> SlideCode:
+    (code,) = [part for part in seen(slide) if isinstance(part, SlideCode)]
+    return code
+
+
+@pytest.mark.parametrize("id_", TAUGHT)
+def test_a_question_has_its_context_and_its_code(make, id_):
+    slide = make("question", id_)
+
+    lesson = taught(slides.recorded(id_).experiment, HOMES[id_])
+    on = lesson.stands_on
+    assert on.context in texts(slide)
+    assert code_of(slide).accessibleDescription() == on.code
+    shown = code_text(code_of(slide)).splitlines()  # a question's code needs no second row
+    assert [" ".join(line.split()) for line in shown] == [
+        " ".join(line.split()) for line in on.code.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("id_", TAUGHT)
+@pytest.mark.parametrize("step", ["vote", "again"])
+def test_the_code_stays_beside_the_answers(make, id_, step):
+    slide = make(step, id_)
+
+    lesson = taught(slides.recorded(id_).experiment, HOMES[id_])
+    code = code_of(slide)
+    words = " ".join(code_text(code).split())
+    assert words.replace(" ", "") == "".join(lesson.stands_on.code.split())  # nothing is cut
+    assert code.sizeHint().height() <= code.height() + 1
+    assert lesson.stands_on.context not in texts(slide)
+
+
+@pytest.mark.parametrize("step", ["run", "reveal", "explain"])
+def test_beside_a_plot_there_is_no_code(make, step):
+    assert not [part for part in seen(make(step)) if isinstance(part, SlideCode)]
+
+
+@pytest.mark.parametrize("step", ["question", "vote"])
+def test_code_can_be_read_from_the_back(make, step):
+    for id_ in TAUGHT:
+        slide = make(step, id_)
+        (px,) = set(re.findall(r"font-size:(\d+)px", code_of(slide).text()))
+        assert int(px) >= 20, id_
+
+
+def code_text(code: SlideCode) -> str:
+    document = QTextDocument()
+    document.setHtml(code.text())
+    return document.toPlainText()
 
 
 @pytest.mark.parametrize("step", ["vote", "again"])
@@ -97,7 +156,7 @@ def test_a_vote_shows_the_question_the_answers_and_the_hint_alone(make, step):
     slide = make(step)
 
     board = [part for part in seen(slide) if not isinstance(part, SlideText)]
-    assert [type(part) for part in board] == [VoteBoard]
+    assert [type(part) for part in board] == [SlideCode, VoteBoard]
     assert slide.data is not None
     assert slide.data.hint in texts(slide)
     assert len(texts(slide)) == 4
@@ -188,7 +247,7 @@ def test_everything_grows_with_the_slide(make, step):
 
     for one, other in zip(seen(small), seen(large), strict=True):
         wanted = [1.5 * each for each in one.geometry().getRect()]
-        assert other.geometry().getRect() == pytest.approx(wanted, abs=4)
+        assert other.geometry().getRect() == pytest.approx(wanted, abs=6)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -257,12 +316,37 @@ def test_what_fits_nowhere_ends_in_dots(make):
 # --- what is shown of a run ---------------------------------------------------------------------
 
 
-def test_a_plot_shows_five_series_at_most(make):
-    slide = make("reveal")
-    shown = {track.label for track in slide.plot.scene.tracks()}
+@pytest.mark.parametrize("size", SIZES)
+def test_an_explanation_keeps_the_whole_plot(make, size):
+    cut = []
+    for id_ in TAUGHT:
+        slide, run_state = make("explain", id_, size=size), slides.recorded(id_)
+        plot = slide.plot
+        view = plot.scene.terms.view
+        column, only = label_column(view), getattr(view, "only", ())
+        labels = {str(getattr(row, column)) for row in run_state.tables[view.table]}
+        wanted = labels.intersection(only) if only else labels
+        if not isinstance(view, Ruler) and drawn(plot) != wanted:
+            cut.append((id_, wanted - drawn(plot)))
+        if isinstance(view, Ruler):  # each pin that is shown has its flag
+            wanted = drawn(plot) - {label.of for label in plot.painted().labels}
+            cut += [(id_, wanted)] if wanted else []
+        room = plot.rect().adjusted(-1, -1, 1, 1)
+        for label in plot.painted().labels:
+            if not room.contains(label.rect.toAlignedRect()):
+                cut.append((id_, label.text))
+    assert cut == []
 
-    assert len(shown) == 5
-    assert {"serial", "threads", "processes"} <= shown
+
+def drawn(plot: Plot) -> set[str]:
+    """Return the labels of the series that a plot draws."""
+    return {label for track in plot.scene.tracks() for label in (track.labels or (track.label,))}
+
+
+def test_a_bar_is_never_without_the_one_that_it_is_compared_with(make):
+    slide = make("explain", "gil-threads")
+
+    assert {"released_serial", "released_threads"} <= drawn(slide.plot)
 
 
 def test_arms_stay_held_back_while_rows_come(make):
@@ -274,7 +358,7 @@ def test_arms_stay_held_back_while_rows_come(make):
     assert {track.label for track in plot.scene.tracks()} == {"serial"}
 
     plot.hold_back(())
-    assert len({track.label for track in plot.scene.tracks()}) == 5
+    assert len({track.label for track in plot.scene.tracks()}) == 6
 
 
 def test_before_the_first_row_the_plot_says_nothing(make):
@@ -419,7 +503,7 @@ def bar_px(slide: Slide, colour: str) -> list[int]:
     rect = board.geometry()
     inside = grabbed(slide)[rect.top() : rect.bottom(), rect.left() + 64 : rect.right() - 90]
     widths = is_colour(inside, colour).sum(axis=1)
-    rows = np.flatnonzero(widths > 20)
+    rows = np.flatnonzero(widths > 12)
     groups = np.split(widths[rows], np.flatnonzero(np.diff(rows) > 3) + 1)
     return [int(group.max()) for group in groups if len(group)]
 

@@ -86,6 +86,20 @@ class Hall:
             for key in keys:
                 QTest.keyClick(on or self.show.audience, key, held)
 
+    def leave(self, key: Key = Key.Key_Escape) -> None:
+        """Leave the lecture, and say that it is meant."""
+        self.press(key, Key.Key_Return)
+
+    def come_back(self, lecture: Lecture = THREE) -> None:
+        """Begin a lecture again that was left."""
+        self.whole.session.asked_for_lecture.emit(lecture, None)
+        self.rest()
+
+    @property
+    def over(self) -> str:
+        """What lies over the window of the class."""
+        return " ".join(self.show.audience.over.texts)
+
     def to_run(self) -> None:
         """Go to the run of the item of now."""
         while self.data.step != "run":

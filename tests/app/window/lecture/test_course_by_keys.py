@@ -180,7 +180,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     assert hall.runner.started[0][0] == "stream"
     assert hall.runner.started[0][1]["rounds"] == 4
 
-    hall.press(key)
+    hall.leave(key)
 
     assert not hall.is_on
     assert hall.runner.stops == 1

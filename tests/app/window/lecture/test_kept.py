@@ -138,7 +138,7 @@ def test_at_the_end_a_handout_is_offered(hall, told, tmp_path):
     with pytest.raises(LookupError):
         hall.whole.do("handout.open")
     vote_and_run(hall)
-    hall.press(Key.Key_Escape)
+    hall.leave()
 
     (text, action, act), *others = told
     assert (text, action) == (say("handout.ended"), say("handout.short"))
@@ -161,7 +161,7 @@ def test_at_the_end_a_handout_is_offered(hall, told, tmp_path):
 def test_it_is_saved_in_each_format(hall, tmp_path, monkeypatch, kind, ending, starts):
     begin(hall, tmp_path)
     vote_and_run(hall)
-    hall.press(Key.Key_Escape)
+    hall.leave()
     hall.whole.do("handout.open")
     sheet = sheet_of(hall)
     sheet.kinds.buttons[kind].click()
@@ -181,7 +181,7 @@ def test_a_record_that_is_dropped_onto_the_window_shows_its_handout(hall, tmp_pa
     (path,) = tmp_path.glob(f"*{RECORD}")
     other = tmp_path / f"other{RECORD}"
     path.rename(other)
-    hall.press(Key.Key_Escape)
+    hall.leave()
     problems = []
     hall.whole.session.troubled.connect(lambda problem: problems.append(problem.key))
 
@@ -199,7 +199,8 @@ def test_a_record_that_is_dropped_onto_the_window_shows_its_handout(hall, tmp_pa
 
 def test_a_lecture_in_which_nothing_happened_has_no_handout(hall, told):
     hall.begin()
-    hall.press(Key.Key_PageDown, Key.Key_Escape)
+    hall.press(Key.Key_PageDown)
+    hall.leave()
     assert not told
     assert not hall.whole.window.lecture_mode.has_handout
 
@@ -207,9 +208,9 @@ def test_a_lecture_in_which_nothing_happened_has_no_handout(hall, told):
 def test_the_handout_is_of_the_lecture_held_last(hall, tmp_path):
     begin(hall, tmp_path)
     vote_and_run(hall)
-    hall.press(Key.Key_Escape)
+    hall.leave()
     hall.begin()
-    hall.press(Key.Key_Escape)  # nothing happened in this one
+    hall.leave()  # nothing happened in this one
     hall.whole.do("handout.open")
     assert hall.whole.words.say("handout.first") in sheet_of(hall).text.toPlainText()
 
@@ -227,7 +228,7 @@ def test_without_single_letters_they_need_ctrl_and_a_clicker_works(hall):
     assert not (conductor.is_black)
     assert not (conductor.is_halo)
     assert not (conductor.is_frozen)
-    assert not hall.show.keys.typed
+    assert not hall.conductor.typed
     hall.press(Key.Key_PageDown, Key.Key_A)
     assert (hall.at, hall.data.votes) == ((1, "vote"), (0, 0, 0, 0))
     for held in (control, control, control | shift):
@@ -240,5 +241,5 @@ def test_without_single_letters_they_need_ctrl_and_a_clicker_works(hall):
     QTest.keyClick(hall.show.audience, Key.Key_3, control)
     hall.press(Key.Key_Return)
     assert hall.at == (3, "question")
-    hall.press(Key.Key_Escape)
+    hall.leave()
     assert not hall.is_on

@@ -85,7 +85,7 @@ def test_g_makes_ready_again_what_r_has_let_go(hall):
 
 def test_leaving_ends_it(hall):
     hall.begin()
-    hall.press(Key.Key_Escape)
+    hall.leave()
     assert hall.runner.stops == 1
 
 

@@ -152,6 +152,9 @@ def test_light_and_dark_swap_and_leave(two):
     assert two.show.presenter.isVisible()
     presenter, audience = two.show.presenter, two.show.audience
     two.press(Key.Key_Escape, on=presenter)
+    assert presenter.over.isVisible()
+    assert not audience.over.isVisible()  # the class need not know
+    two.press(Key.Key_Enter, on=presenter)
     assert not two.is_on
     assert not presenter.isVisible()
     assert not audience.isVisible()
