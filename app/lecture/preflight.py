@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -19,11 +19,13 @@ from app.lecture.fallbacks import Fallback, Fallbacks, Origin, find, keep
 from app.lecture.file import Item, Lecture
 from app.runs.library import Kept
 from app.runs.selection import expected_s, runs_here
+from app.trust import DISTURBANCES
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
+from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.seal import Seal
@@ -37,12 +39,22 @@ MINUTE_S = 60.0
 PATIENCE_S, PATIENCE = 60.0, 10.0  # a run may take so long, and so many times what is expected
 
 Earned = Callable[[Experiment[Any]], Mapping[str, float]]
+Disturbed = Callable[[Sequence[messages.Note]], messages.Note | None]
+
+
+def disturbed(notes: Sequence[messages.Note]) -> messages.Note | None:
+    """Return what disturbed a trial, by its notes, so much that numbers are off; None if nothing.
+
+    The one place that holds a trial against the rule of all runs.
+    """
+    return next((note for note in notes if note.key in DISTURBANCES), None)
 
 
 class Mark(StrEnum):
     """How an item stands on this machine."""
 
     READY = "ready"
+    BUSY = "busy"  # it runs, but other programs or the host took so much that numbers would be off
     LONG = "long"  # it runs, but longer than its minutes or a class can wait
     RECORDING = "recording"  # it cannot run here, a recording stands in
     NEITHER = "neither"
@@ -75,6 +87,7 @@ class Checked:
     mark: Mark
     seconds: float | None = None
     reason: Problem | None = None  # why it cannot run here
+    disturbance: messages.Note | None = None  # what else used the machine while it was tried
     fallback: Fallback | None = None
     faults: Mapping[Origin, Problem] = field(default_factory=dict)  # of recordings
 
@@ -102,13 +115,14 @@ class Preflight:
         earned: Earned = lambda experiment: {},
         engine: Engine | None = None,
         patience_s: float = PATIENCE_S,
+        disturbed: Disturbed = disturbed,
     ) -> None:
         """Take a lecture, its file, the data folder, and earlier runs, which tell times."""
         self._lecture, self._path, self._data = lecture, path, data
         self._catalogue, self._machine, self._earned = catalogue, machine, earned
         self._runs = tuple(runs)
         self._engine = engine or Engine()
-        self._patience_s = patience_s
+        self._patience_s, self._disturbed = patience_s, disturbed
         self._run: Run | None = None
         self._is_stopping = False  # no Event: a signal may interrupt another that holds its lock
 
@@ -136,13 +150,14 @@ class Preflight:
             return
         yield Step(place=place, work=Work.TRY)
         found = find(item, experiment, self._path, self._data, self._catalogue)
-        seconds = reason = None
+        seconds = reason = disturbance = None
         try:
             full, quick, small = self._params(experiment, item)
             here = runs_here(self._runs, experiment.id, self._machine)
             seconds = expected_s(here, experiment, full)
-            taken_s = yield from self._follow(place, Work.TRY, experiment, small)
-            seconds = max(seconds, taken_s)
+            notes: list[messages.Note] = []
+            taken_s = yield from self._follow(place, Work.TRY, experiment, small, notes=notes)
+            seconds, disturbance = max(seconds, taken_s), self._disturbed(notes)
             if found.is_wanting and not self._is_stopping:
                 found = yield from self._record(place, experiment, item, quick, found)
         except UserError as trouble:
@@ -151,9 +166,10 @@ class Preflight:
             yield Checked(
                 place=place,
                 item=item,
-                mark=_mark(item, seconds, found.best),
+                mark=_mark(item, seconds, found.best, disturbance),
                 seconds=seconds,
                 reason=reason,
+                disturbance=disturbance,
                 fallback=found.best,
                 faults=found.faults,
             )
@@ -214,8 +230,12 @@ class Preflight:
         experiment: Experiment[Any],
         params: Any,
         keep: Callable[[messages.Event, bytes], None] | None = None,
+        notes: list[messages.Note] | None = None,
     ) -> Generator[Step, None, float]:
-        """Run it to its end; return how long it measured. Raises UserError unless it completed."""
+        """Run it to its end; return how long it measured. Raises UserError unless it completed.
+
+        Its `notes` are added to those given.
+        """
         limit_s = self._patience_s + PATIENCE * experiment.seconds(params)
         try:
             run = self._engine.start(experiment, to_json(params), quick=True, keep=keep)
@@ -236,6 +256,8 @@ class Preflight:
                 elif isinstance(event, messages.Note) and event.key in messages.WAITING:
                     yield Step(place=place, work=work, waits=event)
                     start_s = float("inf")  # it may wait as long as it has to
+                elif isinstance(event, messages.Note) and notes is not None:
+                    notes.append(event)
                 if time.monotonic() - start_s > limit_s:
                     run.stop()
         finally:
@@ -257,8 +279,24 @@ def _trouble(finished: messages.Finished, limit_s: float) -> UserError:
     return trouble
 
 
-def _mark(item: Item, seconds: float | None, fallback: Fallback | None) -> Mark:
+def _mark(
+    item: Item,
+    seconds: float | None,
+    fallback: Fallback | None,
+    disturbance: messages.Note | None,
+) -> Mark:
     if seconds is None:
         return Mark.NEITHER if fallback is None else Mark.RECORDING
     limit_s = LONGEST_S if item.minutes is None else min(LONGEST_S, item.minutes * MINUTE_S)
-    return Mark.READY if seconds <= limit_s else Mark.LONG
+    if seconds > limit_s:
+        return Mark.LONG
+    return Mark.READY if disturbance is None else Mark.BUSY
+
+
+def disturbance_text(words: Words, note: messages.Note) -> str:
+    """Return what used the machine, how much of it, and what to do."""
+    values = {
+        name: round(value, 2) if isinstance(value, float) else value
+        for name, value in note.values.items()
+    }
+    return words.say(f"preflight.disturbed.{note.key}", values)

@@ -5,9 +5,10 @@ With `--json` one document goes to standard output:
 ```
 {"format": "coreopsis.preflight", "version": 1, "title": "...", "whole": true,
  "items": [{"place": 1, "experiment": "gil-threads",
-            "mark": "ready" | "long" | "recording" | "neither",
+            "mark": "ready" | "busy" | "long" | "recording" | "neither",
             "seconds": 24.9,                  what its run will take here, null if it cannot run
             "reason": {"key", "text"},        why it cannot run here, or null
+            "disturbance": {"key", "text"},   what else used the machine meanwhile, or null
             "fallback": {"origin": "own" | "made" | "shipped", "path", "machine", "at",
                          "same_settings": true},   what stands in for a run, or null
             "faults": [{"key", "text"}]}]}    what is wrong with recordings that are not taken
@@ -30,7 +31,7 @@ from app.context import Context, ExitCode
 from app.lecture.fallbacks import Fallback
 from app.lecture.file import read
 from app.lecture.lectures import meant
-from app.lecture.preflight import Checked, Mark, Preflight, Step
+from app.lecture.preflight import Checked, Mark, Preflight, Step, disturbance_text
 from app.report import note_text
 from app.runs.library import machine_name
 from app.terminal.stopping import asked_to_stop
@@ -122,6 +123,8 @@ def _row(checked: Checked, context: Context) -> Table:
     lines = [Text(head, style="" if checked.mark is Mark.READY else "bold")]
     if checked.reason is not None:
         lines.append(Text(_sentence(checked.reason, checked, context)))
+    if checked.disturbance is not None:
+        lines.append(Text(disturbance_text(context.words, checked.disturbance)))
     lines += [Text(_sentence(fault, checked, context)) for fault in checked.faults.values()]
     lines.append(Text(_behind(checked.fallback, context), style="dim"))
     if checked.fallback is not None and not checked.fallback.has_settings:
@@ -155,13 +158,16 @@ def _entry(checked: Checked, context: Context) -> dict[str, Any]:
     def told(problem: Problem) -> dict[str, str]:
         return {"key": problem.key, "text": _sentence(problem, checked, context)}
 
-    fallback = checked.fallback
+    fallback, disturbance = checked.fallback, checked.disturbance
     return {
         "place": checked.place + 1,
         "experiment": checked.item.experiment,
         "mark": str(checked.mark),
         "seconds": None if checked.seconds is None else round(checked.seconds, 1),
         "reason": None if checked.reason is None else told(checked.reason),
+        "disturbance": None
+        if disturbance is None
+        else {"key": disturbance.key, "text": disturbance_text(context.words, disturbance)},
         "fallback": None
         if fallback is None
         else {

@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from widgets.controls.basics import tip
 from widgets.controls.wrapped import line_px
 from widgets.lecture.presenter_data import ItemLine, Standing
 from widgets.style.icons import pixmap
@@ -79,7 +80,7 @@ class _Lines(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{line.title}, {line.state}"
             case Qt.ItemDataRole.ToolTipRole:
-                return line.title
+                return tip(line.title, line.state)
             case _ if role == LINE_ROLE:
                 return line
         return None

@@ -44,6 +44,7 @@ class PlaylistData:
     can_use_page: bool = False
     total: str = ""
     checking: str = ""  # what preflight does now
+    found: str = ""  # what it found that concerns all items
     can_check: bool = True
     can_undo: bool = False
     is_saved: bool = False
@@ -135,8 +136,8 @@ class Playlist(QFrame):
         self.items.setVisible(has_items)
         self._of_item.setVisible(data.place >= 0)
         self._total.setText(data.total)
-        self._checking.setText(data.checking)
-        self._checking.setVisible(bool(data.checking))
+        self._checking.setText(data.checking or data.found)
+        self._checking.setVisible(bool(data.checking or data.found))
         self.undo.setEnabled(data.can_undo)
         self.save.setEnabled(has_items and not data.is_saved)
         self.save.setText(self._words.say("playlist.saved" if data.is_saved else "playlist.save"))

@@ -17,7 +17,7 @@ from app.window.core.saving import complete, remember
 from app.window.core.session import Session
 from app.window.lecture.checking import Checking
 from app.window.lecture.items import prepare
-from app.window.lecture.playlist_text import line_of, settings_in_words, told_of, total_of
+from app.window.lecture.playlist_text import found_of, line_of, settings_in_words, told_of, total_of
 from experiments.core.problems import UserError
 from widgets.controls.basics import announce
 from widgets.lecture.playlist import Playlist, PlaylistData
@@ -126,6 +126,7 @@ class PlaylistPart(QObject):
                 can_use_page=of_page is not None and of_page.experiment == item.experiment,
                 total=total_of(self._session, self.draft),
                 checking=told_of(self._session, self.checking, len(items)),
+                found=found_of(self._session, self.checking, items),
                 can_check=not self._session.context.has_fake_machine
                 and self._session.machine is not None,
                 can_undo=self.draft.can_undo,

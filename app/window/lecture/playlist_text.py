@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.lecture.draft import Draft
 from app.lecture.file import Item
-from app.lecture.preflight import Mark
+from app.lecture.preflight import Mark, disturbance_text
 from app.report import chosen
 from app.window.core.session import Session
 from app.window.lecture.checking import Checking
@@ -15,6 +17,7 @@ from widgets.lecture.presenter_data import ItemLine, Standing
 
 STANDINGS = {
     Mark.READY: Standing.DONE,
+    Mark.BUSY: Standing.NOTHING,
     Mark.LONG: Standing.NOTHING,
     Mark.RECORDING: Standing.RECORDING,
     Mark.NEITHER: Standing.NOTHING,
@@ -32,6 +35,8 @@ def line_of(session: Session, checking: Checking, item: Item) -> ItemLine:
         state = say(f"preflight.{checked.mark}", {"duration": duration})
         if checked.reason is not None:
             state = f"{state}: {session.say(checked.reason)}"
+        elif checked.disturbance is not None:
+            state = f"{state}. {disturbance_text(session.words, checked.disturbance)}"
         return ItemLine(prepared.title, state, STANDINGS[checked.mark])
     seconds = seconds_of(session, prepared)
     if seconds is None:
@@ -75,3 +80,13 @@ def told_of(session: Session, checking: Checking, count: int) -> str:
         return say("playlist.checking")
     values = {"place": step.place + 1, "count": count}
     return f"{say('lecture.place', values)}: {say(f'preflight.{step.work}')}"
+
+
+def found_of(session: Session, checking: Checking, items: Sequence[Item]) -> str:
+    """Return why preflight calls the machine too busy, by the item that was disturbed most."""
+    tried = [checking.of(item) for item in items]
+    notes = [each.disturbance for each in tried if each is not None and each.disturbance]
+    if not notes:
+        return ""
+    worst = max(notes, key=lambda note: max(note.values.values(), default=0.0))
+    return disturbance_text(session.words, worst)

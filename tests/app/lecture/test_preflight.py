@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from app.lecture.fallbacks import Origin
 from app.lecture.file import Item, Lecture
-from app.lecture.preflight import Mark, Preflight, Step, Work
+from app.lecture.preflight import Mark, Preflight, Step, Work, disturbance_text, disturbed
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes
+from app.trust import DISTURBANCES
+from experiments.core import words
 from experiments.core.declare import Need
 from experiments.core.problems import UserError
+from experiments.core.units import show
+from experiments.engine import messages
 from experiments.engine.jobs import Engine
 from experiments.engine.lock import Lock
 from experiments.engine.recording import read
@@ -22,6 +29,8 @@ from tests.experiments.engine.conftest import token as token  # a fixture, used 
 from tests.experiments.engine.runs import SHELVES, misbehave
 from tests.experiments.machines import machine
 
+ENGLISH = words.load()
+SLOW = {"how": "takes_its_time", "rows": 20}
 BEHAVES = Item(experiment="misbehave")
 ENDLESS = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 10**6})
 
@@ -46,7 +55,9 @@ class Shelf:
 def check(tmp_path):
     """Return what checks a lecture of these items, and returns its events."""
 
-    def run(*items, shelf=None, act=lambda preflight, event: None, **more):
+    def run(*items, shelf=None, act=lambda preflight, event: None, quiet=True, **more):
+        if quiet:  # whatever else runs on the machine of the tests
+            more = {"disturbed": lambda notes: None} | more
         preflight = Preflight(
             Lecture(item=items),
             tmp_path / "x.coreopsis-lecture.toml",
@@ -194,6 +205,56 @@ def test_declarations_that_raise_are_a_result(check):
     (*_, found) = check(BEHAVES, shelf=Shelf(quick=raises))
 
     assert (found.mark, found.reason.key) == (Mark.NEITHER, "not_started")
+
+
+# --- a machine that is busy ---------------------------------------------------------------------
+
+
+def test_other_programs_leave_no_item_ready(check):
+    burn = "import os, time\nwhile os.getppid() == {}: pass"
+    busy = [
+        subprocess.Popen([sys.executable, "-c", burn.format(os.getpid())])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        *_, found = check(Item(experiment="misbehave", set=SLOW), quiet=False)
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+    assert (found.mark, found.is_well) == (Mark.BUSY, False)
+    assert found.disturbance.key == "machine_was_busy"
+    assert found.disturbance.values["others_fraction"] > 0.1
+    text = disturbance_text(ENGLISH, found.disturbance)
+    assert show(round(found.disturbance.values["others_fraction"], 2), "fraction") in text
+    assert "Close them" in text
+
+
+@pytest.mark.parametrize("key", DISTURBANCES)
+def test_the_rule_of_all_runs_decides(key):
+    quiet = messages.Note(key="machine_was_quiet", values={})
+    note = messages.Note(key=key, values={"others_fraction": 0.374, "stolen_fraction": 0.1})
+
+    assert disturbed([quiet]) is None
+    assert disturbed([quiet, note]) == note
+    assert "{" not in disturbance_text(ENGLISH, note)
+
+
+def test_what_is_too_long_or_cannot_run_is_told_first(check):
+    note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.4})
+    long, fails = (
+        event
+        for event in check(
+            Item(experiment="misbehave", minutes=0.01),
+            Item(experiment="misbehave", set={"how": "exits"}),
+            disturbed=lambda notes: note,
+        )
+        if not isinstance(event, Step)
+    )
+
+    assert (long.mark, long.disturbance) == (Mark.LONG, note)
+    assert (fails.mark, fails.disturbance) == (Mark.NEITHER, None)
 
 
 # --- recordings that are not taken --------------------------------------------------------------

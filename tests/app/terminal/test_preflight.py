@@ -27,6 +27,7 @@ SLEEPS = Item(
          "methods": ["serial", "threads"]},
 )  # fmt: skip
 READY = Item(experiment="amdahl", minutes=5.0)
+RUNS = ("ready", "busy")  # other programs may use the machine of the tests
 NO_GPU = Item(experiment="p2p")  # which needs two, and has no recording
 
 
@@ -45,9 +46,11 @@ def lecture(coreopsis):
 def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, lecture):
     said = coreopsis("preflight", lecture(READY, SLEEPS))
 
-    assert (said.code, said.err) == (0, "")
+    busy = said.out.count(ENGLISH.text("preflight.busy").partition("{")[0])
+    assert (said.code, said.err) == (4 if busy else 0, "")
     assert said.lines[0] == "Two things"
-    assert said.lines[-1] == ENGLISH.say("preflight.all_ready", {"count": 2})
+    key = "preflight.some_ready" if busy else "preflight.all_ready"
+    assert said.lines[-1] == ENGLISH.say(key, {"count": 2, "ready": 2 - busy})
     rows = [line for line in said.lines if "amdahl" in line or "gil-threads" in line]
     assert [row.split()[0] for row in rows] == ["1", "2"]
     assert max(map(len, said.lines)) <= 80
@@ -66,7 +69,9 @@ def test_the_document_says_all_of_each_item(coreopsis, lecture):
     assert (said.code, said.err) == (1, "")
     assert (told["format"], told["version"]) == ("coreopsis.preflight", 1)
     assert (told["title"], told["whole"]) == ("Two things", True)
-    assert (ready["place"], ready["experiment"], ready["mark"]) == (1, "gil-threads", "ready")
+    assert (ready["place"], ready["experiment"]) == (1, "gil-threads")
+    assert ready["mark"] in RUNS
+    assert (ready["disturbance"] is None) == (ready["mark"] == "ready")
     assert ready["seconds"] > 0
     assert ready["fallback"]["origin"] == "made"
     assert ready["fallback"]["same_settings"] is True
@@ -87,7 +92,8 @@ def test_what_is_to_be_looked_at_has_a_code_of_its_own(coreopsis, lecture, item,
     said = coreopsis("preflight", "--json", lecture(item))
 
     assert said.code == 4
-    assert [each["mark"] for each in json.loads(said.out)["items"]] == [mark]
+    (found,) = json.loads(said.out)["items"]
+    assert found["mark"] in (RUNS if mark == "ready" else (mark,))
 
 
 def test_what_can_be_neither_run_nor_shown_fails(inside, lecture):

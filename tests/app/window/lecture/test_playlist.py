@@ -15,6 +15,7 @@ from app.window.core.target import EXPERIMENTS, RUNS, Target
 from app.window.lecture import checking
 from app.window.runs.place import RunsPlace
 from experiments.core.units import DURATION, show
+from experiments.engine import messages
 from tests.app.window.lecture.lectures import THREE, Key
 from tests.app.window.stage import settle
 from widgets.catalogue.card import EXPERIMENT_MIME, Card
@@ -290,6 +291,30 @@ def test_preflight_marks_each_item(part, hall, monkeypatch):
     assert say("preflight.ready", {"duration": show(95.0, DURATION)}) not in model.index(0, 0).data(
         Qt.ItemDataRole.AccessibleTextRole
     )
+
+
+def test_a_busy_machine_is_named_with_what_to_do(part, hall, monkeypatch):
+    class Busy(FakePreflight):
+        def events(self):
+            for share, event in zip((0.12, 0.374, 0.08), super().events(), strict=True):
+                if isinstance(event, Checked):
+                    note = messages.Note(key="machine_was_busy", values={"others_fraction": share})
+                    event = dataclasses.replace(
+                        event, mark=Mark.BUSY, seconds=95.0, disturbance=note
+                    )
+                yield event
+
+    monkeypatch.setattr(checking, "Preflight", Busy)
+    fill(part, "race", "stream", "pinned")
+    part.panel.check.click()
+    settle(lambda: not part.checking.is_on)
+    say, model = hall.whole.words.say, part.panel.items.model()
+    told = say("preflight.disturbed.machine_was_busy", {"others_fraction": 0.37})
+    assert told in [each.text() for each in part.panel.findChildren(QLabel) if each.isVisible()]
+    assert part.panel.check.text() == say("playlist.check")
+    state = model.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert say("preflight.busy", {"duration": show(95.0, DURATION)}) in state
+    assert told in state
 
 
 def test_beside_a_page_without_room_the_panel_steps_aside(part, hall):
