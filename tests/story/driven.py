@@ -84,6 +84,7 @@ class Ear(QObject):
         return {
             **dataclasses.asdict(data),
             "trouble": conductor.trouble,
+            "over": show.audience.over.texts,
             "rows": rows(conductor.runs.run_state),
             "arms": conductor.course.turn.shown_arms,
             "is_over": conductor.course.is_over,

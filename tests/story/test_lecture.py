@@ -1,5 +1,7 @@
 """A lecture of ten items in the real window, by keys alone, while three of its runs are sabotaged.
 
+Before, the class votes by numbers, unseen until the vote is closed, and the lecturer leaves once.
+
 COREOPSIS_PICTURES names a folder for pictures of some moments, to be looked at.
 """
 
@@ -84,7 +86,8 @@ class Lecturer:
 
 
 def state(seen: dict[str, Any]) -> tuple[object, ...]:
-    return tuple(seen[name] for name in ("place", "step", "arms", "band", "is_frozen", "is_over"))
+    names = ("place", "step", "arms", "band", "is_frozen", "is_over", "is_hidden")
+    return tuple(seen[name] for name in names)
 
 
 def at(seen: dict[str, Any]) -> tuple[int, str]:
@@ -144,10 +147,58 @@ def begin(window: Program, temporary: str) -> Lecturer:
     window.click("Open…")
     window.click(TITLE)
     window.wait_for(f"{len(ITEMS)} items")
+    enter(window)
+    return Lecturer(window, temporary)
+
+
+def enter(window: Program) -> None:
+    """Begin the lecture that is open, or go on with it."""
     window.press("F11")
     window.wait_until(lambda _: window.ask("lecture"))  # xdotool misses one that opens meanwhile
     window.take_keys("Lecture")
-    return Lecturer(window, temporary)
+
+
+def leave(window: Program, lecturer: Lecturer) -> None:
+    """Leave the lecture, which asks before."""
+    window.press("Escape")
+    lecturer.wait(lambda seen: seen["over"])
+    lecturer.keep_picture("leave")
+    window.press("Return")
+    window.wait_until(lambda _: not window.ask("lecture"))
+    window.take_keys("Coreopsis")
+
+
+def vote_unseen(window: Program, lecturer: Lecturer) -> None:
+    """Look at the question and the keys, type hidden votes, leave, and come back."""
+    seen = lecturer.wait(lambda seen: at(seen) == (1, "question"))
+    assert "this code" in seen["title"]
+    assert "counter.value = one_more(counter.value)" in seen["code"]
+    assert seen["context"]
+    lecturer.keep_picture("question")
+    window.press("question")
+    seen = lecturer.wait(lambda seen: seen["over"])
+    assert "C 38 Enter" in seen["over"]
+    lecturer.keep_picture("keys")
+    window.press("question")
+    lecturer.wait(lambda seen: not seen["over"])
+
+    lecturer.go_to(1, "vote")
+    window.press("u")
+    for key in ("a", "9", "Return", "c", "3", "8"):
+        window.press(key)
+    seen = lecturer.wait(lambda seen: seen["typed"] == "38")
+    assert seen["is_hidden"]
+    lecturer.keep_picture("typed")
+    window.press("Return")
+    lecturer.wait(lambda seen: seen["votes"] == [9, 0, 38, 0])
+    leave(window, lecturer)
+    enter(window)
+    seen = lecturer.wait(lambda seen: at(seen) == (1, "vote"))
+    assert (seen["votes"], seen["is_hidden"]) == ([9, 0, 38, 0], True)
+    window.press("Next")
+    seen = lecturer.wait(lambda seen: not seen["is_hidden"])
+    assert at(seen) == (1, "vote")
+    lecturer.keep_picture("closed")
 
 
 def measuring(terminal: Terminal) -> list[int]:
@@ -162,6 +213,7 @@ def measuring(terminal: Terminal) -> list[int]:
 
 def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Program):
     lecturer = begin(window, terminal.environment["TMPDIR"])
+    vote_unseen(window, lecturer)
     seen = lecturer.go_to(1, "explain")
     assert seen["verdict"]
     assert not seen["band"]
@@ -200,9 +252,7 @@ def test_ten_items_three_of_them_sabotaged_and_a_freeze(terminal, window: Progra
     assert seen["verdict"]
     lecturer.keep_picture("last")
 
-    window.press("Escape")
-    window.wait_until(lambda _: not window.ask("lecture"))
-    window.take_keys("Coreopsis")
+    leave(window, lecturer)
     window.press("ctrl+q")
     assert window.end() == 0
     assert until(lambda: not terminal.living()), terminal.living()

@@ -15,7 +15,7 @@ from widgets.style.theme import sized_font
 
 # Pixels at a height of 720.
 SIZES = (28, 26, 24, 22, 20)
-SIDE, TOP, CORNER = 12, 12, 10
+SIDE, CORNER = 12, 10  # around the code
 FEWEST = 8  # characters of a row
 
 
@@ -26,6 +26,7 @@ class SlideCode(QLabel):
         super().__init__()
         self._look, self._code = look, ""
         self.setTextFormat(Qt.TextFormat.RichText)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.setAccessibleName(words.say("lesson.code"))
 
     def show_code(self, code: str) -> None:
@@ -38,16 +39,14 @@ class SlideCode(QLabel):
         """Lay it out at the top of a room, and return its height."""
         if not self._code:
             return 0.0
-        side, top = round(SIDE * scale), round(TOP * scale)
-        inside = room.adjusted(side, top, -side, -top)
+        side = round(SIDE * scale)
+        inside = room.adjusted(side, side, -side, -side)
         code, font = self._fitting(inside, scale)
         most = max(FEWEST, int(inside.width() / _advance(font)))
-        text = coloured(code, font, most, self._look.theme)
-        if text != self.text():
-            self.setText(text)
-        self.setContentsMargins(side, top, side, top)
-        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        self.setStyleSheet(f"color: {self._look.theme.ink}")
+        theme = self._look.theme
+        text = coloured(code, font, most, theme)
+        self.setText(f'<div style="color:{theme.ink}">{text}</div>')
+        self.setMargin(side)  # which no style of the window takes away
         height = min(float(self.sizeHint().height()), room.height())
         rect = QRectF(room.topLeft(), room.bottomRight())
         rect.setHeight(height)
@@ -60,7 +59,7 @@ class SlideCode(QLabel):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._look.theme.aside))
-            corner = self.contentsMargins().left() * CORNER / SIDE
+            corner = self.margin() * CORNER / SIDE
             painter.drawRoundedRect(QRectF(self.rect()), corner, corner)
         super().paintEvent(event)
 

@@ -117,7 +117,8 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     words = say(f"lecture.acts.next_{step}") if step else say("lecture.acts.measuring")
     yield Act("forward", words, say("lecture.page_down"), True, bool(step) and not is_waiting)
     yield act("vote_again", allowed=turn.step is Step.VOTE)
-    is_hiding = conductor.course.hides_votes
+    course = conductor.course
+    is_hiding = course.has_hidden_votes if course.is_voting else course.hides_votes
     yield act("hide_votes", key="unhide_votes" if is_hiding else "")
     yield act("freeze", key="thaw" if conductor.is_frozen else "")
     yield act("show_recording", allowed=not conductor.is_by_recording)

@@ -132,6 +132,21 @@ def test_the_code_stays_beside_the_answers(make, id_, step):
     assert lesson.stands_on.context not in texts(slide)
 
 
+def test_code_stands_off_the_edge_of_its_ground_in_a_window_with_a_style(make, qapp):
+    qapp.setStyleSheet("QLabel { color: red; font-size: 9px }")
+    try:
+        slide = make("run", "race")
+        slides.fill(slide, "question", ENGLISH, "race")
+        code, ground = code_of(slide), QColor(LIGHT.aside)
+        picture = pixels(slide.grab(code.geometry()).toImage())
+    finally:
+        qapp.setStyleSheet("")
+    inside = is_colour(picture, ground.name())
+
+    assert inside[4:-4, 4:10].all()  # no letter begins at the edge
+    assert is_colour(picture, LIGHT.ink).any()  # in the colours of the slide, not of the window
+
+
 @pytest.mark.parametrize("step", ["run", "reveal", "explain"])
 def test_beside_a_plot_there_is_no_code(make, step):
     assert not [part for part in seen(make(step)) if isinstance(part, SlideCode)]

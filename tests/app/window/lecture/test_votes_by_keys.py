@@ -138,6 +138,9 @@ def test_the_presenter_alone_sees_hidden_votes(two):
     assert two.data.is_hidden
     told = two.say("sees_hidden", votes="A 1, B 0, C 0, D 0")
     assert told in [each.text() for each in presenter.findChildren(QLabel)]
+    assert two.say("acts.unhide_votes") in presenter.buttons["hide_votes"].text()
+    two.press(Key.Key_PageDown, on=presenter)
+    assert two.say("acts.hide_votes") in presenter.buttons["hide_votes"].text()
 
 
 def test_outside_a_vote_digits_go_to_an_item_and_are_seen(hall):
