@@ -84,7 +84,8 @@ def is_said(key: str) -> bool:
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
         case "notes" | "because" | "stands" | "badges" | "preflight":
-            return bool({name, key, name.removesuffix("_why")} & constants())
+            known = {name, key, name.removesuffix("_why"), name.removeprefix("disturbed.")}
+            return bool(known & constants())
         case "glossary":
             return name in used_terms()
         case "doctor":

@@ -248,6 +248,11 @@ class Tour:
             mode.conductor.forward()
         wait_s(1)
 
+    def show_lecture_keys(self) -> None:
+        conductor = self.window.lecture_mode.conductor
+        assert conductor is not None
+        conductor.show_keys()
+
     def until_examined(self) -> None:
         page = self.window.findChild(DoctorPage)
         until(page.copy_text.isEnabled)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QWidget
 
 from widgets.controls.basics import announce, button, column, label, row
@@ -78,6 +78,12 @@ class Over(QWidget):
         veil.setAlphaF(VEIL_ALPHA)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), veil)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Close the keys; a question wants one of its answers."""
+        event.accept()
+        if isinstance(self.shown, KeySheet):
+            self.answered.emit(False)
 
     @property
     def texts(self) -> list[str]:

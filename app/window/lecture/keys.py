@@ -134,16 +134,17 @@ def sheet_of(session: Session) -> KeySheet:
         keys = [", ".join(map(key_of, each)) for each in signs]
         return [(each, say(f"lecture.acts.{name}")) for each, name in zip(keys, names, strict=True)]
 
-    first, last = key_of(LETTERS[0]), key_of(LETTERS[-1])
-    hand = (say("lecture.keys.to", {"first": first, "last": last}), say("lecture.keys.hand"))
+    ends = {"first": key_of(LETTERS[0]), "last": key_of(LETTERS[-1])}
+    letter, hand = (say(f"lecture.keys.{name}", ends) for name in ("to", "hand"))
     go, vote, slide = (say(f"lecture.keys.{name}") for name in ("go", "vote", "slide"))
+    again = letters("vote_again", "hide_votes")
     views = [name for name in LETTER_OF if name not in ("vote_again", "hide_votes")]
     return KeySheet(
         say("lecture.keys.title"),
         (
             (
                 Group(go, told("forward", "back", "item", "anew", "leave")),
-                Group(vote, [hand, *told("less", "hands"), *letters("vote_again", "hide_votes")]),
+                Group(vote, [(letter, hand), *told("less", "hands"), *again]),
             ),
             (Group(slide, letters(*views)),),
         ),

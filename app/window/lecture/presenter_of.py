@@ -19,7 +19,8 @@ ON_TIME_S = 45.0  # nobody needs to hear of less
 
 def presenter_of(conductor: Conductor, machine: str) -> PresenterData:
     """Return all texts of the presenter's window."""
-    say, course, typed = conductor.session.words.say, conductor.course, typed_key(conductor)
+    say, course = conductor.session.words.say, conductor.course
+    typed = typed_key(conductor, is_for_class=False)
     plan, is_behind = _plan(conductor)
     hidden = conductor.is_black or conductor.is_frozen
     key = "black" if conductor.is_black else "frozen" if conductor.is_frozen else "sees"

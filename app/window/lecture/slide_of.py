@@ -70,14 +70,18 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
     )
 
 
-def typed_key(conductor: Conductor) -> str:
-    """Return what Enter does with the number that is typed, "" where there is none."""
+def typed_key(conductor: Conductor, *, is_for_class: bool = True) -> str:
+    """Return what Enter does with the number that is typed, "" where there is none.
+
+    The class sees no number of hands while votes are hidden.
+    """
     say, typed = conductor.session.words.say, conductor.typed
     if not typed:
         return ""
     if not conductor.is_voting:
         return say("lecture.typed", {"number": typed})
-    number = DOT * len(typed) if conductor.course.has_hidden_votes else typed
+    is_hidden = is_for_class and conductor.course.has_hidden_votes
+    number = DOT * len(typed) if is_hidden else typed
     values = {"letter": LETTERS[conductor.chosen], "number": number}
     return say("lecture.typed_votes", values)
 

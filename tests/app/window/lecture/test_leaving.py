@@ -200,6 +200,18 @@ def test_a_key_shows_all_keys_and_closes_them(hall, closer):
     assert hall.at == (1, "vote")
 
 
+def test_a_click_closes_the_keys_and_answers_no_question(hall):
+    hall.begin()
+    over = hall.show.audience.over
+    hall.press(Key.Key_Question, shift=True)
+    QTest.mouseClick(over, Qt.MouseButton.LeftButton)
+    assert not over.isVisible()
+    hall.press(Key.Key_Escape)
+    QTest.mouseClick(over, Qt.MouseButton.LeftButton)
+    assert over.isVisible()
+    assert hall.is_on
+
+
 def test_the_sheet_has_every_letter_and_each_has_one_meaning(hall):
     hall.begin()
     groups = [group for column in sheet_of(hall.whole.session).columns for group in column]

@@ -138,6 +138,10 @@ def test_the_presenter_alone_sees_hidden_votes(two):
     assert two.data.is_hidden
     told = two.say("sees_hidden", votes="A 1, B 0, C 0, D 0")
     assert told in [each.text() for each in presenter.findChildren(QLabel)]
+    two.press(Key.Key_3, Key.Key_8, on=presenter)
+    told = two.say("typed_votes", letter="A", number="38")
+    assert told in [each.text() for each in presenter.findChildren(QLabel)]
+    assert "38" not in two.data.key
     assert two.say("acts.unhide_votes") in presenter.buttons["hide_votes"].text()
     two.press(Key.Key_PageDown, on=presenter)
     assert two.say("acts.hide_votes") in presenter.buttons["hide_votes"].text()
