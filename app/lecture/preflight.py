@@ -19,12 +19,12 @@ from app.lecture.fallbacks import Fallback, Fallbacks, Origin, find, keep
 from app.lecture.file import Item, Lecture
 from app.runs.library import Kept
 from app.runs.selection import expected_s, runs_here
-from app.trust import DISTURBANCES
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
+from experiments.core.trust import doubt
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
@@ -40,14 +40,6 @@ PATIENCE_S, PATIENCE = 60.0, 10.0  # a run may take so long, and so many times w
 
 Earned = Callable[[Experiment[Any]], Mapping[str, float]]
 Disturbed = Callable[[Sequence[messages.Note]], messages.Note | None]
-
-
-def disturbed(notes: Sequence[messages.Note]) -> messages.Note | None:
-    """Return what disturbed a trial, by its notes, so much that numbers are off; None if nothing.
-
-    The one place that holds a trial against the rule of all runs.
-    """
-    return next((note for note in notes if note.key in DISTURBANCES), None)
 
 
 class Mark(StrEnum):
@@ -115,7 +107,7 @@ class Preflight:
         earned: Earned = lambda experiment: {},
         engine: Engine | None = None,
         patience_s: float = PATIENCE_S,
-        disturbed: Disturbed = disturbed,
+        disturbed: Disturbed = doubt,
     ) -> None:
         """Take a lecture, its file, the data folder, and earlier runs, which tell times."""
         self._lecture, self._path, self._data = lecture, path, data

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from experiments.core.comparing import beside_load
 from experiments.core.declare import Finding
@@ -47,7 +47,10 @@ class Noted(Protocol):
         """Its numbers."""
 
 
-def doubt(notes: Iterable[Noted]) -> Noted | None:
+N = TypeVar("N", bound=Noted)
+
+
+def doubt(notes: Iterable[N]) -> N | None:
     """Return the note that doubts a run, None where the machine was quiet."""
     return next((note for note in notes if note.key in DOUBTS), None)
 

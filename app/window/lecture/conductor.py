@@ -359,6 +359,9 @@ class Conductor(QObject):
         turn = self.course.turn
         if turn.step is Step.RUN and not turn.is_measured and not self.live.is_under_way:
             self._begin_run()
+        cannot_tell = turn.step is Step.EXPLAIN and self.runs.is_disturbed
+        if cannot_tell and not turn.is_recording and self._show_recording():
+            self.reason = self.session.words.say("lecture.too_busy")
 
     def _arrive(self) -> None:
         """Have ready what this item and the next one need."""

@@ -10,6 +10,7 @@ from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
 from app.window.lecture.items import Prepared
 from app.window.lecture.recordings import Recordings
 from experiments.core.lesson_run import LessonRun
+from experiments.core.trust import Trust
 from experiments.engine.run_state import RunState
 from widgets.plots.contents import label_column
 
@@ -34,6 +35,14 @@ class Shown:
     def run_state(self) -> RunState | None:
         """The run that is shown, or what of it has come."""
         return self.of(self._course)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Was the run made here so disturbed that it cannot tell what was asked?"""
+        run_state = self.measured.get(self._course.place)
+        finished = run_state.finished if run_state is not None else None
+        finding = finished.finding if finished is not None else None
+        return finding is not None and finding.trust is Trust.DISTURBED
 
     @property
     def run_id(self) -> str:

@@ -12,13 +12,13 @@ import pytest
 
 from app.lecture.fallbacks import Origin
 from app.lecture.file import Item, Lecture
-from app.lecture.preflight import Mark, Preflight, Step, Work, disturbance_text, disturbed
+from app.lecture.preflight import Mark, Preflight, Step, Work, disturbance_text
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes
-from app.trust import DISTURBANCES
 from experiments.core import words
 from experiments.core.declare import Need
 from experiments.core.problems import UserError
+from experiments.core.trust import DOUBTS, doubt
 from experiments.core.units import show
 from experiments.engine import messages
 from experiments.engine.jobs import Engine
@@ -231,13 +231,13 @@ def test_other_programs_leave_no_item_ready(check):
     assert "Close them" in text
 
 
-@pytest.mark.parametrize("key", DISTURBANCES)
+@pytest.mark.parametrize("key", DOUBTS)
 def test_the_rule_of_all_runs_decides(key):
     quiet = messages.Note(key="machine_was_quiet", values={})
     note = messages.Note(key=key, values={"others_fraction": 0.374, "stolen_fraction": 0.1})
 
-    assert disturbed([quiet]) is None
-    assert disturbed([quiet, note]) == note
+    assert doubt([quiet]) is None
+    assert doubt([quiet, note]) == note
     assert "{" not in disturbance_text(ENGLISH, note)
 
 

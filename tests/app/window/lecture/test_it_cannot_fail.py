@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from app.lecture.file import SUFFIX, Item, Lecture
 from app.window.lecture.conductor import SLEPT_S
 from app.window.lecture.live import HELD_S, LATE_S
 from app.window.lecture.recordings import pause_s
+from experiments.core.trust import Trust
 from experiments.engine import messages
-from tests.app.window.lecture.lectures import THREE, Key
+from tests.app.window.lecture.lectures import THREE, Key, recorded
 from tests.app.window.stage import settle
 
 OUTCOMES = [messages.Outcome.FAILED, messages.Outcome.KILLED, messages.Outcome.LOST]
@@ -267,3 +269,19 @@ def test_a_run_of_somebody_else_is_waited_for(hall):
     hall.hear("stream")
     settle(lambda: len(hall.runner.started) == 2)
     assert not hall.conductor.trouble
+
+
+def test_a_run_that_cannot_tell_is_explained_by_its_recording(hall):
+    hall.begin()
+    hall.to_run()
+    recording = recorded("gil-threads")
+    hall.runner.hear(recording.started, *recording.events)
+    finding = msgspec.structs.replace(recording.finished.finding, trust=Trust.DISTURBED)
+    hall.runner.hear(msgspec.structs.replace(recording.finished, finding=finding))
+    while hall.data.step != "explain":
+        hall.press(Key.Key_PageDown)
+
+    assert hall.data.band
+    assert hall.conductor.trouble == hall.say("too_busy")
+    hall.press(Key.Key_G)
+    assert not hall.data.band
