@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 Colour = Literal["good", "attention", "fault", "soft"]
 Mode = Literal["light", "dark"]
+PAPER: Mode = "light"  # the colours of what is printed
 
 
 class Picture(Protocol):

@@ -1,7 +1,8 @@
 """A report as a PDF on A4: words by QTextDocument, plots painted straight onto the page.
 
-Both stay text and vectors; Inter is embedded. LIMIT: letters that Inter puts in
-place of others, as for digits of equal width, cannot be searched or copied: no font here does so.
+Both have the colours of paper, whatever the window shows. Both stay text and vectors; Inter is
+embedded. LIMIT: letters that Inter puts in place of others, as for digits of equal width, cannot be
+searched or copied: no font here does so.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from PySide6.QtCore import (
     Qt,
 )
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QFont,
     QPageLayout,
     QPageSize,
@@ -37,6 +39,7 @@ from PySide6.QtGui import (
 )
 
 from app.reports.document import (
+    PAPER,
     Bullets,
     Code,
     Document,
@@ -79,6 +82,8 @@ def to_pdf(document: Document, words: Words) -> bytes:
     scale = RESOLUTION / POINTS_AN_INCH
     page = QSizeF(writer.width() / scale, writer.height() / scale - FOOT_PX)
     text = _laid_out(document, words, page)
+    colours = QAbstractTextDocumentLayout.PaintContext()
+    colours.palette = themes.palette(themes.load(PAPER))  # Qt's own is that of the window
     with QPainter(writer) as painter:
         painter.scale(scale, scale)
         count = text.pageCount()
@@ -89,7 +94,8 @@ def to_pdf(document: Document, words: Words) -> bytes:
             painter.translate(0, -number * page.height())
             seen = QRectF(QPointF(0, number * page.height()), page)
             painter.setClipRect(seen)
-            text.drawContents(painter, seen)
+            colours.clip = seen
+            text.documentLayout().draw(painter, colours)
             painter.restore()
             _number(painter, words, number + 1, count, page)
     del loop
@@ -218,7 +224,7 @@ def _html(part: Part, words: Words, style: str) -> str:
 
 
 def _table(table: Table, words: Words) -> str:
-    theme = themes.load("light")
+    theme = themes.load(PAPER)
     rows = []
     for at, row in enumerate(table.rows):
         cells = [_cell("td", cell, place in table.numbers) for place, cell in enumerate(row)]
@@ -250,8 +256,8 @@ def _safe(text: str) -> str:
 
 
 def _style() -> str:
-    """Return the style of the words, in the colours of the light theme."""
-    theme = themes.load("light")
+    """Return the style of the words, in the colours of paper."""
+    theme = themes.load(PAPER)
     return f"""
         p, td, li {{ color: {theme.ink}; margin-top: 4px; margin-bottom: 4px; }}
         table {{ margin-top: 6px; margin-bottom: 6px; }}
@@ -271,7 +277,7 @@ def _style() -> str:
 
 def _number(painter: QPainter, words: Words, number: int, count: int, page: QSizeF) -> None:
     painter.setFont(_font(NOTE_PX))
-    painter.setPen(themes.load("light").soft)
+    painter.setPen(themes.load(PAPER).soft)
     said = words.say("report.page", {"number": number, "count": count})
     room = QRectF(0, page.height(), page.width(), FOOT_PX)
     painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, said)

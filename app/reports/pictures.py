@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from app.reports.document import PAPER
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
 from experiments.core.views import Plotted
@@ -82,7 +83,7 @@ class ScenePicture:
 
     @functools.cached_property
     def _height(self) -> int:
-        return max(HEIGHT_PX, round(self._scene.least_px(WIDTH_PX, _theme("light"))))
+        return max(HEIGHT_PX, round(self._scene.least_px(WIDTH_PX, _theme(PAPER))))
 
     @property
     def said(self) -> str:
@@ -110,7 +111,7 @@ class ScenePicture:
         painter.save()
         painter.scale(width / WIDTH_PX, width / WIDTH_PX)
         bounds = QRectF(0, 0, WIDTH_PX, self._height)
-        self._scene.paint(painter, bounds, replace(_theme("light"), is_for_pdf=True))
+        self._scene.paint(painter, bounds, replace(_theme(PAPER), is_for_pdf=True))
         painter.restore()
 
 

@@ -179,12 +179,13 @@ def apply(application: QApplication, theme: Theme) -> None:
     """Give the whole application this theme."""
     if not application.styleSheet():  # else it is there: each style polishes every widget anew
         application.setStyle("Fusion")
-    application.setPalette(_palette(theme))
+    application.setPalette(palette(theme))
     application.setFont(theme.font("text"))
     application.setStyleSheet(_style_sheet(theme))
 
 
-def _palette(theme: Theme) -> QPalette:
+def palette(theme: Theme) -> QPalette:
+    """Return the colours in which Qt draws whatever names none of its own."""
     palette = QPalette()
     role = QPalette.ColorRole
     for roles, colour in (
