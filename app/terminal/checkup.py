@@ -37,6 +37,7 @@ from app.reports.pictures import qt_or_problem
 from app.reports.privacy import Include, without_names
 from app.reports.writing import written
 from app.runs.copies import write_whole
+from app.terminal.progress import bar
 from app.terminal.run import writable
 from app.terminal.stopping import asked_to_stop
 from experiments.checkup import carry_out
@@ -203,16 +204,16 @@ def _followed(context: Context, checkup: Checkup) -> Result:
     """Follow a checkup to its end; progress and notes go to standard error."""
     result: Result | None = None
     words, errors = context.words, context.errors
-    with _bar(context) as (bar, task):
+    with _bar(context) as (shown, task):
         for event in checkup.events():
             if isinstance(event, carry_out.Began):
                 said = doing(words, event)
-                bar.update(task, doing=said)
+                shown.update(task, doing=said)
                 if not errors.is_terminal:
                     errors.print(said)
             elif isinstance(event, carry_out.Moved):
                 left = words.say("checkup.left", {"duration": event.left_s})
-                bar.update(task, completed=event.fraction, left=left)
+                shown.update(task, completed=event.fraction, left=left)
             elif isinstance(event, carry_out.Noted) and event.note.key in messages.WAITING:
                 errors.print(words.say(f"notes.{event.note.key}", event.note.values))
             elif isinstance(event, carry_out.Ended):
@@ -223,17 +224,15 @@ def _followed(context: Context, checkup: Checkup) -> Result:
 
 @contextlib.contextmanager
 def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
-    bar = Progress(
+    shown = bar(
+        context,
         BarColumn(bar_width=28),
         TextColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[left]}", style="dim"),
         TextColumn("{task.fields[doing]}"),
-        console=context.errors,
-        transient=True,
-        disable=not context.errors.is_terminal,
     )
-    with bar:
-        yield bar, bar.add_task("", total=1.0, left="", doing="")
+    with shown:
+        yield shown, shown.add_task("", total=1.0, left="", doing="")
 
 
 def _for_others(result: Result) -> bytes:

@@ -23,7 +23,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -34,6 +34,7 @@ from app.lecture.lectures import meant
 from app.lecture.preflight import Checked, Mark, Preflight, Step, disturbance_text
 from app.report import note_text
 from app.runs.library import machine_name
+from app.terminal.progress import bar
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
 
@@ -90,30 +91,28 @@ def exit_code(found: list[Checked]) -> ExitCode:
 def _follow(preflight: Preflight, count: int, context: Context, *, silent: bool) -> list[Checked]:
     """Read the events to the end, with progress on standard error; tell each item at once."""
     found: list[Checked] = []
-    bar = Progress(
+    shown = bar(
+        context,
         TextColumn("{task.description}"),
         BarColumn(bar_width=28),
         TextColumn("{task.fields[work]}", style="dim"),
-        console=context.errors,
-        transient=True,
-        disable=not context.errors.is_terminal,
     )
-    with bar:
-        task = bar.add_task("", total=1.0, work="")
+    with shown:
+        task = shown.add_task("", total=1.0, work="")
         for event in preflight.events():
             if isinstance(event, Step):
                 where = f"{event.place + 1} / {count}"
                 work = context.words.say(f"preflight.{event.work}")
-                bar.update(task, completed=event.fraction, description=where, work=work)
+                shown.update(task, completed=event.fraction, description=where, work=work)
                 if event.waits is not None:
                     waits = note_text(context.words, event.waits.key, event.waits.values, "")
                     context.errors.print(waits)
                 continue
             found.append(event)
             if not silent:
-                bar.stop()  # both would write into one line
+                shown.stop()  # both would write into one line
                 context.console.print(_row(event, context))
-                bar.start()
+                shown.start()
     return found
 
 

@@ -1,4 +1,4 @@
-"""Follows a run in the terminal: progress, time left and notes on standard error."""
+"""The progress bar of all commands, and a run that is followed: both on standard error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
 
 from app.context import Context
 from app.report import note_text
@@ -15,6 +15,21 @@ from experiments.core.problems import Problem
 from experiments.engine import messages
 from experiments.engine.jobs import Run
 from experiments.engine.run_state import RunState
+
+
+def bar(context: Context, *columns: ProgressColumn, streams: bool = False) -> Progress:
+    """Return a bar that goes when it ends; there is none where nobody can see it.
+
+    `streams`: lines of JSON are written meanwhile, which on a terminal would run into the bar.
+    """
+    errors = context.errors
+    return Progress(
+        *columns,
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal or (streams and context.console.is_terminal),
+        redirect_stdout=False,  # what is written there may be bytes, for a file
+    )
 
 
 class Follow:
@@ -37,7 +52,7 @@ class Follow:
         A killed process sends no finding; its rows tell one.
         """
         run_state = RunState(self._experiment)
-        with self._bar() as (bar, task):
+        with self._bar() as (shown, task):
             for event in self._run.events():
                 run_state.add(event)
                 if isinstance(event, messages.Progress):
@@ -45,7 +60,7 @@ class Follow:
                     said = self._context.words.say("terminal.time_left", left)
                     if any(note.key == messages.MORE_ROUNDS for note in self.notes):
                         said = self._context.words.say("page.more_rounds")
-                    bar.update(task, completed=event.fraction, left=said)
+                    shown.update(task, completed=event.fraction, left=said)
                 elif isinstance(event, messages.Note):
                     self._note(event)
         finished = run_state.finished
@@ -67,14 +82,13 @@ class Follow:
 
     @contextlib.contextmanager
     def _bar(self) -> Iterator[tuple[Progress, TaskID]]:
-        bar = Progress(
+        shown = bar(
+            self._context,
             TextColumn("{task.description}"),
             BarColumn(bar_width=28),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[left]}", style="dim"),
-            console=self._context.errors,
-            transient=True,
-            disable=not self._context.errors.is_terminal,
+            streams=self._silent,
         )
-        with bar:
-            yield bar, bar.add_task(self._experiment.id, total=1.0, left="")
+        with shown:
+            yield shown, shown.add_task(self._experiment.id, total=1.0, left="")

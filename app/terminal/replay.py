@@ -7,12 +7,13 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.report import analysed_anew, note_text, notes_of_file
 from app.runs.library import machine_name, meant
+from app.terminal.progress import bar
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment
@@ -66,13 +67,12 @@ def _play(recording: Recording, context: Context, speed: float, asked: Callable[
     total_s = timed[-1].t_s if timed else 0.0
     start_s = time.monotonic()
     columns = (BarColumn(bar_width=28), TextColumn("{task.description}"))
-    silent = not context.errors.is_terminal
-    with Progress(*columns, console=context.errors, transient=True, disable=silent) as bar:
-        task = bar.add_task("", total=total_s or 1.0)
+    with bar(context, *columns) as shown:
+        task = shown.add_task("", total=total_s or 1.0)
         for event in timed:
             while (wait_s := event.t_s / speed - (time.monotonic() - start_s)) > 0:
                 if asked():
                     return
                 time.sleep(min(wait_s, LOOK_S))
             said = f"{show(event.t_s, 's')} of {show(total_s, 's')}"
-            bar.update(task, completed=event.t_s, description=said)
+            shown.update(task, completed=event.t_s, description=said)
