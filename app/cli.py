@@ -49,8 +49,10 @@ def _run(arguments: Sequence[str]) -> int:
         code = _obey(options, context)
     except SystemExit as exit_:  # --help, --version, wrong usage
         code = int(exit_.code or 0)
-    except (OSError, MemoryError, RuntimeError, ImportError) as error:
-        problem = _surrounding(error)
+    except Exception as error:
+        from experiments.core.own_errors import own_problem
+
+        problem = own_problem(error) or _surrounding(error)
         if problem is None or "--debug" in arguments:
             raise
         Context().complain(problem)  # the given folders may be what failed

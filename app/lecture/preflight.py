@@ -22,6 +22,7 @@ from app.runs.selection import expected_s, runs_here
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import check_needs
+from experiments.core.own_errors import unexpected
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.trust import doubt
@@ -185,7 +186,8 @@ class Preflight:
             raise
         except Exception as error:
             log.info("%s has no parameters here", experiment.id, exc_info=True)
-            raise UserError("not_started", error=f"{type(error).__name__}: {error}") from None
+            told = unexpected(error, "not_started")
+            raise UserError(told.key, **told.values) from None
         check_memory(experiment, full, available_bytes())
         return full, quick, small
 

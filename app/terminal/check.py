@@ -58,6 +58,9 @@ def _try(context: Context, name: str) -> list[str]:
     if finished.outcome is not Outcome.COMPLETED:
         problem = Problem("own_run_failed", {"reason": plain(told.problem or told.ending)})
         return [context.sentence(problem)]
+    said = f"findings.{finished.finding.message}" if finished.finding else ""
+    if said and not context.words.has(f"{name}.{said}"):
+        return [context.sentence(Problem("own_words_missing", {"keys": said}))]
     duration_s = time.monotonic() - start_s
     values = {"id": name, "duration": duration_s, "finding": told.finding}
     context.console.out(context.words.say("terminal.own_is_fine", values), highlight=False)

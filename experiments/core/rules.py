@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from experiments.core.declare import Experiment, Finding, Live, Need, Part, Spec, Value, specs
+from experiments.core.own_errors import own_problem, problem_at, said
 from experiments.core.problems import Problem
 from experiments.core.units import unit_of
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
@@ -100,6 +101,10 @@ def _wrong(what: str, wanted: str, found: object) -> Problem:
     return Problem("own_wrong_type", {"what": what, "wanted": wanted, "found": said})
 
 
+def _raised(function: str, error: Exception) -> Problem:
+    return Problem("own_raised", {"function": function, "error": said(error)})
+
+
 def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
     """Yield the fields of the declaration that hold something of another kind."""
     for name in FUNCTIONS:
@@ -152,7 +157,7 @@ def _records(experiment: Experiment[Any]) -> Iterator[Problem]:
         try:
             types = typing.get_type_hints(record)
         except Exception as error:  # noqa: BLE001  (any error of somebody's annotation)
-            yield Problem("own_raised", {"function": where, "error": f"{error}"})
+            yield problem_at(record, error) or _raised(where, error)
             continue
         for name, spec in specs(record).items():
             if spec.unit not in UNITS:
@@ -228,8 +233,7 @@ def _calls(experiment: Experiment[Any], words: Words, machine: Machine) -> Itera
         try:
             answer = function(*given)
         except Exception as error:  # noqa: BLE001  (whatever somebody's function raises)
-            said = f"{type(error).__name__}: {error}"
-            found.append(Problem("own_raised", {"function": name, "error": said}))
+            found.append(own_problem(error) or _raised(name, error))
             return None
         if not isinstance(answer, kind) or isinstance(answer, bool):
             wanted = kind.__name__ if isinstance(kind, type) else "a number"

@@ -14,19 +14,21 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.core.own_environment import own_environment
+from experiments.core.own_errors import SAID_LETTERS, own_problem, said
 from experiments.core.problems import Problem
 from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
+from experiments.core.words import fill, words_files
 from machine.text import plain
 
 # For the top of its files and one call of each function: of the processor, and while it waits.
 CPU_S, WAIT_S = 5, 60.0
-SAID_BYTES, SAID_LETTERS = 100_000, 400
+SAID_BYTES = 100_000
 MOST_PROBLEMS = 20
 HEAVY = ("torch", "numba", "PySide6", "pynvml")  # seconds, or not for this process
 MEMORY_BYTES = 4 * 2**30
@@ -122,13 +124,16 @@ def problems_of(folder: Path) -> Iterator[Problem]:
         words = texts.load(experiments={name: home})
         words.keys(f"{name}.")
     except (OSError, ValueError) as error:
-        yield Problem("own_words_unreadable", {"reason": str(error)})
+        yield next(
+            _of_words(folder), Problem("own_raised", {"function": "words", "error": said(error)})
+        )
         return
+    yield from _of_words(folder)
     before = set(sys.modules)
     try:
         module = importlib.import_module(home.module)
-    except Exception as error:  # noqa: BLE001  (whatever somebody's file raises)
-        yield _of_import(error, folder)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever somebody's file raises)
+        yield _of_error(error, folder.name)
         return
     heavy = [each for each in HEAVY if each in sys.modules and each not in before]
     if heavy:
@@ -139,20 +144,53 @@ def problems_of(folder: Path) -> Iterator[Problem]:
     yield from broken_rules(module.EXPERIMENT, words, inspect())
 
 
-def _of_import(error: Exception, folder: Path) -> Problem:
-    """Return what went wrong while the files were imported, with file and line."""
-    if isinstance(error, SyntaxError):
-        name = Path(error.filename or "?").name
-        return Problem("own_syntax", {"file": name, "line": error.lineno or 0, "error": error.msg})
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).parent == folder
-    ]  # fmt: skip
-    file, line = (Path(frames[-1].filename).name, frames[-1].lineno) if frames else ("?", 0)
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return Problem("own_package_missing", {"file": file, "line": line, "name": error.name})
-    said = f"{type(error).__name__}: {error}"
-    return Problem("own_import_raised", {"file": file, "line": line, "error": said})
+def _of_error(error: BaseException, function: str) -> Problem:
+    return own_problem(error) or Problem("own_raised", {"function": function, "error": said(error)})
+
+
+def _of_words(folder: Path) -> Iterator[Problem]:
+    """Yield where a file of words cannot be read, or a text of it not filled in."""
+    for path in words_files(folder):
+        data = path.read_bytes()
+        try:
+            text = data.decode()
+            tree = tomllib.loads(text)
+        except UnicodeDecodeError as wrong:
+            line = data[: wrong.start].count(b"\n") + 1
+            yield _unreadable(path, f"it is no UTF-8 (at line {line})")
+        except ValueError as wrong:
+            yield _unreadable(path, str(wrong))
+        else:
+            for section, name, error in _unfillable(tree):
+                line = _line_of(text, section, name)
+                yield _unreadable(path, f"{error}, in {name} (at line {line})")
+
+
+def _unreadable(path: Path, reason: str) -> Problem:
+    return Problem("own_words_unreadable", {"file": path.name, "reason": reason})
+
+
+def _unfillable(tree: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, str, Exception]]:
+    """Yield (section, name, error) of each text whose braces no value can fill."""
+    for name, branch in tree.items():
+        if isinstance(branch, Mapping):
+            yield from _unfillable(branch, f"{section}.{name}".strip("."))
+            continue
+        try:
+            fill(str(branch), {})
+        except Exception as error:  # noqa: BLE001  (whatever a pattern may lead to)
+            yield section, name, error
+
+
+def _line_of(text: str, section: str, name: str) -> int:
+    """Return the line of a name in TOML; 1 where it is written in a way not known here."""
+    inside = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("["):
+            inside = line.strip("[] ")
+        if inside == section and line.partition("=")[0].strip(' "') == name:
+            return number
+    return 1
 
 
 def _main(folder: Path, cpu_s: int) -> None:
@@ -167,8 +205,7 @@ def _main(folder: Path, cpu_s: int) -> None:
     try:
         found: Iterable[Problem] = list(problems_of(folder))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (said instead of a traceback)
-        said = f"{type(error).__name__}: {error}"
-        found = [Problem("own_raised", {"function": folder.name, "error": said})]
+        found = [_of_error(error, folder.name)]
     told = json.dumps([(each.key, dict(each.values)) for each in found])
     os.write(output, f"\n{told}\n".encode())
     os._exit(0)

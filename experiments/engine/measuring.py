@@ -20,7 +20,9 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Frame, Note, Progress, specs
 from experiments.core.disturbed import CAN_WATCH, mark, watch
 from experiments.core.needs import check_needs
+from experiments.core.own_errors import problem_at
 from experiments.core.parameters import check_memory, from_json, to_kept_json
+from experiments.core.problems import UserError
 from experiments.core.trust import is_told, taken_fraction
 from experiments.devices.conditions import others_on
 from experiments.devices.device import device_of, number_alike, uses_gpu
@@ -111,7 +113,12 @@ class _Run:
                 for item in generator:
                     if (slept := self._sleep.note()) is not None:
                         self._tell(slept)
-                    self._tell(item)
+                    try:
+                        self._tell(item)
+                    except (messages.BadMessage, TypeError) as error:
+                        with contextlib.suppress(StopIteration):
+                            generator.throw(error)  # where it was yielded: its line is told
+                        raise
                     self._bench.check_stop()
         except StopRequested:
             outcome = messages.Outcome.STOPPED
@@ -124,8 +131,15 @@ class _Run:
         return messages.Finished(outcome=outcome, finding=finding)
 
     def _analysed(self, notes: Iterable[Note]) -> messages.FindingSent:
+        """Return the finding. Raises what `analyse` raises; UserError where its line is known."""
         machine = self._bench.machine
-        return analysed(self._experiment, self._params, self._tables, machine, notes)
+        try:
+            return analysed(self._experiment, self._params, self._tables, machine, notes)
+        except messages.BadMessage as error:  # nothing but its function is known
+            told = problem_at(self._experiment.analyse, TypeError(str(error)))
+            if told is None:
+                raise
+            raise UserError(told.key, **told.values) from error
 
     def wants_more(self) -> bool:
         """Are more rounds worth their time: is the machine busy, and nothing can be told yet?
@@ -180,6 +194,8 @@ class _Run:
         elif isinstance(item, Frame):
             self._tell_frame(item)
         else:
+            if type(item) not in self._table_of:
+                raise TypeError(f"measure yields {type(item).__name__}, which no table has")
             table = self._table_of[type(item)]
             loss = self._bench.disturbed
             message = messages.Row(

@@ -11,6 +11,7 @@ import gzip
 import io
 import itertools
 import logging
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -194,11 +195,17 @@ def analysed_later(
         return None
 
 
-def sent(finding: Finding, trust: Trust = Trust.SOLID) -> messages.FindingSent:
-    """Return a finding as it crosses the wire."""
+def sent(finding: object, trust: Trust = Trust.SOLID) -> messages.FindingSent:
+    """Return a finding as it crosses the wire. Raises BadMessage for what is none."""
+    if not isinstance(finding, Finding):
+        raise messages.BadMessage(f"analyse returns {type(finding).__name__}, which is no Finding")
+    values: Mapping[str, Any] = finding.values
+    for name, value in values.items():
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise messages.BadMessage(f"analyse says that {name} is {value!r}, which is no number")
     return messages.FindingSent(
         message=finding.message,
-        values=dict(finding.values),
+        values=dict(values),
         limits=list(finding.limits),
         unclear=list(finding.unclear),
         trust=trust,

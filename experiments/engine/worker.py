@@ -27,6 +27,7 @@ import msgspec
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.limits import limit_problem
+from experiments.core.own_errors import own_problem
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
@@ -287,12 +288,18 @@ def problem_of(error: BaseException) -> Problem:
         return Problem(of_limit.key, of_limit.values, _detail(error))
     if isinstance(error, MemoryError):
         return Problem("out_of_memory", detail=_detail(error))
+    if (of_gpu := device_problem(error, _detail(error))) is not None:
+        return of_gpu
+    if (of_own := own_problem(error)) is not None:
+        values = {
+            name: _sendable(value, SAID_LIMIT) if isinstance(value, str) else value
+            for name, value in of_own.values.items()
+        }
+        return Problem(of_own.key, values, _detail(error))
     if isinstance(error, ImportError):
         return Problem("library_missing", {"name": error.name or "?"}, _detail(error))
     if isinstance(error, messages.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
-    if (of_gpu := device_problem(error, _detail(error))) is not None:
-        return of_gpu
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Problem("experiment_raised", {"error": _sendable(said, SAID_LIMIT)}, _detail(error))
 

@@ -25,7 +25,7 @@ def _first(line: str) -> Change:
 
 # What is wrong, to the folder's name, the change, and the key of the sentence.
 BROKEN: dict[str, tuple[str, Change, str]] = {
-    "syntax": ("odd_syntax", _edit("experiment.py", "def measure(", "def measure(:"), "own_syntax"),
+    "syntax": ("odd_syntax", _edit("experiment.py", "def measure(", "def measure(:"), "own_error"),
     "endless": ("endless", _first("while True: pass"), "own_silent"),
     "exits": ("exits", _first("import os; os._exit(3)"), "own_ended"),
     "types": (

@@ -128,7 +128,7 @@ def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "says", ["print('[[\"own_syntax\", {}]]')", "import sys; sys.stderr.write('x' * 10**7)"]
+    "says", ["print('[[\"own_error\", {}]]')", "import sys; sys.stderr.write('x' * 10**7)"]
 )
 def test_what_it_prints_is_not_believed(tmp_path, says):
     folder = good(tmp_path)

@@ -94,7 +94,10 @@ class CrashDialog(QDialog):
 
     quit_wanted = Signal()
 
-    def __init__(self, report: str, words: Words, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, report: str, words: Words, parent: QWidget | None = None, *, to_mend: str = ""
+    ) -> None:
+        """Show a report; `to_mend` is said in place of ours, of an error in the user's own file."""
         super().__init__(parent)
         self._words, self._more = words, 0
         self.setWindowTitle(words.say("crash.window_title"))
@@ -112,8 +115,8 @@ class CrashDialog(QDialog):
         self.quit = button(words.say("crash.quit"), clicked=self._quit)
         self.go_on.setDefault(True)
         layout = column(
-            label(words.say("crash.title"), "head", wrap=True),
-            label(words.say("crash.sentence"), wrap=True),
+            label(words.say("crash.title_own" if to_mend else "crash.title"), "head", wrap=True),
+            label(to_mend or words.say("crash.sentence"), wrap=True),
             self.count,
             self.report,
             row(self.copy, None, self.quit, self.go_on),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Following(QObject):
             problem = trouble.problem
         except Exception as error:  # the checkup ends in a sentence
             log.exception("a checkup could not be followed")
-            problem = Problem("unexpected", {"error": f"{type(error).__name__}: {error}"})
+            problem = unexpected(error)
         finally:
             self._checkup = None
         if not has_ended:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem, UserError
 
 log = logging.getLogger(__name__)
@@ -106,7 +107,7 @@ class Background(QObject):
             self._done.emit(failed, trouble.problem)
         except Exception as error:  # the window tells it, and the thread lives on
             log.exception("in the background")
-            problem = Problem("unexpected", {"error": f"{type(error).__name__}: {error}"})
+            problem = unexpected(error)
             self._done.emit(failed, problem)
         else:
             if then is not None:

@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.runs.library import Library
 from app.runs.run_writer import RunWriter
 from experiments.core.declare import Experiment
+from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
@@ -190,9 +191,8 @@ class Runner(QObject):
             assert finished is not None  # a run always ends in one
         except Exception as error:  # the run ends in a sentence, even if it never began
             log.exception("a run could not be followed")
-            problem = messages.ProblemSent(
-                key="not_started", values={"error": f"{type(error).__name__}: {error}"}
-            )
+            told = unexpected(error, "not_started")
+            problem = messages.ProblemSent(key=told.key, values=dict(told.values))
             finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
         finally:
             self._run = None

@@ -23,6 +23,7 @@ from app.window.lecture.items import Prepared, prepare
 from app.window.lecture.live import LiveRun
 from app.window.lecture.recordings import Recordings, pause_s
 from app.window.lecture.shown import Shown
+from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem
 from experiments.engine.run_state import RunState
 
@@ -328,8 +329,7 @@ class Conductor(QObject):
                 log.exception("in a lecture, once more")
                 self.live.drop()
                 self.course.measured(is_recording=True)
-        values = {"error": f"{type(error).__name__}: {error}"}
-        self.reason = self.session.say(Problem("unexpected", values))
+        self.reason = self.session.say(unexpected(error))
 
     @guarded
     def remark(self, problem: Problem) -> None:

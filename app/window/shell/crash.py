@@ -28,6 +28,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from app.anonymous import anonymous
+from experiments.core.own_errors import own_problem
 from experiments.core.words import Words
 from machine.text import escaped
 
@@ -53,7 +54,7 @@ QT_NOISE = ("This plugin does not support ",)  # of the offscreen platform
 class Crashes(QObject):
     """The hooks of the window's process. `situation` returns what was going on."""
 
-    _caught = Signal(str)  # a trace, from any thread
+    _caught = Signal(str, str)  # a trace, from any thread, and what is to be mended
 
     def __init__(
         self, words: Words, situation: Callable[[], Mapping[str, str]], window: QWidget | None
@@ -85,7 +86,10 @@ class Crashes(QObject):
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         try:
-            self._caught.emit(anonymous("".join(traceback.format_exception(kind, error, trace))))
+            of_own = own_problem(error)
+            to_mend = self._words.say(f"problems.{of_own.key}", of_own.values) if of_own else ""
+            said = "".join(traceback.format_exception(kind, error, trace))
+            self._caught.emit(anonymous(said), to_mend)
         except BaseException:  # noqa: BLE001  the first error must not be lost
             sys.__excepthook__(kind, error, trace)
 
@@ -93,7 +97,7 @@ class Crashes(QObject):
         if caught.exc_type is not SystemExit and caught.exc_value is not None:
             self._catch(caught.exc_type, caught.exc_value, caught.exc_traceback)
 
-    def _show(self, trace: str) -> None:
+    def _show(self, trace: str, to_mend: str) -> None:
         from widgets.sheets.trouble import CrashDialog
 
         if self._dialog is not None:
@@ -104,7 +108,7 @@ class Crashes(QObject):
             return
         text = report(trace, self._situation)
         log.error("%s", text)
-        dialog = CrashDialog(text, self._words, self._window)
+        dialog = CrashDialog(text, self._words, self._window, to_mend=to_mend)
         dialog.quit_wanted.connect(QCoreApplication.quit)
         dialog.finished.connect(lambda _result: self._closed(trace))
         self._dialog = dialog

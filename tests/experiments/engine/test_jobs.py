@@ -141,7 +141,7 @@ def test_loading_may_take_longer_than_the_silence_of_a_run(engine, monkeypatch):
 def test_a_finding_that_cannot_be_sent_is_a_failure(engine):
     for analysis, key in (
         ("raises", "experiment_raised"),
-        ("says nothing", "experiment_raised"),
+        ("says nothing", "result_unsendable"),
         ("says nan", "result_unsendable"),
     ):
         assert ending(hear(start(engine, analysis=analysis))) == (FAILED, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.context import Context
 from app.window.catalogue.place import ExperimentsPlace
@@ -14,10 +14,13 @@ from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.core.target import EXPERIMENTS, Target
+from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.place import ExperimentPage
 from experiments import yours
+from experiments.core.parameters import to_json
 from experiments.core.words import load
 from experiments.engine import examine
+from experiments.engine.jobs import Engine
 from tests.app.own import BROKEN, broken, good, mend
 from tests.app.window.stage import FakeRunner, settle
 from tests.experiments.machines import machine
@@ -139,3 +142,25 @@ def test_that_code_runs_from_a_folder_is_said_once(shelf):
 
     assert len(first) == 1
     assert not [text for text in again.told if str(there.folder) in text]
+
+
+def test_an_error_in_measure_is_named_with_its_line_on_the_page(shelf):
+    there = shelf("good")
+    file = there.folder / "call_cost" / "experiment.py"
+    whole = file.read_text(encoding="utf-8")
+    text = whole.replace("    def nothing()", "    lost()\n\n    def nothing()")
+    file.write_text(text, encoding="utf-8")
+    there.examine()
+    settle(lambda: "call-cost" in there.session.entries)
+    experiment = there.session.catalogue.load("call-cost")
+    engine = Engine()
+    *_, finished = engine.start(experiment, to_json(experiment.params()), quick=True).events()
+    engine.close()
+
+    there.place.open(Target(EXPERIMENTS, experiment="call-cost"))
+    there.place.findChild(ExperimentActions).run.trigger()
+    there.session.runner.hear(finished)
+
+    line = text.partition("    lost()")[0].count("\n") + 1
+    shown = f"experiment.py, line {line}: NameError: name 'lost' is not defined. Mend that line."
+    settle(lambda: shown in [each.text() for each in there.place.findChildren(QLabel)])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import importlib
 import platform
 import sys
 import threading
@@ -11,12 +12,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from app import anonymous as anonymous_module
 from app.anonymous import anonymous
 from app.window.shell import crash
 from app.window.shell.crash import Crashes, report
+from experiments import yours
 from tests import ROOT
 from tests.widgets.sheets.below import WORDS
 from widgets.sheets.trouble import CrashDialog
@@ -222,3 +224,26 @@ def test_the_report_of_the_dialog_can_be_copied(qtbot, crashes):
     assert "number 8" in copied
     assert "number 9" not in copied
     assert copied == open_dialogs()[0].report.toPlainText()
+
+
+def test_an_error_in_the_users_own_file_names_its_line_and_asks_for_no_report(
+    qtbot, crashes, tmp_path
+):
+    file = tmp_path / "my_calls" / "experiment.py"
+    file.parent.mkdir()
+    file.write_text("def seconds():\n    return lost\n")
+    yours.use([tmp_path])
+    try:
+        own = importlib.import_module("experiments.yours.my_calls.experiment")
+        with shown(qtbot, crashes):
+            QTimer.singleShot(0, own.seconds)
+    finally:
+        sys.modules.pop("experiments.yours.my_calls.experiment", None)
+        sys.modules.pop("experiments.yours.my_calls", None)
+        yours.use([])
+
+    (dialog,) = open_dialogs()
+    said = [each.text() for each in dialog.findChildren(QLabel)]
+    assert "experiment.py, line 2: NameError: name 'lost' is not defined. Mend that line." in said
+    assert WORDS.say("crash.sentence") not in said
+    assert WORDS.say("crash.title_own") in said
