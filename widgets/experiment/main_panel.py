@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row
+from widgets.controls.layouts import scrolling
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.style.look import Look
@@ -39,6 +40,7 @@ class MainPanel(QFrame):
         self._data: QWidget | None = None
         self._data_side: QWidget | None = None
         self._code_side = _with_margin(self.code)
+        self._question_name = words.say("lesson.step_question")
         self._question: QWidget | None = None
         self._question_side: QWidget | None = None
         self._stack = QStackedWidget()
@@ -54,12 +56,13 @@ class MainPanel(QFrame):
         self._stack.setCurrentWidget(self._empty)
 
     def show_question(self, question: QWidget) -> None:
-        """Show this widget, which asks the question of a lesson."""
+        """Show this widget, which asks the question of a lesson; it scrolls where it is long."""
         if question is not self._question:
             if self._question_side is not None:
                 self._stack.removeWidget(self._question_side)
                 self._question_side.deleteLater()
-            self._question, self._question_side = question, _with_margin(question)
+            self._question = question
+            self._question_side = _with_margin(scrolling(question, self._question_name))
             self._stack.addWidget(self._question_side)
         if self._question_side is not None:
             self._stack.setCurrentWidget(self._question_side)

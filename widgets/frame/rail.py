@@ -15,6 +15,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH, LOGO, ICON = 84, 32, 24  # pixels at zoom 1
+SPACE = 2 * STEP  # between two entries; half of it in a low window
 MARGIN = 10  # beside the longest word: of the rail, the button and Qt's own padding
 Style = Qt.ToolButtonStyle
 
@@ -61,7 +62,7 @@ class Rail(QFrame):
         self._tools = {stop.name: self._button(stop) for stop in tools}
         self._layout = layout = QVBoxLayout(self)
         layout.setContentsMargins(STEP, 4 * STEP, STEP, 3 * STEP)
-        layout.setSpacing(2 * STEP)
+        layout.setSpacing(SPACE)
         layout.addWidget(self._logo)
         layout.addSpacing(4 * STEP)
         for name, button in self._buttons.items():
@@ -117,19 +118,22 @@ class Rail(QFrame):
             colour = theme.accent_word if button.isChecked() else theme.soft
             button.setIcon(icon(name, colour, side))
             button.setIconSize(QSize(side, side))
-        self._show_words(of_places=False, of_tools=False)
+        self._arrange(False, False, SPACE // 2)
         self._least = self._needed()
         self.updateGeometry()
         self._fit()
 
     def _fit(self) -> None:
-        """Leave out the words of the tools in a low window, then those of the places."""
-        for of_places, of_tools in ((True, True), (True, False), (False, False)):
-            self._show_words(of_places=of_places, of_tools=of_tools)
+        """In a low window leave out the words of the tools, those of the places, and room."""
+        for has_words in ((True, True), (True, False), (False, False)):
+            self._arrange(*has_words, SPACE)
             if self._needed() <= self.height():
                 return
+        self._arrange(False, False, SPACE // 2)
 
-    def _show_words(self, *, of_places: bool, of_tools: bool) -> None:
+    def _arrange(self, of_places: bool, of_tools: bool, space_px: int) -> None:
+        """Show words below the icons of places and tools, or leave them out."""
+        self._layout.setSpacing(space_px)
         for buttons, has_words in ((self._buttons, of_places), (self._tools, of_tools)):
             style = Style.ToolButtonTextUnderIcon if has_words else Style.ToolButtonIconOnly
             for button in buttons.values():

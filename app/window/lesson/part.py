@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.key_marks import KeyMarks
@@ -15,12 +15,15 @@ from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import LessonPlots
 from experiments.engine.run_state import RunState
 from widgets.controls.basics import column
+from widgets.controls.layouts import scrolling
 from widgets.experiment.main_panel import MainPanel
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.lesson.goals import Goals
 from widgets.lesson.step_bar import StepBar
 from widgets.lesson.steps import Step
 from widgets.style.theme import STEP
+
+LEAST_PX = 120  # at zoom 1: of the numbers below what is to be tried, which scrolls before that
 
 
 class LessonPart(QObject):
@@ -44,8 +47,14 @@ class LessonPart(QObject):
             self._stack.addWidget(side)
         self.column = QWidget()
         self._live = LiveTry(model, panel.views)
-        whole = column(self._goals, self._live.widget, self._stack, space=4 * STEP)
-        whole.setStretch(2, 1)
+        to_try = QWidget()
+        to_try.setLayout(column(self._goals, self._live.widget, space=4 * STEP))
+        self._to_try = scrolling(to_try, words.say("lesson.to_try"))
+        policy = self._stack.sizePolicy()
+        policy.setVerticalPolicy(QSizePolicy.Policy.Ignored)  # what stands above comes first
+        self._stack.setSizePolicy(policy)
+        whole = column(self._to_try, self._stack, space=4 * STEP)
+        whole.setStretch(1, 1)
         self.column.setLayout(whole)
         self.bar.wanted.connect(self._go)
         for step, action in do.steps.items():
@@ -96,6 +105,9 @@ class LessonPart(QObject):
         if has_goals and lesson.taught is not None:
             texts = [goal.goal for goal in lesson.taught.words.goals]
             self._goals.show_goals(texts, lesson.reached)
+        self._to_try.setVisible(is_trying)
+        least_px = round(LEAST_PX * self._session.look.theme.zoom)
+        self._stack.setMinimumHeight(least_px if is_trying else 0)
 
     def _expect(self) -> None:
         """Show what a run looks like while the first rows are waited for."""

@@ -31,6 +31,7 @@ from app.window.shell.window import Window
 from experiments.core.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
+from experiments.engine.recording import read
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
@@ -40,6 +41,7 @@ from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
 from widgets.controls.fold import Fold
+from widgets.lesson.steps import Step
 from widgets.runs.collage_page import CollagePage
 from widgets.style.look import Look
 
@@ -294,6 +296,56 @@ def show_page_code(whole: Whole) -> None:
 def show_page_data(whole: Whole) -> None:
     show_page_done(whole)
     whole.do("page.data")
+
+
+def show_lesson_question(whole: Whole) -> None:
+    """The longest one: context, code and drawing."""
+    whole.window.preferences.change(numbers=False)
+    show_page_of_many_settings(whole)
+    settle(lambda: whole.page.lesson.model.taught is not None)
+
+
+def show_lesson_predict(whole: Whole) -> None:
+    show_lesson_question(whole)
+    whole.page.lesson.model.go(Step.PREDICT)
+
+
+def show_lesson_observe(whole: Whole) -> None:
+    show_lesson_predict(whole)
+    whole.do("page.run")
+    path = whole.session.catalogue.recording("gil-threads")
+    assert path is not None
+    recording = read(path)
+    whole.runner.hear(recording.started, *recording.events, recording.finished)
+
+
+def show_lesson_explain(whole: Whole) -> None:
+    show_lesson_observe(whole)
+    whole.page.lesson.model.observe()
+    whole.page.lesson.model.go(Step.EXPLAIN)
+
+
+def show_lesson_try(whole: Whole) -> None:
+    show_lesson_explain(whole)
+    whole.page.lesson.model.go(Step.TRY)
+
+
+def show_lesson_try_points(whole: Whole) -> None:
+    """With sliders that measure single points above the numbers."""
+    whole.window.preferences.change(numbers=False)
+    whole.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
+    lesson = whole.page.lesson.model
+    settle(lambda: lesson.taught is not None)
+    whole.do("page.run")
+    whole.runner.hear(*events(ladder()))
+    lesson.observe()
+    lesson.go(Step.TRY)
+
+
+def show_report(whole: Whole) -> None:
+    show_page_done(whole)
+    whole.rest()
+    whole.do("report.of_run")
 
 
 def show_runs(whole: Whole) -> None:
