@@ -1,4 +1,4 @@
-"""One experiment on its own, without engine, library or window: what a saved script runs."""
+"""One experiment on its own, without library or window: what a saved script or notebook runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.core import words as texts
 from experiments.core.bench import Bench
-from experiments.core.declare import Experiment, Finding, Frame, Note, Progress
+from experiments.core.declare import Experiment, Frame, Note, Progress
+from experiments.core.disturbed import CAN_WATCH, counting, mark, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text
 from experiments.core.problems import UserError
@@ -19,10 +20,14 @@ from experiments.core.shelves import Home
 from experiments.core.tables import to_csv
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.engine.disturbance import Disturbance, Quietest
+from experiments.engine.messages import FindingSent
+from experiments.engine.recording import analysed
 from machine.inspect import inspect
 from machine.memory.host import available_bytes
 
 DONE, FAILED, STOPPED = 0, 1, 130
+STEP_FRACTION = 0.1  # of progress, where it stands in a notebook or a file
 
 
 def main(module: str, arguments: Sequence[str]) -> int:
@@ -38,45 +43,70 @@ def main(module: str, arguments: Sequence[str]) -> int:
     words = texts.load(experiments={experiment.id: Home(shelf, place)})
     settings = dict(text.partition("=")[::2] for text in options.settings)
     try:
-        tables, finding = _measured(experiment, words, settings, quick=options.quick)
+        told = _measured(experiment, words, settings, quick=options.quick)
     except UserError as error:
         sys.stderr.write(_said(words, experiment, f"problems.{error.problem.key}", error) + "\n")
         return FAILED
     except KeyboardInterrupt:
         return STOPPED
-    _tell(experiment, words, finding)
+    _tell(experiment, words, told)
     if options.csv is not None:
         options.csv.mkdir(parents=True, exist_ok=True)
-        for name, rows in tables.items():
+        for name, rows in told.tables.items():
             text = to_csv(rows, experiment.tables[name])
             (options.csv / f"{folder}-{name}.csv").write_text(text, encoding="utf-8", newline="")
     return DONE
 
 
+class _Told(NamedTuple):
+    """The rows of every table, what they mean, and what disturbed them."""
+
+    tables: dict[str, list[Any]]
+    finding: FindingSent
+    disturbances: list[Note]
+
+
 def _measured(
     experiment: Experiment[Any], words: Words, settings: dict[str, str], *, quick: bool
-) -> tuple[dict[str, list[Any]], Finding]:
-    """Return the rows of every table, and what they mean. Raises UserError."""
+) -> _Told:
+    """Measure to the end. Raises UserError."""
     machine = inspect()
     check_needs(experiment, machine)
     params = from_text(experiment.params_for(machine, quick=quick), settings, machine)
     check_memory(experiment, params, available_bytes())
     tables: dict[str, list[Any]] = {name: [] for name in experiment.tables}
     table_of = {row: name for name, row in experiment.tables.items()}
-    for item in experiment.measure(params, Bench(machine, quick=quick)):
+    bench = Bench(machine, quick=quick, watch=watch if CAN_WATCH else None, quietest=Quietest())
+    disturbance, said_fraction = Disturbance(), -STEP_FRACTION
+    for item in experiment.measure(params, bench):
         if isinstance(item, Progress):
-            sys.stderr.write(f"\r{item.fraction:4.0%}")
+            if sys.stderr.isatty() or item.fraction >= said_fraction + STEP_FRACTION:
+                said_fraction = item.fraction
+                sys.stderr.write(f"\r{item.fraction:4.0%}")
         elif isinstance(item, Note):
             said = words.say(f"{experiment.id}.notes.{item.key}", item.values)
             sys.stderr.write(f"\r{said}\n")
         elif not isinstance(item, Frame):
-            tables[table_of[type(item)]].append(item)
+            loss = bench.disturbed
+            tables[table_of[type(item)]].append(mark(item, loss) if loss else item)
     sys.stderr.write("\r    \r")
-    return tables, experiment.analyse(params, tables, machine)
+    notes = [note for note in disturbance.notes() if note.key != "machine_was_quiet"]
+    return _Told(tables, analysed(experiment, params, tables, machine), notes)
 
 
-def _tell(experiment: Experiment[Any], words: Words, finding: Finding) -> None:
-    lines = [words.say(f"{experiment.id}.findings.{finding.message}", finding.values), ""]
+def _tell(experiment: Experiment[Any], words: Words, told: _Told) -> None:
+    """Say the finding and its cause, what disturbed it, its values, and what it cannot tell."""
+    tables, finding, disturbances = told
+    because = f"{experiment.id}.because.{finding.message}"
+    lines = [words.say(f"{experiment.id}.findings.{finding.message}", finding.values)]
+    lines += [words.say(because, finding.values)] if words.has(because) else []
+    lines += [words.say(f"notes.{note.key}", note.values) for note in disturbances]
+    if disturbed := sum(len(rows) - len(counting(rows)) for rows in tables.values()):
+        key = "outcomes.one_disturbed" if disturbed == 1 else "outcomes.disturbed"
+        lines.append(words.say(key, {"count": disturbed}))
+    elif not disturbances:
+        lines.append(words.say("badges.solid_why"))
+    lines.append("")
     for value in experiment.values:
         if value.name in finding.values and value.name not in finding.unclear:
             called = words.say(f"{experiment.id}.values.{value.name}")
