@@ -96,7 +96,9 @@ def with_unit(unit):
 
 
 with open(rows / FILE, newline="", encoding="utf-8") as file:
-    table = [row for row in csv.DictReader(file) if not row.get("lost_fraction")]
+    measured_rows = list(csv.DictReader(file))
+table = [row for row in measured_rows if not row.get("lost_fraction")]
+table = table or measured_rows  # all were disturbed: the run says so, and they are drawn
 figure, axes = plt.subplots(layout="constrained")
 {drawing}
 axes.set_title(TITLE)

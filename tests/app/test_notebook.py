@@ -214,6 +214,21 @@ alone_loss = Loss(0.0, 0)
         assert ENGLISH.say(key, {"others_fraction": others}) in told.stdout
 
 
+def test_a_plot_of_disturbed_rows_alone_is_drawn_all_the_same(tmp_path):
+    cells = cells_of("race", SETTINGS["race"])
+    disturbed = """
+for path in rows.glob("*.csv"):
+    head, *lines = path.read_text().splitlines()
+    path.write_text("\\n".join([f"{head},lost_fraction", *(f"{line},0.5" for line in lines)]))
+"""
+    by_key(cells, "run")["source"].append(disturbed)
+
+    told = run(cells, tmp_path, PLOTTED, "print(json.dumps(names))")
+
+    assert told.returncode == 0, told.stderr
+    assert len(json.loads(told.stdout.splitlines()[-1])) == 3
+
+
 @pytest.mark.slow
 def test_it_runs_in_a_fresh_environment_under_jupyter(tmp_path):
     """What a person does: an environment with Jupyter alone, and all cells from above."""
