@@ -1146,7 +1146,8 @@ def test_the_code_is_saved_as_a_notebook_with_what_it_ran_with(
 
     cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
     found: dict = {}
-    exec("".join(cells[1]["source"]), found)
+    (typed,) = (each for each in cells if each["id"] == "settings")
+    exec("".join(typed["source"]), found)
     run_state = stage.page.model.run_state
     entry = stage.session.entries["burst-random"]
     params = run_state.started.params if has_run else to_json(entry.params)
