@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.core.disturbed import MOSTLY_DISTURBED
-from experiments.core.trust import Trust, doubt
+from experiments.core.trust import Trust, first_words
 from experiments.core.words import Words
 from experiments.engine import messages
 
@@ -24,13 +23,8 @@ class Badge:
 
 def first_line(words: Words, finding: messages.FindingSent, notes: Sequence[messages.Note]) -> str:
     """Return who was busy meanwhile and what that means for the result, "" for nothing."""
-    if finding.trust is Trust.SOLID:
-        return ""
-    note = doubt(notes)
-    key, values = (note.key, note.values) if note is not None else (MOSTLY_DISTURBED, {})
-    if finding.trust is Trust.BUSY:
-        return words.say(f"stands.{key}", values)
-    return words.say(f"because.{key}", values)
+    first = first_words(finding.trust, notes)
+    return words.say(*first) if first is not None else ""
 
 
 def badge_of(

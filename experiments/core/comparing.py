@@ -63,8 +63,10 @@ _slower: ContextVar[float] = ContextVar("slower", default=1.0)
 def beside_load(factor: float) -> Iterator[None]:
     """Let `held` count as a difference only what lies beyond this factor."""
     before = _slower.set(factor)
-    yield
-    _slower.reset(before)
+    try:
+        yield
+    finally:
+        _slower.reset(before)
 
 
 def held(found: Ratio, hampered: int = 0) -> Ratio:

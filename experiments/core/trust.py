@@ -70,9 +70,19 @@ def weigh(analyse: Callable[[], Finding], taken: float) -> tuple[Finding, Trust]
     """Return what `analyse` may claim beside that load, and how far it is to be trusted."""
     with beside_load(1 / (1 - taken)):
         found = analyse()
-    if found.message == MOSTLY_DISTURBED or (taken and found.message in UNTOLD):
+    message = getattr(found, "message", "")  # that of a user's own may return anything
+    if message == MOSTLY_DISTURBED or (taken and message in UNTOLD):
         return found, Trust.DISTURBED
     return found, Trust.BUSY if taken else Trust.SOLID
+
+
+def first_words(trust: Trust, notes: Iterable[Noted]) -> tuple[str, Mapping[str, Any]] | None:
+    """Return what is said first of a run, as key and values; None where all of it stands."""
+    if trust is Trust.SOLID:
+        return None
+    note = doubt(notes)
+    key, values = (note.key, note.values) if note is not None else (MOSTLY_DISTURBED, {})
+    return f"{'stands' if trust is Trust.BUSY else 'because'}.{key}", values
 
 
 def as_trusted(

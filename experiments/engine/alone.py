@@ -18,6 +18,7 @@ from experiments.core.parameters import check_memory, from_text
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home
 from experiments.core.tables import to_csv
+from experiments.core.trust import Trust, as_trusted, first_words
 from experiments.core.units import show
 from experiments.core.words import Words
 from experiments.engine.disturbance import Disturbance, Quietest
@@ -63,7 +64,7 @@ class _Told(NamedTuple):
 
     tables: dict[str, list[Any]]
     finding: FindingSent
-    disturbances: list[Note]
+    notes: list[Note]
 
 
 def _measured(
@@ -90,28 +91,33 @@ def _measured(
             loss = bench.disturbed
             tables[table_of[type(item)]].append(mark(item, loss) if loss else item)
     sys.stderr.write("\r    \r")
-    notes = [note for note in disturbance.notes() if note.key != "machine_was_quiet"]
-    return _Told(tables, analysed(experiment, params, tables, machine), notes)
+    notes = list(disturbance.notes())
+    return _Told(tables, analysed(experiment, params, tables, machine, notes), notes)
 
 
 def _tell(experiment: Experiment[Any], words: Words, told: _Told) -> None:
     """Say the finding and its cause, what disturbed it, its values, and what it cannot tell."""
-    tables, finding, disturbances = told
-    because = f"{experiment.id}.because.{finding.message}"
-    lines = [words.say(f"{experiment.id}.findings.{finding.message}", finding.values)]
-    lines += [words.say(because, finding.values)] if words.has(because) else []
-    lines += [words.say(f"notes.{note.key}", note.values) for note in disturbances]
+    tables, finding, notes = told
+    units = {value.name: value.unit for value in experiment.values}
+    values = as_trusted(finding.values, finding.trust, units)
+    because, first = f"{experiment.id}.because.{finding.message}", first_words(finding.trust, notes)
+    lines = [words.say(*first)] if first is not None else []
+    if finding.trust is Trust.DISTURBED:
+        lines.append(words.say("outcomes.was_disturbed"))
+    else:
+        lines.append(words.say(f"{experiment.id}.findings.{finding.message}", values))
+        lines += [words.say(because, values)] if words.has(because) else []
     if disturbed := sum(len(rows) - len(counting(rows)) for rows in tables.values()):
         key = "outcomes.one_disturbed" if disturbed == 1 else "outcomes.disturbed"
         lines.append(words.say(key, {"count": disturbed}))
-    elif not disturbances:
+    elif first is None:
         lines.append(words.say("badges.solid_why"))
     lines.append("")
     for value in experiment.values:
         if value.name in finding.values and value.name not in finding.unclear:
             called = words.say(f"{experiment.id}.values.{value.name}")
-            lines.append(f"{called}: {show(finding.values[value.name], value.unit)}")
-    lines += [words.say(f"{experiment.id}.limits.{key}", finding.values) for key in finding.limits]
+            lines.append(f"{called}: {show(values[value.name], value.unit)}")
+    lines += [words.say(f"{experiment.id}.limits.{key}", values) for key in finding.limits]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

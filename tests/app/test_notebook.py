@@ -190,7 +190,7 @@ def test_the_plot_is_sorted_and_worded_as_in_the_window(tmp_path):
 
 def test_it_says_whether_the_run_was_disturbed(tmp_path):
     cells = cells_of("race", SETTINGS["race"])
-    for others, key in ((0.5, "notes.machine_was_busy"), (0.0, "badges.solid_why")):
+    for others, key in ((0.5, "stands.machine_was_busy"), (0.0, "badges.solid_why")):
         made = f"""
 from experiments.core.declare import Note
 from experiments.engine import alone
