@@ -70,7 +70,10 @@ def parser() -> argparse.ArgumentParser:
 
     experiments = add("experiments", "list what can be measured, or show what one can be set to")
     experiments.add_argument(
-        "ids", nargs="*", metavar="ID", help="show these, with what can be set"
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="show what can be set in it; any other word finds experiments",
     )
     experiments.add_argument("--json", action="store_true", help="write JSON to standard output")
 

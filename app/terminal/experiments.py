@@ -1,6 +1,7 @@
 """`coreopsis experiments`: what can be measured, how long it takes here, and why not.
 
-All of them in a line each; those that are named, with what can be set.
+All of them in a line each, or those that are found by other words; named by its id, each with what
+can be set.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 from itertools import groupby
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from app.context import Context, ExitCode
 from app.output import write_styled
 from experiments.core.declare import Experiment, specs
+from experiments.core.found_by import found_by, is_found
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json, to_text
 from experiments.core.units import DURATION, show
@@ -29,13 +32,14 @@ BOLD, DIM = "\x1b[1m", "\x1b[2m"
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """List the catalogue, or show a few of it. Raises UserError for an id that is not in it."""
-    chosen = [context.catalogue.load(name) for name in options.ids] or [*context.catalogue]
+    found = _found(options.ids, context)
+    chosen = found or [context.catalogue.load(name) for name in options.ids] or [*context.catalogue]
     if options.json:
         entries = [_entry(context, experiment) for experiment in chosen]
         context.console.out(json.dumps(entries, indent=1), highlight=False)
         return ExitCode.DONE
     _ = context.machine  # a machine that cannot be read is told before anything is shown
-    if options.ids:
+    if options.ids and not found:
         for experiment in chosen:
             context.console.print(_card(context, experiment))
         return ExitCode.DONE
@@ -44,7 +48,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         _write("", f"\n{say(f'shelves.{shelf}')}\n", BOLD)
         for experiment in experiments:
             _list(context, experiment)
-    for name, problem in context.catalogue.refused.items():
+    for name, problem in () if found else context.catalogue.refused.items():
         values = {"id": name, "reason": context.sentence(problem)}
         _write("", say("terminal.own_left_out", values), DIM)
     _write("", "\n" + say("terminal.more_of_each"), DIM)
@@ -52,11 +56,36 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     return ExitCode.DONE
 
 
+def _found(typed: Sequence[str], context: Context) -> list[Experiment[Any]]:
+    """Return the experiments that are found by these words; none if they are ids, or nothing."""
+    known = context.catalogue.homes
+    if not typed or all(word in known or word in context.catalogue.own for word in typed):
+        return []
+    return [
+        experiment
+        for experiment in context.catalogue
+        if is_found(" ".join(typed), _names(context, experiment))
+    ]
+
+
+def _names(context: Context, experiment: Experiment[Any]) -> tuple[str, ...]:
+    words, kinds = context.words, (*experiment.parts, *experiment.needs)
+    names = found_by(words, experiment.id, kinds, has_lesson=_has_lesson(context, experiment))
+    return experiment.id, words.say(f"{experiment.id}.question"), *names
+
+
+def _has_lesson(context: Context, experiment: Experiment[Any]) -> bool:
+    home = context.catalogue.homes.get(experiment.id)
+    return home is not None and home.has_lesson
+
+
 def _list(context: Context, experiment: Experiment[Any]) -> None:
     seconds_s = _seconds_here(context, experiment)
     time = "–" if seconds_s is None else show(seconds_s, DURATION)
     head = f"  {experiment.id:<{ID_WIDTH}} {time:>{TIME_WIDTH}}  "
-    _write(head, context.words.say(f"{experiment.id}.question"))
+    question = context.words.say(f"{experiment.id}.question")
+    mark = f" ({context.words.say('catalogue.lesson')})" if _has_lesson(context, experiment) else ""
+    _write(head, question + mark)
     if seconds_s is None:
         _write(" " * len(head), _why_not(context, experiment), DIM)
 
@@ -91,6 +120,7 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
         "version": experiment.version,
         "shelf": str(experiment.shelf),
         "question": context.words.say(f"{experiment.id}.question"),
+        "lesson": _has_lesson(context, experiment),
         "needs": [str(need) for need in experiment.needs],
         "runnable": need is None,
         "why_not": context.words.say(f"problems.needs_{need}") if need else None,

@@ -21,6 +21,7 @@ PROBES = "experiments.checkup.probes"  # what only the checkup measures: in no c
 VARIABLE = "COREOPSIS_EXPERIMENTS"  # folders of YOURS, for the processes that a worker starts
 MAIN = "experiment"  # the module of a folder that declares the experiment
 RECORDING = "recording.jsonl.gz"
+LESSON = "lesson.en.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class Home:
         """The run that comes with the experiment, if one does."""
         path = self.folder / RECORDING
         return path if path.is_file() else None
+
+    @property
+    def has_lesson(self) -> bool:
+        """Is a lesson written for the experiment?"""
+        return (self.folder / LESSON).is_file()
 
 
 def id_of(folder: str) -> str:

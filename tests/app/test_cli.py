@@ -14,6 +14,7 @@ import pytest
 
 from app.cli import main
 from app.terminal import replay
+from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from machine.inspect import portable
@@ -112,6 +113,25 @@ def test_those_that_are_named_are_shown_with_what_can_be_set(inside):
     unknown = inside("experiments", "rase")
     assert unknown.code == 2
     assert "did you mean 'race'?" in unknown.err
+
+
+def test_a_word_that_is_no_id_lists_what_it_finds(inside):
+    listed = inside("experiments", "tensor", "core")
+
+    assert listed.code == 0
+    assert re.search(r"^  amp ", listed.out, re.MULTILINE)
+    assert not re.search(r"^  race ", listed.out, re.MULTILINE)
+    assert widest(listed) <= 80
+    found = json.loads(inside("experiments", "hyperthreading", "--json").out)
+    assert [entry["id"] for entry in found] == ["smt"]
+
+
+def test_the_list_marks_lessons(inside):
+    mark = re.escape(f"({words.load('en').say('catalogue.lesson')})")
+    listed = inside("experiments").out
+
+    assert re.search(rf"^  race .*{mark}$", listed, re.MULTILINE)
+    assert not re.search(rf"^  waiting .*{mark}$", listed, re.MULTILINE)
 
 
 def test_the_catalogue_is_told_as_json(inside):

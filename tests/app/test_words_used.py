@@ -86,6 +86,8 @@ def is_said(key: str) -> bool:
         case "notes" | "because" | "stands" | "badges" | "preflight":
             known = {name, key, name.removesuffix("_why"), name.removeprefix("disturbed.")}
             return bool(known & constants())
+        case "found_by":
+            return name in {*Part, *Need}
         case "glossary":
             return name in used_terms()
         case "doctor":
@@ -136,7 +138,7 @@ def used_terms() -> set[str]:
 def is_said_of_experiment(experiment, name: str) -> bool:
     section, _, key = name.partition(".")
     match section:
-        case "question" | "topic" | "method" | "in_short":
+        case "question" | "topic" | "method" | "in_short" | "found_by":
             return not key
         case "params" | "help":
             live = specs(experiment.live.params) if experiment.live is not None else {}

@@ -65,6 +65,8 @@ class Card(QAbstractButton):
         values = {"state": self._state_word(), "time": self._time(), "note": data.note}
         is_known = data.state is not State.UNKNOWN
         described = self._words.say("catalogue.described", values) if is_known else data.note
+        if data.is_lesson:
+            described = self._words.say("catalogue.described_lesson", {"described": described})
         sketched = "" if data.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
         self.setToolTip(sketched if data.runs_here else data.note)
@@ -127,6 +129,8 @@ class Card(QAbstractButton):
             inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
             self._paint_head(painter, inner, theme)
             self._paint_sketch(painter, inner, theme)
+            if self.data.is_lesson:
+                self._paint_mark(painter, inner, theme)
             self._paint_foot(painter, inner, theme)
 
     def _paint_frame(self, painter: QPainter, theme: Theme) -> None:
@@ -160,6 +164,19 @@ class Card(QAbstractButton):
         top = inner.top() + TITLE_LINES * line + 3 * STEP + down
         size = QSizeF(SKETCH_WIDTH * theme.zoom, SKETCH_HEIGHT * theme.zoom - down)
         sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
+
+    def _paint_mark(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+        """Draw the word that marks a lesson, below the time."""
+        word, font = self._words.say("catalogue.lesson"), theme.font("small")
+        width, height = QFontMetricsF(font).horizontalAdvance(word) + 4 * STEP, line_px(font) + STEP
+        top = inner.top() + TITLE_LINES * line_px(_title(theme)) + 3 * STEP
+        box = QRectF(inner.right() - width, top, width, height)
+        painter.setPen(QPen(QColor(theme.accent), 1.0))
+        painter.setBrush(QColor(theme.accent_wash))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), height / 2, height / 2)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.accent_word))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
 
     def _beside_title_px(self, theme: Theme) -> float:
         """Return the width taken by the time."""

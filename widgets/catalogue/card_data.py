@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from experiments.core.declare import Part
+from experiments.core.found_by import is_found
 from widgets.catalogue.sketch import Sketch
 
 
@@ -47,10 +48,17 @@ class CardData:
     topic: str
     note: str  # the result, why it cannot run, or the topic
     sketch: Sketch
+    found_by: tuple[str, ...] = ()  # other names that people use for it
+    is_lesson: bool = False
     state: State = State.UNKNOWN
     is_measured: bool = False  # stays True while it runs again
     seconds: float | None = None  # duration of a run on this machine
     fraction: float = 0.0  # progress of the current run
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's own."""
+        return self.shelf == "yours"
 
     @property
     def runs_here(self) -> bool:
@@ -75,8 +83,7 @@ class Filter:
             return False
         if self.only_here and not data.runs_here:
             return False
-        about = f"{data.question} {data.topic} {data.id}".lower()
-        return all(word in about for word in self.text.lower().split())
+        return is_found(self.text, (data.question, data.topic, data.id, *data.found_by))
 
 
 def counted(cards: Iterable[CardData]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from app.window.core.availability import Entry
 from app.window.core.session import Session
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
+from experiments.core.found_by import found_by
 from experiments.core.problems import Problem, UserError
 from experiments.core.trust import Trust
 from experiments.core.views import Bars
@@ -23,6 +24,8 @@ from experiments.engine.run_state import RunState
 from machine.model import Machine
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.sketch import Sketch, expected, measured
+
+REFUSED = "refused/"  # begins the id of such a card: one of ours may have the same name
 
 
 def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
@@ -37,6 +40,9 @@ def card_data(
     """Return what stands on the card; `run` is the best one there is, `sketch` of its marks."""
     words, entry = session.words, session.entries.get(experiment.id)
     run_state = _under_way(session, experiment.id)
+    home = session.catalogue.homes.get(experiment.id)
+    has_lesson = home is not None and home.has_lesson
+    kinds = (*experiment.parts, *experiment.needs)
     return CardData(
         id=experiment.id,
         shelf=experiment.shelf,
@@ -45,6 +51,8 @@ def card_data(
         topic=words.say(f"{experiment.id}.topic"),
         note=_note(session, experiment.id, entry, run),
         sketch=sketch or expected(experiment.views[0]),
+        found_by=found_by(words, experiment.id, kinds, has_lesson=has_lesson),
+        is_lesson=has_lesson,
         state=State.RUNNING if run_state is not None else _state(entry, run, session),
         is_measured=run is not None and _is_completed(run),
         seconds=_seconds(entry, session),
@@ -56,7 +64,7 @@ def refused(name: str, problem: Problem, session: Session) -> CardData:
     """Return the card of a user's own experiment in which something is wrong."""
     is_waiting = problem.key == UNEXAMINED.key
     return CardData(
-        id=name,
+        id=REFUSED + name,
         shelf="yours",
         parts=(),
         question=name,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from app.lecture.file import Item
-from app.window.catalogue.card_data import best_run, card_data, read_sketch, refused
+from app.window.catalogue.card_data import REFUSED, best_run, card_data, read_sketch, refused
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Target
@@ -184,9 +184,10 @@ class ExperimentsPlace(Place):
         return self.session.is_awake and self.session.runner.is_running
 
     def _ask_for(self, experiment_id: str) -> None:
-        problem = self.session.catalogue.refused.get(experiment_id)
-        if problem is not None and experiment_id not in self.session.catalogue.homes:
-            folder = QUrl.fromLocalFile(str(self.session.catalogue.own[experiment_id].folder))
+        name = experiment_id.removeprefix(REFUSED)
+        problem = self.session.catalogue.refused.get(name)
+        if problem is not None and name != experiment_id:
+            folder = QUrl.fromLocalFile(str(self.session.catalogue.own[name].folder))
             say = self.session.words.say
             self.session.tell(
                 self.session.say(problem),
@@ -256,6 +257,7 @@ class ExperimentsPlace(Place):
             sketch = self._sketches.get(run.path) if run is not None else None
             cards.append(card_data(experiment, session, run, sketch))
         cards += [refused(*each, session) for each in session.catalogue.refused.items()]
+        cards.sort(key=lambda card: not card.is_own)  # first: whoever wrote one looks for it
         self._catalogue.show_cards(cards)
 
     def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:

@@ -12,6 +12,7 @@ from shiboken6 import isValid
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
+from experiments.core.found_by import found_by
 from experiments.core.words import Words
 from widgets.sheets.palette import Choice
 
@@ -53,13 +54,16 @@ def _known(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) ->
                 yield Choice(action.text(), title, _keys(action), action.trigger, about)
     words = session.words
     settings = _settings(words)
-    for experiment_id in session.catalogue.ids():
+    for experiment_id, home in session.catalogue.homes.items():
+        entry = session.entries.get(experiment_id)
+        kinds = (*entry.experiment.parts, *entry.experiment.needs) if entry is not None else ()
+        names = found_by(words, experiment_id, kinds, has_lesson=home.has_lesson)
         yield Choice(
             words.say(f"{experiment_id}.question"),
             f"{words.say('frame.experiment')} · {experiment_id}",
             "",
             partial(session.go, EXPERIMENTS, experiment=experiment_id),
-            (words.say(f"{experiment_id}.topic"), *settings.get(experiment_id, ())),
+            (*names, *settings.get(experiment_id, ())),
         )
     for run in session.runs[:RUNS_LISTED]:
         if run.experiment in session.catalogue.ids():

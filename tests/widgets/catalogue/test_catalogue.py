@@ -272,6 +272,28 @@ def test_the_question_of_every_experiment_is_whole_on_the_narrowest_card(qapp, z
         assert " ".join(lines) == question
 
 
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_a_lesson_is_marked_in_sight_and_by_name(qtbot, zoom):
+    look = Look(theme.load("dark", zoom))
+    made = {}
+    for is_lesson in (False, True):
+        made[is_lesson] = Card(card_data("a", is_lesson=is_lesson), ENGLISH, look)
+        qtbot.addWidget(made[is_lesson])
+        made[is_lesson].resize(round(NARROWEST * zoom), made[is_lesson].sizeHint().height())
+    plain, marked = (made[is_lesson] for is_lesson in (False, True))
+
+    assert marked.accessibleDescription().replace(" · lesson", "") == plain.accessibleDescription()
+    shot = {is_lesson: each.grab().toImage() for is_lesson, each in made.items()}
+    other = [
+        QPoint(x, y)
+        for y in range(shot[True].height())
+        for x in range(shot[True].width())
+        if shot[True].pixel(x, y) != shot[False].pixel(x, y)
+    ]
+    assert other  # a word of its own, below the time, and nothing else has moved
+    assert min(point.x() for point in other) > plain.width() / 2
+
+
 # --- filters ------------------------------------------------------------------------------------
 
 
@@ -284,6 +306,8 @@ def test_the_question_of_every_experiment_is_whole_on_the_narrowest_card(qapp, z
         (Filter(only_here=True), "ab"),
         (Filter(text="TOPIC of b"), "b"),
         (Filter(text="what c?"), "c"),
+        (Filter(text="nvl"), "c"),
+        (Filter(text="link"), ""),
         (Filter(part=Part.GPU, only_here=True), ""),
     ],
 )
@@ -291,7 +315,7 @@ def test_a_filter_keeps_what_it_says(wanted, found):
     cards = [
         card_data("a", seconds=20.0),
         card_data("b", seconds=10.0),
-        card_data("c", seconds=11.0, parts=(Part.GPU,), state=State.NOT_HERE),
+        card_data("c", seconds=11.0, parts=(Part.GPU,), state=State.NOT_HERE, found_by=("NVLink",)),
     ]
 
     assert "".join(each.id for each in cards if wanted.passes(each)) == found

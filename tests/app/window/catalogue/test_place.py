@@ -161,6 +161,14 @@ def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
     assert place.status() == f"0 of the {runnable(place)} that run here are measured"
 
 
+def test_what_is_a_lesson_is_marked(place):
+    marked = {each.data.id for each in place.findChildren(Card) if each.data.is_lesson}
+
+    homes = place.session.catalogue.homes
+    assert marked == {name for name, home in homes.items() if home.has_lesson}
+    assert {"race", "clinic"} <= marked < homes.keys()
+
+
 def test_a_machine_from_a_file_is_not_offered_to_be_measured(place, awake, monkeypatch):
     monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
     keep(awake, ladder())

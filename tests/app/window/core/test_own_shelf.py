@@ -24,6 +24,7 @@ from experiments.engine.jobs import Engine
 from tests.app.own import BROKEN, broken, good, mend
 from tests.app.window.stage import FakeRunner, settle
 from tests.experiments.machines import machine
+from widgets.catalogue.catalogue import Catalogue
 
 
 class Shelf:
@@ -97,6 +98,19 @@ def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened
     assert there.session.catalogue.load("stream").shelf == "memory"
     assert there.session.words.say("stream.question") == load().say("stream.question")
     settle(lambda: "call-cost" in there.session.entries)
+
+
+def test_the_shelf_of_ones_own_stands_first_with_what_is_broken(shelf):
+    there = shelf("good", *BROKEN)
+    there.examine()
+
+    cards = there.place.findChild(Catalogue).cards
+    own = [card.is_own for card in cards]
+    assert own == sorted(own, reverse=True)
+    assert cards[0].id == "call-cost"
+    assert sum(own) == 1 + len(BROKEN)
+    # Ours stays where it was, although one of the broken ones has its name.
+    assert [card.shelf for card in cards if card.id == "stream"] == ["memory"]
 
 
 def test_a_changed_file_is_taken_over_and_a_broken_one_is_not_loaded(shelf):

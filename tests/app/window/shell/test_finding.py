@@ -49,6 +49,16 @@ def test_every_button_in_sight_is_found_by_its_words(whole, state):
         palette.dismiss()
 
 
+@pytest.mark.parametrize(
+    ("name", "experiment"), [("nvlink", "p2p"), ("avx", "simd"), ("tensor core", "amp")]
+)
+def test_experiments_are_found_by_the_names_that_people_use(whole, name, experiment):
+    whole.rest()
+    palette = typed(whole, name)
+
+    assert whole.words.say(f"{experiment}.question") in found(palette)
+
+
 def test_a_known_load_is_found_and_offered(qtbot, whole):
     STATES["live"](whole)
     whole.rest()
