@@ -192,6 +192,8 @@ class Mark:
 
     is_right: bool
     is_sharp: bool
+    off: float | None = None  # what was measured over what was said, where that is farthest from 1
+    in_place: int | None = None  # of an order: how many items stood in their place
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +324,17 @@ class Taught:
         predict, right = self.words.predict, self.right(run)
         if right is None:
             return None
-        if isinstance(predict, Choice | Rank):
-            is_right = list(guess.at) == ([right] if isinstance(predict, Choice) else list(right))
-            return Mark(is_right, is_right)
+        if isinstance(predict, Choice):
+            return Mark(is_right := list(guess.at) == [right], is_right)
+        if isinstance(predict, Rank):
+            in_place = sum(one == other for one, other in zip(guess.at, right, strict=True))
+            return Mark(is_right := list(guess.at) == list(right), is_right, in_place=in_place)
         pairs = zip(guess.at, right if isinstance(predict, Sketch) else [right], strict=True)
-        off = [max(one / other, other / one) for one, other in pairs if other is not None]
-        return Mark(max(off) <= predict.likely, max(off) <= predict.sharp) if off else None
+        ratios = [measured / said for said, measured in pairs if measured is not None]
+        if not ratios:
+            return None
+        off = max(ratios, key=_factor)
+        return Mark(_factor(off) <= predict.likely, _factor(off) <= predict.sharp, off)
 
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
         """Return the explanation of a run; None where nobody can tell, or a number is missing."""
@@ -380,6 +387,11 @@ def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> 
         reason = f"lesson.py has no {', '.join(lacking)}"
         raise UserError("lesson_unreadable", id=experiment.id, reason=reason)
     return Taught(words, functions, read_diagram(home.folder), _unit(experiment, words.predict))
+
+
+def _factor(ratio: float) -> float:
+    """Return how many times apart two numbers are, whichever is larger."""
+    return max(ratio, 1 / ratio)
 
 
 def _unit(experiment: Experiment[Any], predict: Predict) -> str:

@@ -27,7 +27,14 @@ class Prediction:
     right: str = ""  # such as "158×"
     was: str = ""  # such as "was 158×"
     verdict: str = ""  # "hit" or "off", in words
+    miss: str = ""  # such as "11 times too low"
+    counts: str = ""  # what counts as a hit, in a sentence
     is_surprise: bool = False  # off, and said with confidence
+
+    @property
+    def judged(self) -> str:
+        """The verdict, and by how much the guess missed."""
+        return " · ".join(filter(None, (self.verdict, self.miss)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +70,7 @@ class ListedRun:
             self.title, self.question, self.when, self.exact, self.machine, self.kind,
             *self.settings, self.finding, self.ending, self.note, *self.tags, self.problem,
             *(f"{each.label} {each.shown}" for each in self.results), *self.marks,
-            *((guess.said, guess.was, guess.verdict) if guess is not None else ()), self.key,
+            *((guess.said, guess.was, guess.judged) if guess is not None else ()), self.key,
         )  # fmt: skip
         object.__setattr__(self, "words", " ".join(parts).lower())
 

@@ -115,6 +115,8 @@ class RunsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._words.say(HEADINGS[Column(section)]) if section in HEADINGS else ""
+        if role == Qt.ItemDataRole.ToolTipRole and section == Column.PREDICTION:
+            return _escaped(self._words.say("runs.prediction_hint"))
         if role == Qt.ItemDataRole.AccessibleTextRole and section == Column.PIN:
             return self._words.say("runs.pinned")
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -150,7 +152,7 @@ class RunsModel(QAbstractTableModel):
                 return _joined(*(f"{each.label} {each.shown}" for each in run.results))
             case Column.PREDICTION:
                 guess = run.prediction
-                return _joined(guess.verdict, guess.said, guess.was) if guess is not None else ""
+                return _joined(guess.judged, guess.said, guess.was) if guess is not None else ""
             case Column.SETTINGS:
                 return _joined(*run.settings)
             case Column.MACHINE:
@@ -163,7 +165,8 @@ class RunsModel(QAbstractTableModel):
             case Column.RESULT:
                 return run.finding
             case Column.PREDICTION:
-                return self._text(run, column)
+                counts = run.prediction.counts if run.prediction is not None else ""
+                return "\n".join(filter(None, (self._text(run, column), counts)))
             case _:  # facts that the row omits or may cut off
                 measured = _joined(run.exact, run.machine)
                 parts = (run.question, run.note, measured, _joined(*run.all_settings), run.key)

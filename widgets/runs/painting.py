@@ -42,11 +42,14 @@ class RunPainter(QStyledItemDelegate):
     def __init__(self, look: Look, table: QTableView) -> None:
         super().__init__(table)
         self._look, self._table = look, table
+        self.has_predictions = False
 
     def row_height(self) -> int:
-        """Return the height of one row."""
+        """Return the height of one row: of two lines, or the three of a prediction."""
         theme = self._look.theme
-        return round(LEADING * (theme.px("text") + theme.px("note"))) + 4 * STEP
+        two = round(LEADING * (theme.px("text") + theme.px("note"))) + 4 * STEP
+        three = 3 * round(LEADING * theme.px("note")) + 2 * STEP
+        return max(two, three) if self.has_predictions else two
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row; the column sets the width."""
@@ -97,7 +100,7 @@ class RunPainter(QStyledItemDelegate):
                 for line, result in zip((upper, lower), run.results, strict=False):
                     self._draw_result(painter, line, result.label, result.shown)
             case Column.PREDICTION if run.prediction is not None:
-                self._draw_prediction(painter, upper, lower, run.prediction)
+                self._draw_prediction(painter, option.rect, run.prediction)
             case Column.SETTINGS:
                 font, settings = self._look.theme.font("note"), " · ".join(run.settings)
                 text = wrapped(settings, font, upper.width(), 2)
@@ -189,21 +192,26 @@ class RunPainter(QStyledItemDelegate):
         width = self._draw(painter, line, number, font, theme.ink, RIGHT)
         self._draw_soft(painter, line.adjusted(0, 0, -width - MARGIN, 0), name)
 
-    def _draw_prediction(
-        self, painter: QPainter, upper: QRect, lower: QRect, guess: Prediction
-    ) -> None:
-        """Draw what was said, below it what it was; a surprise with the sign to have a look."""
+    def _draw_prediction(self, painter: QPainter, cell: QRect, guess: Prediction) -> None:
+        """Draw what was said, what it was, and how far off; a surprise with its sign."""
         theme = self._look.theme
-        self._draw_text(painter, upper, guess.said)
-        text = " · ".join(part for part in (guess.verdict, guess.was) if part)
+        font, high = theme.font("note"), round(LEADING * theme.px("note"))
+        inner = cell.adjusted(MARGIN, 0, -MARGIN, -1)
+        is_exact = guess.guess == guess.right  # said once, it may take both lines
+        told = wrapped(guess.said, font, inner.width(), 2) if is_exact else [guess.said, guess.was]
+        told = [text for text in told if text]
+        top = inner.top() + (inner.height() - high * (len(told) + bool(guess.judged))) // 2
+        line = QRect(inner.left(), top, inner.width(), high)
+        for text in told:
+            self._draw(painter, line, text, font, theme.ink)
+            line.translate(0, high)
         if not guess.is_surprise:
-            self._draw_soft(painter, lower, text)
+            self._draw_soft(painter, line, guess.judged)
             return
         half = round(ICON * theme.zoom) // 2
-        x, y = lower.left() + half, lower.center().y()
+        x, y = line.left() + half, line.center().y()
         left = self._draw_icon(painter, x, y, "attention", theme.attention) + STEP
-        line = lower.adjusted(left, 0, 0, 0)
-        self._draw(painter, line, text, theme.font("note"), theme.attention)
+        self._draw(painter, line.adjusted(left, 0, 0, 0), guess.judged, font, theme.attention)
 
     def _draw_problem(self, painter: QPainter, upper: QRect, lower: QRect, run: ListedRun) -> None:
         theme = self._look.theme

@@ -53,10 +53,10 @@ class RunsHeader(QHeaderView):
 
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
-    Column.WHEN: 136,  # "yesterday 23:59"
-    Column.RUN: 220,
-    Column.RESULT: 220,
-    Column.PREDICTION: 140,
+    Column.WHEN: 130,  # "yesterday 23:59"
+    Column.RUN: 184,
+    Column.RESULT: 184,
+    Column.PREDICTION: 226,  # "surprise · by up to 18 times"
     Column.SETTINGS: 150,
     Column.MACHINE: 140,
 }
@@ -129,6 +129,9 @@ class RunsTable(QTableView):
         """Show these runs."""
         self.runs.set_runs(runs)
         self._silent = _silent(runs)
+        if self._painter.has_predictions is (Column.PREDICTION in self._silent):
+            self._painter.has_predictions = Column.PREDICTION not in self._silent
+            self._measure()
         self._give_room()
 
     def search(

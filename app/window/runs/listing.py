@@ -150,7 +150,11 @@ class Listing:
         if run.run_notes.guess_before:
             key = "runs.guessed_sure_before" if sure else "runs.guessed_before"
         said = say(key, {"guess": guess.guess, "sure": sure})
-        return f"{said} {say('runs.it_was', {'right': guess.right})}" if guess.right else said
+        if not guess.right:
+            return said
+        key = "runs.it_was_off" if guess.miss else "runs.it_was"
+        was = say(key, {"right": guess.right, "miss": guess.miss})
+        return " ".join(filter(None, (said, was, guess.counts)))
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""

@@ -12,8 +12,9 @@ from app.runs.library import Kept
 from app.window.experiment.loaded_run import lesson_of, lesson_run_of, load
 from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Guess
-from experiments.core.lessons import Taught
+from experiments.core.lessons import Choice, Mark, Rank, Taught
 from experiments.core.problems import UserError
+from experiments.core.units import digits
 from experiments.core.words import Words
 from widgets.runs.listed import Prediction
 
@@ -70,9 +71,27 @@ class Predictions:
                     right=right,
                     was=say("runs.was", {"right": right}),
                     verdict=say("runs.hit" if mark.is_right else off),
+                    miss=self._miss(mark, guess),
+                    counts=self._counts(lesson),
                     is_surprise=is_surprise,
                 )
         return Prediction(guess=told, said=said)
+
+    def _miss(self, mark: Mark, guess: Guess) -> str:
+        """Return by how much a guess missed; an answer that was chosen is right or not."""
+        if mark.in_place is not None:
+            return self._words.say("runs.in_place", {"count": mark.in_place, "all": len(guess.at)})
+        if mark.off is None or (times := digits(max(mark.off, 1 / mark.off), 2)) == digits(1.0, 2):
+            return ""
+        key = "runs.too_low" if mark.off > 1 else "runs.too_high"
+        return self._words.say("runs.by_up_to" if len(guess.at) > 1 else key, {"times": times})
+
+    def _counts(self, lesson: Taught) -> str:
+        """Return what counts as a hit."""
+        predict = lesson.words.predict
+        if isinstance(predict, Choice | Rank):
+            return ""
+        return self._words.say("runs.hit_within", {"times": digits(predict.likely, 2)})
 
     def _lesson(self, experiment_id: str) -> Taught | None:
         if experiment_id not in self._lessons:

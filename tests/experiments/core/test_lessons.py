@@ -268,12 +268,18 @@ def test_a_guess_is_judged_by_what_was_measured(lesson, shown):
         assert marks[right].is_right
     elif isinstance(predict, Magnitude | Marker):
         assert lesson.judge(Guess(kind=lesson.kind, at=(right,)), shown).is_sharp
-        assert not lesson.judge(Guess(kind=lesson.kind, at=(right * LIKELY * 2,)), shown).is_right
+        missed = lesson.judge(Guess(kind=lesson.kind, at=(right * LIKELY * 2,)), shown)
+        assert not missed.is_right
+        assert missed.off == pytest.approx(1 / (LIKELY * 2))
     elif isinstance(predict, Sketch):
         assert lesson.judge(Guess(kind="sketch", at=tuple(right)), shown).is_sharp
+        missed = lesson.judge(Guess(kind="sketch", at=(right[0] / 40, *right[1:])), shown)
+        assert (missed.is_right, missed.off) == (False, pytest.approx(40.0))
     else:
         assert lesson.judge(Guess(kind="rank", at=tuple(right)), shown).is_right
-        assert not lesson.judge(Guess(kind="rank", at=tuple(right)[::-1]), shown).is_right
+        swapped = (right[1], right[0], *right[2:])
+        missed = lesson.judge(Guess(kind="rank", at=swapped), shown)
+        assert (missed.is_right, missed.in_place) == (False, len(right) - 2)
 
 
 def test_what_was_measured_is_told_in_the_words_of_a_guess(lesson, shown):

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QStyleOptionHeaderV2
 
 from tests.widgets.runs.samples import WORDS, damaged, run, worn
 from widgets.runs.listed import Prediction, Result
 from widgets.runs.model import Column
+from widgets.runs.painting import ICON, MARGIN
 from widgets.runs.table import RunsTable
 from widgets.style import theme
+from widgets.style.theme import STEP
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT = Qt.MouseButton.LeftButton
@@ -182,6 +185,41 @@ def test_a_line_keeps_its_experiment_beside_name_and_note(table):
         pictures.append(table.grab().toImage())
 
     assert pictures[0] != pictures[1] != pictures[2] != pictures[0]
+
+
+def test_a_prediction_is_three_lines_of_which_none_is_cut_in_a_small_window(qtbot, table, look):
+    table.show_runs([run(1)])
+    before = table.rowHeight(0)
+    table.resize(766, 500)  # what a window of 1280 pixels leaves it
+    told = dataclasses.replace(
+        SURPRISE, said="said after 1 s: four at once", was="was more than twice as long",
+        miss="by up to 18 times",
+    )  # fmt: skip
+    table.show_runs([run(number, prediction=told) for number in range(12)])
+    qtbot.waitUntil(table.verticalScrollBar().isVisible)
+
+    cell = table.visualRect(table.runs.index(0, Column.PREDICTION))
+    metrics = QFontMetrics(look.theme.font("note"))
+    icon = ICON + STEP
+    widths = [metrics.horizontalAdvance(each) for each in (told.said, told.was)]
+    widths.append(icon + metrics.horizontalAdvance(f"surprise · {told.miss}"))
+    assert not table.isColumnHidden(Column.PREDICTION)
+    assert max(widths) <= cell.width() - 2 * MARGIN
+    assert cell.height() >= 3 * metrics.height() > before - 3 * STEP
+    table.show_runs([run(1)])
+    assert table.rowHeight(0) == before
+
+
+def test_by_how_much_a_guess_missed_is_said_and_what_counts(table):
+    missed = dataclasses.replace(SURPRISE, miss="45 times too low", counts="A hit is at most 10.")
+    table.show_runs([run(1, prediction=missed)])
+    index, role = table.runs.index(0, Column.PREDICTION), Qt.ItemDataRole.ToolTipRole
+
+    assert index.data() == "surprise · 45 times too low · said 2× · was 90×"
+    assert "A hit is at most 10." in index.data(role)
+    heading = table.runs.headerData(Column.PREDICTION, Qt.Orientation.Horizontal, role)
+    assert WORDS.say("runs.prediction_hint") in heading
+    assert "3 times" in heading
 
 
 @pytest.mark.parametrize("mode", ["dark", "light"])

@@ -16,6 +16,7 @@ from experiments.core.lesson_run import Guess
 from tests.app.recordings import burst
 from tests.app.window.runs.test_place import Runs
 from tests.app.window.stage import entries
+from widgets.runs.model import Column
 
 CERTAIN, FAIRLY, A_GUESS = 3, 2, 1
 
@@ -74,6 +75,28 @@ def test_the_list_says_what_was_predicted_and_what_it_was(runs):
     assert any(
         say("runs.guessed_sure", {"guess": "1000×", "sure": sure}) in text for text in runs.says()
     )
+
+
+def test_a_miss_has_its_unit_and_what_counts_as_a_hit_is_said(runs):
+    low, high, exact = guessed(runs, said(2.0, CERTAIN), said(1000.0), said(20.0))
+    listed = shown(runs.show())
+    say = runs.session.words.say
+
+    assert listed[low].prediction.miss == say("runs.too_low", {"times": "10"})
+    assert listed[high].prediction.miss == say("runs.too_high", {"times": "50"})
+    assert listed[exact].prediction.miss == ""
+    runs.table.select([low])
+    told = say("runs.it_was_off", {"right": "20×", "miss": say("runs.too_low", {"times": "10"})})
+    within = say("runs.hit_within", {"times": "10"})
+    assert any(f"{told} {within}" in text for text in runs.says())
+
+
+def test_a_prediction_has_its_column_in_a_small_window(runs):
+    guessed(runs, *[said(2.0, CERTAIN)] * 4)
+    shown(runs.show())
+    runs.place.resize(1280 - 87, 684)  # a window of 1280 x 720, without its rail and status
+
+    assert not runs.table.isColumnHidden(Column.PREDICTION)
 
 
 def test_a_run_that_cannot_tell_has_only_what_was_said(runs):
