@@ -33,6 +33,7 @@ class Include:
     data: bool = True  # all rows, so that Coreopsis opens the report again
     note: bool = False
     name: bool = False  # a name and tags of their own
+    class_names: bool = False  # that the files of a class came with
     names: bool = False  # folders, users, hosts and addresses
 
 

@@ -27,7 +27,7 @@ def reach(most: float) -> float:
 
 def around(low: float, high: float, scale: Scale) -> Range:
     """Return a range between round places that holds `low` and `high`, places of an axis."""
-    if scale == "linear" and (0.0 <= low < FROM_ZERO * high or low == high > 0.0):
+    if scale == "linear" and (0.0 <= low < FROM_ZERO * high or low == high >= 0.0):
         return 0.0, reach(high)
     if scale == "log10":
         step = math.log10(2.0)

@@ -149,6 +149,7 @@ class OptionsDrawing:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._options: Sequence[Option] = ()
+        self._told: Sequence[str] = ()  # beside the bars, as far as there is room for words
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Take the options."""
@@ -165,12 +166,19 @@ class OptionsDrawing:
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
         """Return a range that leaves room for the labels beside the bars."""
-        font = theme.font("note", weight=QFont.Weight.DemiBold)
-        widths = [text_size(self._beside(each), font).width() for each in self._options]
-        room = min((max(widths, default=0.0) + 4 * STEP) / size.width(), MOST_BESIDE)
+        room = self._label_px(theme, in_words=True) / size.width()
+        if room > MOST_BESIDE:
+            room = min(self._label_px(theme, in_words=False) / size.width(), MOST_BESIDE)
         most = max((each.count for each in self._options), default=0)
         high = reach(max(most, 1) / (1.0 - room))
         return Span((0.0, high), (-0.5, max(len(self._options), 1) - 0.5))
+
+    def _label_px(self, theme: Theme, *, in_words: bool) -> float:
+        """Take these labels for all bars; return how wide they are with the air around them."""
+        self._told = [self._beside(each, in_words=in_words) for each in self._options]
+        font = theme.font("note", weight=QFont.Weight.DemiBold)
+        widths = [text_size(told, font).width() for told in self._told]
+        return max(widths, default=0.0) + 4 * STEP
 
     def paint(self, sheet: Sheet) -> None:
         """Draw the bars, and beside each what it is."""
@@ -183,7 +191,7 @@ class OptionsDrawing:
             sheet.block(rect, sheet.colour(GUESSED), alpha)
             anchor = Anchor(QPointF(end + 2 * STEP, area.y_px(float(row))))
             word = sheet.colour(MEASURED if each.machines else GUESSED, word=True)
-            sheet.wish(self._beside(each), (anchor,), word, stays_in_row=True)
+            sheet.wish(self._told[row], (anchor,), word, stays_in_row=True)
 
     def tracks(self) -> Sequence[Track]:
         """Return a track for each answer."""
@@ -210,11 +218,11 @@ class OptionsDrawing:
         """Return every answer."""
         return " ".join(f"{self.read(row, 0)}." for row in range(len(self._options)))
 
-    def _beside(self, each: Option) -> str:
-        """Return the label beside a bar."""
+    def _beside(self, each: Option, *, in_words: bool) -> str:
+        """Return the label beside a bar; the count and the tick of a right answer always stand."""
         yours = self._terms.say("collage.you") if each.is_yours else ""
-        right = f"✓ {self._right(each)}" if each.machines else ""
-        return self._terms.joined(str(each.count), yours, right)
+        right = f"✓ {self._right(each)}" if in_words else "✓"
+        return self._terms.joined(str(each.count), yours, right if each.machines else "")
 
     def _right(self, each: Option) -> str:
         return counted(self._terms, "collage.right_on_one", "collage.right_on_many", each.machines)

@@ -25,7 +25,7 @@ from widgets.controls.choices import Segments
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.plots.readable import ReadablePlot
 from widgets.runs.collage_data import Shown
-from widgets.runs.collage_plots import cloud_plot, guesses_plot
+from widgets.runs.collage_plots import collage_plot
 from widgets.runs.page import centred
 from widgets.runs.takes_files import TakesFiles
 from widgets.style.look import Look
@@ -43,6 +43,7 @@ class CollagePage(TakesFiles):
     add_asked = Signal()
     again_asked = Signal()
     chosen = Signal(str)  # the id of another experiment in the files
+    report_wanted = Signal(object)  # Shown
     save_wanted = Signal(object, str)  # ReadablePlot, ".png" or ".svg"
 
     def __init__(self, look: Look, words: Words) -> None:
@@ -67,6 +68,12 @@ class CollagePage(TakesFiles):
         self.turn.triggered.connect(lambda _checked=False: self._turn())
         self.addAction(self.turn)
         self._turn_chip.clicked.connect(self.turn.trigger)
+        self.report_button = chip(say("collage.report"))
+        self.report = QAction(say("collage.sheet.title"), self, shortcut=QKeySequence("Ctrl+P"))
+        self.report.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.report.triggered.connect(lambda _checked=False: self.report_wanted.emit(self._shown))
+        self.addAction(self.report)
+        self.report_button.clicked.connect(self.report.trigger)
         self._reading = label("", "soft")
         self._chooser = QWidget()
         self._chooser_row = column()
@@ -83,7 +90,7 @@ class CollagePage(TakesFiles):
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._plots)
         self._body.addWidget(self.table)
-        chips = chip_row(self._turn_chip, self.again_button, self.add_button)
+        chips = chip_row(self._turn_chip, self.report_button, self.again_button, self.add_button)
         head = PlaceHead(way, self._title, chips)
         said = column(self._main, self._rest, space=STEP)
         page = column(head, self._chooser, self._reading, self._body, said, None, space=BELOW)
@@ -94,7 +101,7 @@ class CollagePage(TakesFiles):
 
     def own_actions(self) -> tuple[QAction, ...]:
         """Return the actions allowed now."""
-        return (self.turn,) if self.turn.isEnabled() else ()
+        return tuple(each for each in (self.turn, self.report) if each.isEnabled())
 
     # --- showing --------------------------------------------------------------------------------
 
@@ -144,11 +151,13 @@ class CollagePage(TakesFiles):
         self._reading.hide()
         self._body.setCurrentIndex(at)
         is_full = self._shown is not None
-        for each in (self._turn_chip, self.again_button, self.add_button, self._main):
+        chips = self._turn_chip, self.report_button, self.again_button, self.add_button
+        for each in (*chips, self._main):
             each.setVisible(is_full)
         self._main.setVisible(bool(self._main.text()))
         self._rest.setVisible(bool(self._rest.text()))
         self.turn.setEnabled(is_full)
+        self.report.setEnabled(is_full)
         self._turn_chip.setText(
             self._words.say("collage.plots" if at == TABLE else "collage.table")
         )
@@ -232,10 +241,9 @@ class CollagePage(TakesFiles):
             old.deleteLater()
         self.plots, self._panels = [], []
         given = shown.experiment, self._words, self._look
-        if shown.guesses:
-            self._add_plot(guesses_plot(shown.guesses, *given), shown)
-        if shown.cloud is not None:
-            self._add_plot(cloud_plot(shown.cloud, *given), shown)
+        for each in (shown.guesses, shown.cloud):
+            if each:
+                self._add_plot(collage_plot(each, *given), shown)
 
     def _add_plot(self, plot: ReadablePlot, shown: Shown) -> None:
         title = plot.scene.terms.title()

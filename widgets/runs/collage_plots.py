@@ -11,12 +11,13 @@ from PySide6.QtGui import QColor
 
 from experiments.core.declare import Experiment
 from experiments.core.units import show
-from experiments.core.views import Axis, Lines, Scale
+from experiments.core.views import Axis, Lines, Scale, View
 from experiments.core.words import Words
 from widgets.plots.drawing import AxisPlan, Beside, Drawing, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
-from widgets.plots.ranges import around
+from widgets.plots.ranges import around, reach
 from widgets.plots.readable import ReadablePlot
+from widgets.plots.scene import Scene
 from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import to_axis
@@ -36,6 +37,9 @@ DOT_ALPHA = 110
 DOT_PX, MINE_PX = 5.0, 7.0  # radius
 WIDE = 10.0  # times: from here on an axis is logarithmic
 AIR = 0.06  # of an axis, beyond the outermost machines
+FROM_ANYWHERE = ("celsius",)  # units whose 0 is no beginning
+
+Given = Numbers | Sequence[Option] | Cloud
 
 
 class CloudDrawing:
@@ -67,7 +71,8 @@ class CloudDrawing:
     def span(self, size: QSizeF, theme: Theme) -> Span:
         """Return the ranges of the machines, with some air around."""
         xs, ys = self._places()
-        return Span(_aired(xs, self._scales[0]), _aired(ys, self._scales[1]))
+        (x, y), (x_unit, y_unit) = self._scales, self._cloud.units
+        return Span(_aired(xs, x, x_unit), _aired(ys, y, y_unit))
 
     def paint(self, sheet: Sheet) -> None:
         """Draw the dots; this machine's stands above the others, with its name."""
@@ -123,43 +128,43 @@ class CloudDrawing:
         return [to_axis(p.x, x) for p in self._points], [to_axis(p.y, y) for p in self._points]
 
 
-def guesses_plot(
-    guesses: Numbers | Sequence[Option], experiment: Experiment[Any], words: Words, look: Look
+def collage_plot(
+    given: Given, experiment: Experiment[Any], words: Words, look: Look
 ) -> ReadablePlot:
-    """Return the plot of what was predicted."""
-    if isinstance(guesses, Numbers):
-        numbers = guesses
-        return _plot(
-            GUESSES, numbers.guesses, experiment, words, look,
-            lambda terms: NumbersDrawing(terms, numbers),
-        )  # fmt: skip
-    return _plot(GUESSES, guesses, experiment, words, look, OptionsDrawing)
-
-
-def cloud_plot(cloud: Cloud, experiment: Experiment[Any], words: Words, look: Look) -> ReadablePlot:
-    """Return the plot of the machines."""
-    return _plot(
-        MACHINES, cloud.points, experiment, words, look,
-        lambda terms: CloudDrawing(terms, cloud),
-    )  # fmt: skip
-
-
-def _plot(
-    key: str,
-    rows: Sequence[Any],
-    experiment: Experiment[Any],
-    words: Words,
-    look: Look,
-    drawing: Callable[[Terms], Drawing],
-) -> ReadablePlot:
-    # The view names the plot alone: what is drawn are no rows of a table.
-    view = Lines(
-        key=key.partition(".")[2], table=next(iter(experiment.tables)), x=Axis(""), y=Axis("")
-    )
-
-    plot = ReadablePlot(experiment, view, words, look, lambda _view, terms: drawing(terms))
+    """Return the plot of what was predicted, or of the machines."""
+    drawing, rows = _drawing(given)
+    plot = ReadablePlot(experiment, _view(given, experiment), words, look, drawing)
     plot.draw(rows, {})
     return plot
+
+
+def collage_scene(given: Given, experiment: Experiment[Any], words: Words) -> Scene:
+    """Return the same without a widget, for a document."""
+    drawing, rows = _drawing(given)
+    scene = Scene(experiment, _view(given, experiment), words, drawing)
+    scene.take(rows, {}, None)
+    return scene
+
+
+def title_of(given: Given, experiment: Experiment[Any], words: Words) -> str:
+    """Return the title of such a plot."""
+    return Terms(experiment, _view(given, experiment), words).title()
+
+
+def _view(given: Given, experiment: Experiment[Any]) -> Lines:
+    """Return a view that names the plot alone: what is drawn are no rows of a table."""
+    key = MACHINES if isinstance(given, Cloud) else GUESSES
+    table = next(iter(experiment.tables))
+    return Lines(key=key.partition(".")[2], table=table, x=Axis(""), y=Axis(""))
+
+
+def _drawing(given: Given) -> tuple[Callable[[View, Terms], Drawing], Sequence[Any]]:
+    """Return what draws it, and its rows."""
+    if isinstance(given, Cloud):
+        return lambda _view, terms: CloudDrawing(terms, given), given.points
+    if isinstance(given, Numbers):
+        return lambda _view, terms: NumbersDrawing(terms, given), given.guesses
+    return lambda _view, terms: OptionsDrawing(terms), given
 
 
 def _scale(values: Sequence[float]) -> Scale:
@@ -167,7 +172,11 @@ def _scale(values: Sequence[float]) -> Scale:
     return "log10" if low > 0 and high / low >= WIDE else "linear"
 
 
-def _aired(places: Sequence[float], scale: Scale) -> Range:
-    low, high = around(min(places, default=0.0), max(places, default=1.0), scale)
+def _aired(places: Sequence[float], scale: Scale, unit: str) -> Range:
+    least, most = min(places, default=0.0), max(places, default=1.0)
+    if scale == "linear" and least >= 0.0 and unit not in FROM_ANYWHERE:
+        low, high = 0.0, reach(most)  # no time, share or rate begins below nothing
+        return low, high + AIR * high
+    low, high = around(least, most, scale)
     air = AIR * (high - low)
-    return (low if low == 0.0 and scale == "linear" else low - air), high + air
+    return low - air, high + air

@@ -56,6 +56,11 @@ class Reporting(QObject):
         made = functools.cache(make)
         self._show(lambda _include: made(), {}, of="handout.sheet", suffixes=HANDOUT)
 
+    def open_collage(self, make: Report, *, has_names: bool) -> None:
+        """Show the collage of a class as a document."""
+        choices = {"class_names": False} if has_names else {}
+        self._show(make, choices, of="collage.sheet", suffixes=HANDOUT)
+
     def _show_run(self, source: Source) -> None:
         words = self._words
         self._show(
@@ -140,4 +145,4 @@ def choices_of(source: Source) -> dict[str, bool]:
         "name": bool(notes.name or notes.tags),
         "names": source.has_names,
     }
-    return {name: usual[name] for name in INCLUDED if there[name]}
+    return {name: usual[name] for name in INCLUDED if there.get(name)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -18,6 +19,9 @@ from experiments.core.problems import Problem
 from experiments.core.units import show, unit_of
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point, Shown
 from widgets.runs.collage_page import CollagePage
+
+if TYPE_CHECKING:
+    from app.window.core.reporting import Reporting
 
 MOST_FILES = 1000  # LIMIT: of a folder that holds more, the rest is not read
 
@@ -34,6 +38,8 @@ class Collages(QObject):
         self._asked = 0  # counts readings: only the newest is shown
         self.page = CollagePage(session.look, session.words)
         self._saving = Saving(session, self.page)
+        self._reporting: Reporting | None = None
+        self.page.report_wanted.connect(self._report)
         self.page.add_asked.connect(self._choose_more)
         self.page.again_asked.connect(lambda: self.show([]))
         self.page.chosen.connect(self._choose)
@@ -74,6 +80,19 @@ class Collages(QObject):
             session.troubled.emit(problem)
 
         session.background.do_soon(work, then, fail)
+
+    def _report(self, shown: Shown) -> None:
+        """Show what a document of the collage would tell, and offer to write it."""
+        from app.window.core.reporting import Reporting  # with all that writes reports
+        from app.window.runs.collage_report import collage_report
+
+        if self._reporting is None:
+            self._reporting = Reporting(self._session, self.page)
+        words = self._session.words
+        has_names = any(row[0] for row in shown.rows)
+        self._reporting.open_collage(
+            lambda include: collage_report(shown, words, include), has_names=has_names
+        )
 
     def _choose_more(self) -> None:
         if paths := choose_files(self.page, self._session):

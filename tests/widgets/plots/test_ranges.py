@@ -32,6 +32,10 @@ def test_a_linear_axis_begins_at_zero_where_that_costs_little():
     assert around(90.0, 100.0, "linear") == pytest.approx((90.0, 100.0))
 
 
+def test_an_axis_of_nothing_but_zeros_does_not_go_below_them():
+    assert around(0.0, 0.0, "linear") == (0.0, 1.0)
+
+
 @given(st.floats(-9, 12), st.floats(0, 9), st.sampled_from(["linear", "log2", "log10"]))
 def test_a_range_holds_what_it_is_around(low, length, scale):
     found = around(low, low + length, scale)

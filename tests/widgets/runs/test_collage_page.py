@@ -222,3 +222,67 @@ def test_every_label_has_its_place_at_any_size(page, guesses, size):
         assert plot.painted().labels
         for label in plot.painted().labels:
             assert plot.rect().contains(label.rect.toAlignedRect())
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.45, 1.6])
+def test_count_and_tick_of_each_answer_stay_in_a_small_window(qtbot, zoom):
+    page = CollagePage(worn("dark", zoom), WORDS)
+    qtbot.addWidget(page)
+    texts = ("blocks, one stretch of rows for each worker", "dealt in turn, like cards",
+             "handed out, one row to whoever is free", "none, all end about together")  # fmt: skip
+    votes = zip(texts, (21, 6, 0, 3), (15, 4, 0, 3), strict=True)
+    options = [
+        Option(text=text, count=count, machines=machines, is_yours=count == 21)
+        for text, count, machines in votes
+    ]
+    page.show_collage(shown(options, experiment=THREADS), ())
+    page.resize(1280 - 87, 684)  # a window of 1280 x 720, without its rail and status
+    with qtbot.waitExposed(page):
+        page.show()
+
+    plot = page.plots[0]
+    found = {label.text.partition(" ")[0]: label for label in plot.painted().labels}
+    for each in options:
+        label = found[str(each.count)]
+        assert ("✓" in label.text) is bool(each.machines)
+        assert (WORDS.say("collage.you") in label.text) is each.is_yours
+        assert plot.rect().contains(label.rect.toAlignedRect())
+        assert not label.is_over
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [((0.0, 0.0, 0.0), "fraction"), ((0.6, 0.7, 0.9), "fraction"), ((0.15, 0.31, 0.3), "s")],
+)
+def test_axes_begin_where_values_can_begin(page, values, unit):
+    points = [Point(x=each, y=each, said="", is_here=False) for each in values]
+    cloud = Cloud(points=points, titles=("across", "up"), units=(unit, unit))
+    page.show_collage(shown((), cloud), ())
+    (plot,) = page.plots
+
+    sight = plot.painted().area.sight
+    for low, high in (sight.x, sight.y):
+        assert low == 0.0
+        assert high > max(values)
+
+
+def test_a_temperature_begins_where_the_machines_are(page):
+    points = [Point(x=each, y=each, said="", is_here=False) for each in (60.0, 70.0)]
+    cloud = Cloud(points=points, titles=("across", "up"), units=("celsius", "celsius"))
+    page.show_collage(shown((), cloud), ())
+
+    assert page.plots[0].painted().area.sight.x[0] > 50.0
+
+
+def test_a_report_is_asked_for_by_mouse_and_keys(qtbot, page):
+    for ask in (
+        lambda: qtbot.mouseClick(page.report_button, Qt.MouseButton.LeftButton),
+        lambda: qtbot.keyClick(page.plots[0], Key.Key_P, CTRL),
+    ):
+        page.show_collage(shown(), ())
+        with qtbot.waitSignal(page.report_wanted) as wanted:
+            ask()
+        assert wanted.args[0].count == "3 results"
+    page.show_nothing()
+    assert not page.report_button.isVisible()
+    assert page.report not in page.own_actions()

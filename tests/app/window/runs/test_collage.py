@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QRadioButton
 
 from app.runs.run_notes import RunNotes
 from app.runs.told import Told, retold, told_in
+from app.window.core.reporting import HANDOUT
 from app.window.core.target import RUNS, Target
 from app.window.runs.place import RunsPlace
 from experiments.core.lesson_run import Guess
@@ -21,6 +22,7 @@ from tests.app.window.whole import Whole
 from tests.experiments.machines import machine
 from widgets.runs.import_look import ImportLook
 from widgets.sheets.question import Question
+from widgets.sheets.report_sheet import ReportSheet
 
 LEFT = Qt.MouseButton.LeftButton
 GUESS = Guess(kind="magnitude", at=(2.0,))
@@ -239,6 +241,48 @@ def test_a_plot_is_saved_as_a_picture(runs, tmp_path, monkeypatch):
     )
     page.plots[0].save_wanted.emit(".svg")
     assert target.read_text().count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("html", b"<!"), ("pdf", b"%PDF"), ("markdown", b"# ")]
+)
+def test_the_page_is_written_as_a_document_with_names_only_if_wanted(
+    runs, tmp_path, monkeypatch, kind, begins
+):
+    runs.show()
+    page = collage(runs, write(tmp_path, 1, name="Ana Conda"), write(tmp_path, 2))
+    target = tmp_path / f"out{HANDOUT[kind]}"
+    monkeypatch.setattr(
+        "app.window.core.saving.QFileDialog.getSaveFileName", lambda *_: (str(target), "")
+    )
+
+    def sheet():
+        page.report.trigger()
+        settle(lambda: any(each.isVisible() for each in runs.place.findChildren(ReportSheet)))
+        found = [each for each in runs.place.findChildren(ReportSheet) if each.isVisible()][-1]
+        found.kinds.buttons[kind].click()
+        settle(found.save.isEnabled)
+        return found
+
+    opened = sheet()
+    say = runs.session.words.say
+    told = opened.text.toPlainText()
+    assert say("burst-random.question") in told
+    assert "Ana Conda" not in told
+    opened.checks["class_names"].click()
+    settle(opened.save.isEnabled)
+    assert "Ana Conda" in opened.text.toPlainText()
+    opened.save.click()
+    settle(target.exists)
+    written = target.read_bytes()
+    assert written.startswith(begins)
+    if kind == "html":
+        text = written.decode()
+        assert "Ana Conda" in text
+        assert say("views.collage_guesses") in text
+        assert text.count("<svg") >= 2
+        assert say("collage.low", {"of_them": 2, "count": 2, "times": "10"}) in text
+        assert "src=" not in text
 
 
 # --- what an export tells -----------------------------------------------------------------------
