@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments.core import marks
+from experiments.core.disturbed import loss_of
 from experiments.core.views import Axis, Lines, along
 from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
@@ -43,12 +44,24 @@ class _Line:
     disturbed_ys: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """The point that was measured last over a ghost, in places on the axes."""
+
+    x: float
+    y: float
+    colour: int
+    is_disturbed: bool
+    said: str  # its value
+
+
 class LinesDrawing:
     """Lines with direct labels; another run's lines are dashed."""
 
     def __init__(self, view: Lines, terms: Terms) -> None:
         self._view, self._terms = view, terms
         self._lines: tuple[_Line, ...] = ()
+        self._newest: _Newest | None = None
         self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._left_out = 0  # repeats that do not fit on a logarithmic axis
         self._along = along(view, terms.experiment.views)
@@ -68,6 +81,7 @@ class LinesDrawing:
             for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
             for line in found
         )
+        self._newest = self._last_of(rows) if is_ghost else None
         every = [*rows, *beside.rows] if beside else rows
         others = [other for other in self._along if other is not self._view]
         elsewhere = {x for other in others for x in _xs(other, every)}
@@ -83,6 +97,8 @@ class LinesDrawing:
         Disturbed samples set it only where there are no others.
         """
         dots = [(line.dot_xs, line.dot_ys) for line in self._lines if len(line.dot_xs)]
+        if self._newest is not None:
+            dots.append((np.array([self._newest.x]), np.array([self._newest.y])))
         lost = ((line.disturbed_xs, line.disturbed_ys) for line in self._lines)
         dots = dots or [pair for pair in lost if pair[0].size]
         xs, ys = [x for x, _ in dots], [y for _, y in dots]
@@ -130,6 +146,8 @@ class LinesDrawing:
                 hollow = line.is_second
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
             sheet.dots(line.disturbed_xs, line.disturbed_ys, colour, is_hollow=True)
+        if self._newest is not None:
+            _paint_newest(sheet, self._newest)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
         are_few = len(self._lines) <= FEW
@@ -144,7 +162,9 @@ class LinesDrawing:
                 word = sheet.colour(line.colour, word=True)
                 owner = Owner(courses, number, list(along.values())[::2])
                 anchors = _anchors(along, away)
-                sheet.wish(line.label, anchors, word, font=font, must=are_few, owner=owner)
+                # Beside a newest point the number counts; a name that finds no room stays away.
+                must = are_few and (self._newest is None or line.is_second)
+                sheet.wish(line.label, anchors, word, font=font, must=must, owner=owner)
 
     def tracks(self) -> Sequence[Track]:
         """Return the points of each line."""
@@ -192,6 +212,28 @@ class LinesDrawing:
         }
         return terms.say("plot.line", values)
 
+    def _last_of(self, rows: Sequence[Any]) -> _Newest | None:
+        """Return the point of the last row, as high as its line, else as it was measured."""
+        view = self._view
+        shown = marks.shown(view, placed(rows[-1:], view.x, view.y))
+        if not shown:
+            return None
+        series = str(getattr(shown[-1], view.series)) if view.series else ""
+        value = getattr(shown[-1], view.y.column)
+        x, y = (
+            to_axis(getattr(shown[-1], view.x.column), view.x.scale),
+            to_axis(value, view.y.scale),
+        )
+        for line in self._lines:
+            if line.series == series and not line.is_second and (line.xs == x).any():
+                y = float(line.ys[line.xs == x][0])
+        said = self._terms.show(from_axis(y, view.y.scale), view.y.column)
+        is_disturbed = bool(loss_of(shown[-1]))
+        if is_disturbed:
+            said = self._terms.say("plot.point_disturbed", {"value": said})
+        colours = marks.colours(view, [*(line.series for line in self._lines), series])
+        return _Newest(x, y, colours[series], is_disturbed, said)
+
     def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
         found = placed(rows, self._view.x, self._view.y)
         self._left_out += len(rows) - len(found)
@@ -238,6 +280,26 @@ class LinesDrawing:
             if of.scale != "linear" or abs(place) <= FAR * max(abs(low), abs(high)):
                 low, high = min(low, place), max(high, place)
         return low, high
+
+
+def _paint_newest(sheet: Sheet, newest: _Newest) -> None:
+    """Draw a ring around the newest point, and its value close by."""
+    at, colour = sheet.area.point(newest.x, newest.y), sheet.colour(newest.colour)
+    sheet.ring(at, colour)
+    if not newest.is_disturbed:
+        sheet.dots(np.array([newest.x]), np.array([newest.y]), colour, alpha=255)
+    font = sheet.theme.font("note", weight=QFont.Weight.DemiBold)
+    reach = 2 * STEP * sheet.theme.zoom
+    sheet.occupied.take_rect(QRectF(at.x() - reach, at.y() - reach, 2 * reach, 2 * reach))
+    away = 1.0 + reach / QFontMetricsF(font).height()
+    above, below = (at + QPointF(0.0, down * reach) for down in (-1.0, 1.0))
+    anchors = [
+        *(Anchor(above, left, 1.0) for left in (0.5, 0.0, 1.0)),
+        *(Anchor(below, left, 0.0) for left in (0.5, 0.0, 1.0)),
+        *_anchors({0.0: at}, away),
+    ]
+    word = sheet.colour(newest.colour, word=True)
+    sheet.wish(newest.said, anchors, word, font=font, stays_close=True)
 
 
 def _xs(view: Lines, rows: Sequence[Any]) -> set[float]:

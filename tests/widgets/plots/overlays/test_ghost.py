@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 
 import pytest
 
+from experiments.core.disturbed import Loss, mark
+from experiments.core.units import show
+from experiments.memory.cache_ladder.experiment import Step
 from tests.gallery import plot_samples as samples
 from tests.widgets.plots.overlays.kinds import (
     BARS,
@@ -19,7 +23,7 @@ from tests.widgets.plots.overlays.kinds import (
     pixel,
     shown,
 )
-from tests.widgets.plots.plots import TABLES, colours, look, plotted, texts
+from tests.widgets.plots.plots import ENGLISH, TABLES, colours, look, plotted, texts
 from widgets.plots.drawing import GHOST, Beside
 from widgets.style import theme as themes
 
@@ -154,3 +158,52 @@ def test_a_ghost_stays_while_rows_come(qtbot):
         plot.draw(rows[:count], {})
         assert BEFORE in plot.summary()
         assert plot.painted().full == whole
+
+
+def points(*measured):
+    """Return single points of cache-ladder: bytes, and seconds of a read."""
+    return [
+        Step(size_bytes=size, order="random", repeat=repeat, latency_s=seconds)
+        for repeat, (size, seconds) in enumerate(measured)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "zoom"), [((760, 330), 1.0), ((760, 330), 1.6), ((640, 180), 1.0)]
+)
+def test_the_newest_point_over_a_ghost_shows_its_number_beside_the_lines(qtbot, zoom, size):
+    plot = plotted(qtbot, *VIEWS["lines"], rows=[], values={}, wears=look("dark", zoom), size=size)
+    plot.ghost(rows_of("lines"), BEFORE)
+    moves = [(2**k, 1.3e-9 if k < 15 else 150e-9) for k in (13, 14, 24, 26, 20)]
+    for count in range(1, len(moves) + 1):
+        plot.draw(points(*moves[:count]), {})
+        painted = plot.painted()
+        told = show(moves[count - 1][1], "s")
+        (label,) = [each for each in painted.labels if each.text == told]
+
+        newest = painted.area.point(math.log2(moves[count - 1][0]), math.log10(moves[count - 1][1]))
+        rect = label.rect
+        down = max(rect.top() - newest.y(), newest.y() - rect.bottom(), 0.0)
+        right = max(rect.left() - newest.x(), newest.x() - rect.right(), 0.0)
+        assert 0 < math.hypot(right, down) < 2 * rect.height()
+        (line,) = [each for each in plot.scene.tracks() if each.colour != GHOST]
+        for x, y in zip(line.xs, line.ys, strict=True):
+            at = painted.area.point(x, y)
+            assert not [each.text for each in painted.labels if each.rect.contains(at)]
+
+
+def test_a_newest_point_that_was_disturbed_says_so_and_is_seen(qtbot):
+    plot = plotted(qtbot, *VIEWS["lines"], rows=[], values={})
+    plot.ghost(rows_of("lines"), BEFORE)
+    (point,) = points((2**20, 15e-9))
+    before = shown(plot)
+    plot.draw([mark(point, Loss(0.5, 3))], {})
+
+    assert ENGLISH.say("plot.point_disturbed", {"value": "15.0 ns"}) in texts(plot)
+    assert shown(plot) != before
+
+
+def test_without_a_ghost_no_point_is_the_newest(qtbot):
+    plot = plotted(qtbot, *VIEWS["lines"], rows=points((2**20, 15e-9)), values={})
+
+    assert "15.0 ns" not in texts(plot)
