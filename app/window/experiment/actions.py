@@ -124,7 +124,8 @@ class ExperimentActions(QObject):
         _allow(self.replay, has_end and model.path is not None)
         way_back = "page.latest_run" if model.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
-        _allow(self.live, state is State.PLAYING or (has_end and is_opened))
+        has_own = is_opened and not model.is_stand_in  # else it would be shown again
+        _allow(self.live, state is State.PLAYING or (has_end and has_own))
         instead = has_end and model.is_disturbed and not is_opened
         self.recording.setText(say("page.quiet_run" if instead else "page.show_recording"))
         _allow(self.recording, model.recording is not None and (loaded is None or instead))

@@ -54,6 +54,7 @@ class PageModel(QObject):
         self.experiment: Experiment[Any] | None = None
         self.loaded: LoadedRun | None = None
         self._before: LoadedRun | None = None  # was shown when the run began
+        self._stand_in: LoadedRun | None = None  # came along, and was shown for want of a run
         self.player: Player | None = None
         self.is_reading = self._is_starting = False  # a file, a run
         self._moved_in: State | None = None  # the state at the last rows
@@ -61,7 +62,7 @@ class PageModel(QObject):
         self.activity = Activity(session.words)
         self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
         self._look_from_s = 0.0  # looking again before that would take more than LOOK_SHARE
-        session.entries_changed.connect(self.changed)
+        session.entries_changed.connect(self._take_entries)
         session.machine_changed.connect(self._find_last)
         session.runs_changed.connect(self._take_runs)
         if session.is_awake:
@@ -125,6 +126,12 @@ class PageModel(QObject):
     def needs_nothing(self) -> bool:
         """Does this machine, as far as it is known, lack nothing for the experiment?"""
         return self.entry is None or self.entry.need is None
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Is the recording that comes along shown, because it cannot be measured here?"""
+        loaded = self.loaded
+        return loaded is not None and loaded is self._stand_in and not self.needs_nothing
 
     @property
     def can_run(self) -> bool:
@@ -331,6 +338,13 @@ class PageModel(QObject):
         if is_shown:
             self.ended.emit()
 
+    def _take_entries(self) -> None:
+        """Refresh: what the machine lacks is known now, or has changed."""
+        if self.loaded is not None and self.loaded is self._stand_in and self.needs_nothing:
+            self.show_own()
+        self._find_last()
+        self.changed.emit()
+
     def _take_runs(self) -> None:
         """Refresh: the shown run may have a file now."""
         self._find_last()
@@ -344,6 +358,8 @@ class PageModel(QObject):
         last = self._last_of(self.experiment.id)
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
+        elif not self.needs_nothing and self.recording is not None:
+            self._read(self.recording, self._take_stand_in, is_opened=True)
 
     def _read(self, path: Path, then: Callable[[Result], None], *, is_opened: bool) -> None:
         """Read a file in the background; `then` gets only the newest one."""
@@ -358,6 +374,11 @@ class PageModel(QObject):
 
     def _take_last(self, loaded: Result) -> None:
         if isinstance(loaded, LoadedRun):  # a damaged file is not missed here
+            self._show(loaded)
+
+    def _take_stand_in(self, loaded: Result) -> None:
+        if isinstance(loaded, LoadedRun) and not self.needs_nothing:
+            self._stand_in = loaded
             self._show(loaded)
 
     def _take_opened(self, loaded: Result) -> None:

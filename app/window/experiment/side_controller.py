@@ -147,7 +147,8 @@ class SideController(QObject):
     def show_status(self) -> None:
         """Refresh the status."""
         self.column.state.show_state(**asdict(self._status()))
-        entry, is_kept_away = self._model.entry, self._model.state is State.CANNOT
+        entry = self._model.entry
+        is_kept_away = self._model.state is State.CANNOT or self._model.is_stand_in
         lacks_gpu = entry is not None and entry.need in (Need.GPU, Need.TWO_GPUS)
         self.doctor_button.setVisible(is_kept_away and lacks_gpu)
 
@@ -209,6 +210,10 @@ class SideController(QObject):
             return playing(words, loaded, model.activity.text, self._name(loaded), left_out_s)
         names = (model.comparing.letter(loaded), self._name(loaded))
         told = after(words, loaded, self._model.report(), self._changed(loaded), names)
+        if model.is_stand_in and entry is not None:
+            reason = words.say(f"problems.needs_{entry.need}")
+            reason = words.say("page.stands_in", {"reason": reason})
+            told = replace(told, detail="\n".join(filter(None, (reason, told.detail))))
         if note := self._note(loaded):
             detail = "\n".join(filter(None, (told.detail, words.say("page.note", {"note": note}))))
             told = replace(told, detail=detail)

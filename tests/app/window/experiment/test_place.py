@@ -39,13 +39,14 @@ from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
-from tests.app.window.stage import events, live_s
+from tests.app.window.stage import events, live_s, settle
 from widgets.controls.fold import Fold
 from widgets.controls.links import LinkLabel
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.machine_strip import Tile
 from widgets.frame.tab_order import go_on
+from widgets.plots.plot import Plot
 from widgets.style import theme as themes
 
 ENGLISH = words.load("en")
@@ -725,6 +726,49 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
     assert "Show a recording" not in said(stage)
     button(stage, "Back to this machine").click()
     assert button(stage, "Show a recording").isEnabled()
+
+
+NOT_ANYWHERE = [
+    each.id
+    for each in Catalogue()
+    if {Need.GPU, Need.TWO_GPUS, Need.NUMA, Need.SMT, Need.CORE_PAIR} & {*each.needs}
+]
+
+
+@pytest.mark.parametrize("name", NOT_ANYWHERE)
+def test_what_cannot_run_here_shows_its_recording_or_says_what_it_would_do(qtbot, stage, name):
+    entry = stage.session.entries[name]
+    need = entry.experiment.needs[-1]
+    stage.use_entries({name: dataclasses.replace(entry, need=need)})
+    stage.page.open(name)
+
+    assert stage.page.model.state is not State.READY
+    reason = ENGLISH.say(f"problems.needs_{need}")
+    if Catalogue().recording(name) is None:
+        settle(lambda: ENGLISH.say("page.no_recording") in said(stage))
+        assert reason in said(stage)
+        assert ENGLISH.say(f"{name}.method") in said(stage)
+        assert not any(plot.isVisible() for plot in stage.page.findChildren(Plot))
+        return
+    qtbot.waitUntil(lambda: stage.page.model.run_state is not None)
+    drawn(qtbot, stage)
+    assert "RECORDED" in said(stage)
+    assert ENGLISH.say("page.stands_in", {"reason": reason}) in said(stage)
+    assert (ENGLISH.say("doctor.page.why") in said(stage)) is (need in (Need.GPU, Need.TWO_GPUS))
+    assert "Back to this machine" not in said(stage)  # it would be shown again
+    assert not stage.do.run.isEnabled()
+    assert any(plot.isVisible() and not plot.painted().is_empty for plot in stage.plots)
+
+
+def test_a_recording_stands_in_for_no_run_of_this_machine(qtbot, stage):
+    stage.keep(burst())
+    entry = stage.session.entries["burst-random"]
+    stage.use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMBA)})
+    stage.page.open("burst-random")
+    qtbot.waitUntil(lambda: stage.page.model.run_state is not None)
+
+    assert stage.page.model.path.parent == stage.folder / "data" / "runs"
+    assert "RECORDED" not in said(stage)
 
 
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
