@@ -66,7 +66,7 @@ from widgets.style.theme import STEP
 Make = Callable[[Look, Words], QWidget]
 Size = tuple[int, int]
 
-QUESTION = "Reading in a row or all over: does the order matter?"
+QUESTION = "Reading in order or shuffled: does the order matter?"
 SKETCH = SketchGuess((2.0**12, 2.0**16, 2.0**20, 2.0**24, 2.0**28), (1e-9, 1e-9, 2e-9, 6e-9, 2e-8))
 SHEET, LIVE = (1280, 720), (1360, 860)
 
@@ -191,8 +191,8 @@ def puzzle(look: Look, words: Words) -> QWidget:
 def comparison(look: Look, words: Words) -> QWidget:
     table = ComparisonTable(look, words)
     rows = (
-        ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
-        ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
+        ComparedRow("in order, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
+        ComparedRow("shuffled, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
         ComparedRow("reads under way at once", "9.81", "4.02", "0.410×", "lower"),
         ComparedRow("chained, per element", "118 ns", "131 ns", "1.11×", "unclear"),
         ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
@@ -342,9 +342,9 @@ def run_details(look: Look, words: Words) -> QWidget:
             question=QUESTION,
             when="today 14:03 · full",
             said=Said("Before the BIOS update", "Window open", ("office",)),
-            finding="Random order makes it 20× as long.",
+            finding="Shuffled reads take 20× as long.",
             ending=words.say("runs.stopped"),
-            values=(("random over in a row", "20×"), ("chained over in a row", "400×")),
+            values=(("shuffled over in order", "20×"), ("chained over in order", "400×")),
             facts=(("Rounds", "5"), ("Machine", "AMD EPYC 7B13")),
         )
     )
@@ -366,7 +366,7 @@ def side_by_side(look: Look, words: Words) -> QWidget:
     window, count = _window((1200, 700)), 5
     values = [
         BesideRow(name, [f"{(row + 2) * (run + 1)} ns" for run in range(count)])
-        for row, name in enumerate(("in a row", "random", "chained"))
+        for row, name in enumerate(("in order", "shuffled", "chained"))
     ]
     beside = RunsBeside(
         question=QUESTION,

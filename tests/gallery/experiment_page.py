@@ -55,7 +55,7 @@ def experiment_page(look: Look, words: Words) -> QWidget:
     further = Further(
         setting_text="Use huge pages: which step moves?",
         setting={"huge_pages": True},
-        experiment_text="In order or at random: what fetching ahead hides.",
+        experiment_text="In order or shuffled: what fetching ahead hides.",
         experiment="burst-random",
     )
     limits = ["A virtual machine: its host may move the cores."]

@@ -13,7 +13,7 @@ from tests.story.screen import PATIENCE_S, Program, opened
 
 QUESTION, PLOT = (
     "How far away is a byte?",
-    "Time of one dependent read, in pages of 4 KiB and of 2 MiB",
+    "Time of one chained read, in pages of 4 KiB and of 2 MiB",
 )
 
 

@@ -4,7 +4,9 @@ from app.lecture.course import MOST_HANDS, Course, Hint, Step, Turn, Votes
 
 
 def course(*turns):
-    return Course(turns or [Turn(options=4, arms=("in a row", "threads", "processes")), Turn()])
+    return Course(
+        turns or [Turn(options=4, arms=("one after another", "threads", "processes")), Turn()]
+    )
 
 
 def steps(lecture, count):

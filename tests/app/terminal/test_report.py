@@ -66,7 +66,7 @@ def test_a_value_of_another_python_is_named_after_ours():
 
     assert label(ENGLISH, gil_threads, "threads_python_3_14t_s") == "in threads, Python 3.14t"
     assert label(ENGLISH, gil_threads, "serial_python_3_13_0_s") == (
-        "all jobs in a row, Python 3.13.0"
+        "all jobs one after another, Python 3.13.0"
     )
 
 

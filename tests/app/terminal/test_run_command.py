@@ -153,7 +153,7 @@ def test_other_pythons_are_measured_when_asked_for_and_no_process_is_left(coreop
     assert {"processes", "threads", "released_threads"} <= methods
     assert {row["python"] for row in rows} >= set(others)
     for name in others:
-        assert f"all jobs in a row, Python {name}" in said.out
+        assert f"all jobs one after another, Python {name}" in said.out
 
 
 # --- stopping -----------------------------------------------------------------------------------

@@ -141,7 +141,10 @@ def test_what_is_shown_is_the_number_to_three_digits(value):
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("took 105 ms, and 48.2 ms in a row", "took 105_ms, and 48.2_ms in a row"),
+        (
+            "took 105 ms, and 48.2 ms one after another",
+            "took 105_ms, and 48.2_ms one after another",
+        ),
         ("17.8 GB/s of 20 GB/s", "17.8_GB/|s of 20_GB/|s"),
         ("733 M/s, 12 /s, 5 GFLOP/s/core", "733_M/|s, 12_/|s, 5 GFLOP/|s/core"),
         ("/sys and/so on", "/sys and/so on"),

@@ -55,7 +55,7 @@ def lines() -> Iterator[Line]:
                 yield Line("reads against C", "threads cannot be pinned here")
                 return
             for name, size in _sizes(machine):
-                what = f"{name}, one dependent read ({show(size, 'bytes')})"
+                what = f"{name}, one chained read ({show(size, 'bytes')})"
                 yield _compare(
                     f"{what}, 4 KiB pages", [str(program), "chain", str(size), str(thread)],
                     lambda turn, size=size: _steps(size, bench, turn),  # type: ignore[misc]
@@ -68,7 +68,7 @@ def lines() -> Iterator[Line]:
                 ("row", burst_random._read_in_a_row, BANDWIDTH),
                 ("random", burst_random._read_at_random, LATENCY),
             ):
-                what = f"{'in a row' if kind == 'row' else 'at random'}, per element (256 MiB)"
+                what = f"{'in order' if kind == 'row' else 'shuffled'}, per element (256 MiB)"
                 yield _compare(
                     what, [str(program), kind, str(LARGE), str(thread)],
                     lambda turn, read=read: _reads(read, bench, turn),  # type: ignore[misc]
@@ -90,7 +90,7 @@ def _on_huge_pages(program: str, thread: int, bench: Bench) -> Iterator[Line]:
         yield Line("reads through 2 MiB pages", "the system gives no huge pages")
         return
     yield _compare(
-        f"memory, one dependent read ({show(LARGE, 'bytes')}), 2 MiB pages",
+        f"memory, one chained read ({show(LARGE, 'bytes')}), 2 MiB pages",
         [program, "chain", str(LARGE), str(thread)],
         lambda turn: _steps(LARGE, bench, turn, huge=True),
         budget=HUGE_LATENCY,

@@ -27,8 +27,8 @@ FILE_BYTES = 512 * MIB
 SAMPLE_S, TURNS = 1.0, 11  # fio takes whole seconds
 ARMS = {
     "in order, 1 MiB": (MIB, 1, False, (0.95, 1.05)),
-    "at random, 4 KiB": (4 * KIB, 1, True, (0.90, 1.10)),
-    f"at random, 4 KiB, {DEPTH} at a time": (4 * KIB, DEPTH, True, (0.90, 1.10)),
+    "shuffled, 4 KiB": (4 * KIB, 1, True, (0.90, 1.10)),
+    f"shuffled, 4 KiB, {DEPTH} at a time": (4 * KIB, DEPTH, True, (0.90, 1.10)),
 }
 
 

@@ -11,7 +11,7 @@ FOUND = Comparison(
     b="12 March · AMD EPYC",
     cautions=["The runs differ in Rounds (3 and 5)."],
     rows=(
-        ComparedRow("in a row", "0.3 ns", "0.31 ns", "1.03×", "same", about="The median read."),
+        ComparedRow("in order", "0.3 ns", "0.31 ns", "1.03×", "same", about="The median read."),
         ComparedRow("random", "6 ns", "12 ns", "2×", "higher"),
         ComparedRow("reads under way at once", "9.8", "4", "0.41×", "lower"),
         ComparedRow("chained", "120 ns", "90 ns", "0.75×", "too_few"),
@@ -41,7 +41,7 @@ def test_it_shows_both_runs_every_value_and_what_is_to_be_said(table):
     told = labels(table)
     for text in (
         FOUND.a, "solid in the plots", FOUND.b, "dashed, ringed or paler in the plots",
-        *FOUND.cautions, "in a row", "0.3 ns", "0.31 ns", "1.03×",
+        *FOUND.cautions, "in order", "0.3 ns", "0.31 ns", "1.03×",
         "<b>Python 3.13</b>", *FOUND.footnotes,
     ):  # fmt: skip
         assert text in told
@@ -87,7 +87,7 @@ def test_in_a_narrow_column_no_line_is_kept_for_a_verdict_that_is_not_there(qtbo
 
 def test_what_a_value_is_stands_where_one_points(table):
     told = labels(table)
-    assert "The median read." in told["in a row"].toolTip()
+    assert "The median read." in told["in order"].toolTip()
     assert told["random"].toolTip() == ""
 
 

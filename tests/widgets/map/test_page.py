@@ -539,7 +539,7 @@ def test_a_missing_fact_says_why_and_how(page):
 
 
 def test_a_long_link_goes_on_in_the_next_line(qtbot, look):
-    link = WrappedLink("Reading in a row or all over: does the order matter here & there?")
+    link = WrappedLink("Reading in order or shuffled: does the order matter here & there?")
     qtbot.addWidget(link)
     link.resize(160, 100)
     link.show()

@@ -144,7 +144,7 @@ def test_two_limits_at_nearly_the_same_place_are_both_named(qtbot):
     plot = plotted(qtbot, *BARS, values={"serial_s": 0.4, "perfect_s": 0.402})
 
     rects = {label.text: label.rect for label in plot.painted().labels}
-    assert not rects["perfect"].intersects(rects["all jobs in a row"])
+    assert not rects["perfect"].intersects(rects["all jobs one after another"])
 
 
 def test_of_two_close_horizontal_limits_the_upper_is_named_above(qtbot):
@@ -171,7 +171,7 @@ def test_what_a_limit_is_stands_where_one_points_at_its_words(qtbot):
     assert heard == []  # its tip lies there
     point_at(label)
     assert "Not measured: the size of the L3 cache" in QToolTip.text()
-    random = next(each for each in plot.painted().labels if each.text == "random order")
+    random = next(each for each in plot.painted().labels if each.text == "shuffled")
     point_at(random)
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
@@ -238,11 +238,11 @@ def test_arrow_keys_read_point_after_point_and_series_after_series(qtbot):
 
     press(plot, KEY.Key_Right, KEY.Key_Right, KEY.Key_Down, KEY.Key_End, KEY.Key_Home)
 
-    assert heard[0].startswith("random order · 4 KiB (12 % of “L1”) · 1.")
-    assert heard[1].startswith("random order · 5.62 KiB (")
-    assert heard[2].startswith("in a row · 5.62 KiB (")
-    assert heard[3].startswith("in a row · 256 MiB (8 times “L3”) · ")  # a size with a size
-    assert heard[4].startswith("in a row · 4 KiB (")
+    assert heard[0].startswith("shuffled · 4 KiB (12 % of “L1”) · 1.")
+    assert heard[1].startswith("shuffled · 5.62 KiB (")
+    assert heard[2].startswith("in order · 5.62 KiB (")
+    assert heard[3].startswith("in order · 256 MiB (8 times “L3”) · ")  # a size with a size
+    assert heard[4].startswith("in order · 4 KiB (")
     assert plot.accessibleDescription() == heard[4]
 
 
@@ -282,7 +282,7 @@ def test_the_mouse_reads_what_is_near_and_nothing_far_away(qtbot):
     QTest.mouseMove(plot, at + QPoint(4, 3))
     QTest.mouseMove(plot, area.point(13.0, area.sight.y[1] - 0.1).toPoint())
 
-    assert heard[0].startswith("in a row · 4 MiB (")
+    assert heard[0].startswith("in order · 4 MiB (")
     assert heard[1] == ""
 
 

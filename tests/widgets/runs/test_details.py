@@ -16,7 +16,7 @@ RUN = RunDetails(
     when="today 14:03 · full",
     said=Said("mine", "a note", ("x", "y")),
     finding="It does.",
-    values=(("random", "5 ns", "The median read."), ("in a row", "1 ns")),
+    values=(("shuffled", "5 ns", "The median read."), ("in order", "1 ns")),
     facts=(("Machine", "Test CPU"),),
     remarks=("The machine was quiet.",),
 )
@@ -61,7 +61,7 @@ def test_what_a_value_is_stands_where_one_points(shown):
 
     assert "The median read." in tips["random"]
     assert "The median read." in tips["5 ns"]
-    assert tips["in a row"] == ""
+    assert tips["in order"] == ""
 
 
 def test_the_name_stands_where_it_stood_whatever_is_said_of_a_run(qtbot, shown):

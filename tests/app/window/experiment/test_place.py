@@ -133,7 +133,7 @@ def test_before_any_run_it_says_what_will_be_done_and_how_long_that_takes(stage)
     stage.page.open("burst-random")
 
     assert stage.page.model.state is State.READY
-    assert "Reading in a row or all over: does the order matter?" in said(stage)
+    assert "Reading in order or shuffled: does the order matter?" in said(stage)
     assert "Not measured here yet" in said(stage)
     assert "about 15 s here" in said(stage)
     assert button(stage, "Run").isEnabled()
@@ -284,7 +284,7 @@ def test_from_its_beginning_until_escape_stops_it_a_run_says_what_it_does(qtbot,
     stage.runner.hear(*events(burst(), 0.55))
     assert "Running" in said(stage)
     assert "about 4 s left" in said(stage)
-    assert "round 3 of 5 · in a row" in said(stage)
+    assert "round 3 of 5 · in order" in said(stage)
     assert not stage.form.findChild(QSlider).isEnabled()
     qtbot.keyClick(stage.page, Qt.Key.Key_F5)
     assert len(stage.runner.started) == 1
@@ -503,7 +503,7 @@ def test_another_page_says_what_runs_and_leads_there(qtbot, stage):
     run_to(stage, share=0.5)
     stage.page.open("cache-ladder")
 
-    assert "“Reading in a row or all over: does the order matter?” is being measured" in said(stage)
+    assert "“Reading in order or shuffled: does the order matter?” is being measured" in said(stage)
     assert not button(stage, "Run").isEnabled()
     with qtbot.waitSignal(stage.session.went) as went:
         button(stage, "Go there").click()
@@ -534,10 +534,10 @@ def test_a_result_is_told_as_in_the_terminal_and_is_there_on_return(qtbot, stage
 
     limit = ENGLISH.say("burst-random.limits.page_translation_included")
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
-    assert "6 ns\nrandom, per element" in said(stage)
+    assert "6 ns\nshuffled, per element" in said(stage)
     assert limit not in said(stage)
     unfold(stage)
-    assert "random, per element\n6 ns" in said(stage)
+    assert "shuffled, per element\n6 ns" in said(stage)
     assert limit in said(stage)
     assert button(stage, "Run again").isEnabled()
     assert stage.page.focusWidget().text() == "Run again"
@@ -552,7 +552,7 @@ def test_a_result_is_told_as_in_the_terminal_and_is_there_on_return(qtbot, stage
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
     assert stage.page.model.state is State.ENDED
-    assert "random, per element" in said(stage)
+    assert "shuffled, per element" in said(stage)
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
@@ -651,7 +651,7 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
 def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_tell(stage):
     run_to(stage, messages.Finished(outcome=messages.Outcome.STOPPED), share=0.9)
 
-    assert "random, per element" in said(stage)
+    assert "shuffled, per element" in said(stage)
 
 
 def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(stage):
@@ -666,9 +666,9 @@ def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(s
     assert ENGLISH.say("outcomes.was_disturbed") in said(stage)
     assert ENGLISH.say("because.machine_was_busy", busy.values) in said(stage)
     assert verdict not in said(stage)
-    assert "random, per element" not in said(stage)
+    assert "shuffled, per element" not in said(stage)
     unfold(stage)
-    assert "random, per element" in said(stage)
+    assert "shuffled, per element" in said(stage)
     offered = [action.text() for action in stage.page.own_actions()]
     assert ENGLISH.say("page.quiet_run") in offered
 
@@ -926,7 +926,7 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     assert "round 3 of 5" in said(stage)
 
     player.seek(1e9)
-    assert "Random order takes" in said(stage)
+    assert "Shuffled reads take" in said(stage)
     button(stage, "End the replay").click()
     assert stage.page.model.state is State.ENDED
     assert stage.page.model.run_state.rows == 105
@@ -1045,7 +1045,7 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
     summary = stage.plots[0].summary()
-    assert "B random" in summary
+    assert "B shuffled" in summary
     for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
         assert f"The limit “{run} · " in summary
     assert "B · Full run, started 2026-05-04" in said(stage)
@@ -1056,7 +1056,7 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     assert "↓ lower" not in said(stage)
     assert "B · Full run" not in said(stage)
     drawn(qtbot, stage)
-    assert "B random" not in stage.plots[0].summary()
+    assert "B shuffled" not in stage.plots[0].summary()
 
 
 def test_two_runs_of_one_minute_are_told_apart_and_by_the_name_they_were_given(qtbot, stage):
@@ -1087,7 +1087,7 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
     qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     menu = compare_with(stage)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-    result = "random over in a row 20×"
+    result = "shuffled over in order 20×"
     assert texts == [
         f"3 May · full · same settings · {result}",
         f"2 May · full · Rounds 3 · {result}",
@@ -1271,7 +1271,7 @@ def test_begin_quarters_and_end_are_announced(stage):
 
     assert stage.said[:4] == ["Starting", "25 % done", "50 % done", "75 % done"]
     assert len(stage.said) == 5
-    assert "Random order takes" in stage.said[4]
+    assert "Shuffled reads take" in stage.said[4]
 
 
 def test_only_what_makes_sense_now_is_offered(stage):

@@ -91,7 +91,7 @@ def test_what_was_unfolded_stays_so_on_the_page_of_another_experiment(done):
 
     assert first.head.isChecked()
     names = [each.accessibleName() for each in first.findChildren(QLabel) if each.isVisible()]
-    assert "random, per element: 6 ns" in names
+    assert "shuffled, per element: 6 ns" in names
 
 
 def test_the_next_setting_goes_into_the_form_and_only_run_is_left_to_press(done):

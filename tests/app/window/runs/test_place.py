@@ -144,8 +144,8 @@ def test_it_lists_what_the_library_holds_and_shows_the_newest(runs):
     assert runs.session.words.say("burst-random.question") in runs.says()
     (first, *_) = runs.table.runs.shown
     assert [(each.label, each.shown) for each in first.results] == [
-        ("random over in a row", "20×"),
-        ("chained over in a row", "400×"),
+        ("shuffled over in order", "20×"),
+        ("chained over in order", "400×"),
     ]
 
 
@@ -555,7 +555,7 @@ def test_what_is_typed_after_a_click_beside_a_field_opens_no_run(runs):
     runs.table.select([names[2]])
     runs.table.setFocus()
     labels = (each for each in runs.details.findChildren(QLabel) if each.isVisible())
-    finding = next(each for each in labels if "Random order" in each.text())
+    finding = next(each for each in labels if "Shuffled reads" in each.text())
     runs.qtbot.mouseClick(finding, LEFT)
     for key in (Qt.Key.Key_P, Qt.Key.Key_R, Qt.Key.Key_Return):
         runs.qtbot.keyClick(runs.place.window().focusWidget(), key)

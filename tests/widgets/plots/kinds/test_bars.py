@@ -123,7 +123,7 @@ def test_a_bar_that_only_the_other_run_has_keeps_a_place(qtbot):
     plot.draw([timing("serial", 0.5)], {}, beside=Beside("A", "B", [timing("threads", 0.4)]))
 
     names = [name.text for name in plot.scene.drawing.plan().y.names]
-    assert names == ["in a row", "threads"]
+    assert names == ["one after another", "threads"]
     assert texts(plot) == ["A 500 ms", "B 400 ms"]
 
 
@@ -132,9 +132,12 @@ def test_a_reading_says_round_value_and_limit(qtbot):
     plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
 
     assert plot.scene.drawing.read(0, 0) == (
-        "threads · median of 3 · 520 ms (20.0 ms above “all jobs in a row”)"
+        "threads · median of 3 · 520 ms (20.0 ms above “all jobs one after another”)"
     )
-    assert plot.scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “all jobs in a row”)"
+    assert (
+        plot.scene.drawing.read(0, 1)
+        == "threads · round 1 · 500 ms (at “all jobs one after another”)"
+    )
 
 
 def test_a_dot_is_of_the_round_of_its_row_however_many_are_of_one(qtbot):
@@ -159,9 +162,12 @@ def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
     plot.draw([timing("serial", 0.5)], {"serial_s": 0.4}, beside=other)
 
     drawing = plot.scene.drawing
-    assert drawing.read(0, 0) == "A in a row · 500 ms (100 ms above “all jobs in a row”)"
-    assert drawing.read(1, 0) == "B in a row · 1 s (at “all jobs in a row”)"
-    assert {"A · all jobs in a row", "B · all jobs in a row"} <= set(texts(plot))
+    assert (
+        drawing.read(0, 0)
+        == "A one after another · 500 ms (100 ms above “all jobs one after another”)"
+    )
+    assert drawing.read(1, 0) == "B one after another · 1 s (at “all jobs one after another”)"
+    assert {"A · all jobs one after another", "B · all jobs one after another"} <= set(texts(plot))
 
 
 def test_values_that_are_no_numbers_are_left_out(qtbot):
@@ -189,5 +195,5 @@ def test_a_limit_ends_below_the_bars_that_it_holds_of(qtbot):
 
     assert is_crossed(0)
     assert not is_crossed(1)
-    assert "above “all jobs in a row”" in plot.scene.drawing.read(0, 0)
+    assert "above “all jobs one after another”" in plot.scene.drawing.read(0, 0)
     assert plot.scene.drawing.read(1, 0) == "NumPy sorts in threads · 200 ms"

@@ -77,7 +77,7 @@ def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
     named = texts(plot)
-    assert {"A random order", "B random order", "A in a row", "B in a row"} <= set(named)
+    assert {"A shuffled", "B shuffled", "A in order", "B in order"} <= set(named)
     assert plot.svg().count(b"stroke-dasharray") == 2
 
 
@@ -105,7 +105,7 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
 
     plot.draw(ROWS, samples.LADDER_VALUES, beside=Beside("A", "B", other, values))
 
-    row = "in a row, at the largest size"
+    row = "in order, at the largest size"
     named = {text for text in texts(plot) if row in text or "L1" in text}
     assert named == {f"A · {row} · 1.30 ns", f"B · {row} · 13 ns", "L1 · 32 KiB"}
     drawing = plot.scene.drawing
@@ -126,7 +126,7 @@ def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot,
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
     area, drawn = plot.painted().area, {each.text: each for each in plot.painted().labels}
-    for name in ("random order", "in a row"):
+    for name in ("shuffled", "in order"):
         above, below = drawn[f"A {name}"], drawn[f"B {name}"]
         tracks = {track.name: track for track in plot.scene.drawing.tracks()}
         for label, is_below in ((above, 0), (below, 1)):
@@ -146,7 +146,7 @@ def test_a_limit_has_its_label_beside_it_and_over_no_data(qtbot, limits_s, size)
 
     area, drawn = plot.painted().area, plot.painted().labels
     for run, latency_s, other_s in (("A", *limits_s), ("B", *limits_s[::-1])):
-        label = next(each for each in drawn if each.text.startswith(f"{run} · in a row"))
+        label = next(each for each in drawn if each.text.startswith(f"{run} · in order"))
         own, other = (area.y_px(math.log10(each)) for each in (latency_s, other_s))
         middle = label.rect.center().y()
         assert label.leader or abs(middle - own) < abs(middle - other)
@@ -201,7 +201,7 @@ def test_a_linear_axis_of_bytes_has_ticks_in_powers_of_two(qtbot):
 def test_one_or_two_points_are_drawn(qtbot, count):
     plot = plotted(qtbot, *LADDER, rows=[step(4096 << n, 1e-9) for n in range(count)], values={})
 
-    assert texts(plot) == ["random order"]
+    assert texts(plot) == ["shuffled"]
     full = plot.painted().full
     assert full.y[0] < -9 < full.y[1]
 

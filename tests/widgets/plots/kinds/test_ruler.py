@@ -162,7 +162,9 @@ def test_a_limit_line_goes_through_the_name_of_no_other(qtbot, monkeypatch):
     values = {"a": 10.0, "b": 900.0}  # the longer name has room only across the other line
     plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values=values, size=(306, 300))
     names = [
-        label for label in plot.painted().labels if label.text in ("perfect", "all jobs in a row")
+        label
+        for label in plot.painted().labels
+        if label.text in ("perfect", "all jobs one after another")
     ]
 
     assert len(names) == 2
@@ -214,7 +216,7 @@ def test_a_reading_says_how_many_times_the_one_before_it_is(qtbot):
     plot = pins(qtbot)
 
     said = plot.scene.drawing.read(0, 5)
-    assert said.startswith("in a row · 18.")
+    assert said.startswith("one after another · 18.")
     assert said.endswith("times processes, kept warm")
 
 

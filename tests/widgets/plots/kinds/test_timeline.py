@@ -54,7 +54,7 @@ def names(made):
 def test_groups_come_in_their_order_each_named_once_in_its_middle():
     made = drawing()
 
-    assert names(made) == ["in a row", "threads", "processes / kept warm"]
+    assert names(made) == ["one after another", "threads", "processes / kept warm"]
     assert made.plan().y.places == (0.0, 2.0, 4.0)
     assert [track.name for track in made.tracks()][1:3] == ["threads 1", "threads 2"]
 
@@ -86,9 +86,17 @@ def test_another_python_is_said_only_where_there_are_two():
 def test_the_other_runs_lanes_stand_right_below_those_of_the_same_group():
     made = drawing(beside=Beside("A", "B", ROWS))
 
-    assert names(made) == ["A, B: in a row", "A, B: threads", "A, B: processes / kept warm"]
+    assert names(made) == [
+        "A, B: one after another",
+        "A, B: threads",
+        "A, B: processes / kept warm",
+    ]
     tracks = made.tracks()
-    assert [track.name for track in tracks[:3]] == ["A in a row", "B in a row", "A threads 1"]
+    assert [track.name for track in tracks[:3]] == [
+        "A one after another",
+        "B one after another",
+        "A threads 1",
+    ]
     assert tracks[0].colour == tracks[1].colour
 
 
@@ -96,9 +104,12 @@ def test_of_two_runs_with_many_lanes_each_group_is_named_once_too():
     rows = [cut(method, n, 0.0, 1.0) for method in ("threads", "serial") for n in range(FEW)]
 
     made = drawing(rows, beside=Beside("A", "B", rows))
-    assert names(made) == ["A, B: in a row", "A, B: threads"]
+    assert names(made) == ["A, B: one after another", "A, B: threads"]
     made = drawing(rows, beside=Beside("A", "B", rows[:1]))
-    assert names(made) == ["A: in a row", "A, B: threads"]  # of B nothing in a row is there
+    assert names(made) == [
+        "A: one after another",
+        "A, B: threads",
+    ]  # of B nothing one after another is there
 
 
 def test_time_begins_at_zero_and_ends_after_the_last_slice():
@@ -145,7 +156,7 @@ def test_the_tracks_are_the_middles_of_the_slices():
 
 def test_the_summary_says_how_busy_each_group_was():
     assert drawing().summary() == (
-        "in a row: busy 100 % of the time, until 300 ms. "
+        "one after another: busy 100 % of the time, until 300 ms. "
         "threads: 2 lanes, busy 50 % of the time on average, until 300 ms. "
         "processes, kept warm: busy 93.3 % of the time, until 150 ms."
     )
@@ -203,7 +214,7 @@ def test_a_plot_of_it_reads_the_slice_under_the_mouse(qtbot, mode):
             Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(plot, event)
-    assert said.args == ["in a row · from 0 s to 300 ms · 300 ms"]
+    assert said.args == ["one after another · from 0 s to 300 ms · 300 ms"]
 
 
 def test_when_two_runs_are_compared_no_more_the_lanes_take_all_room_again(qtbot):

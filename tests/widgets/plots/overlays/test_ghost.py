@@ -115,7 +115,7 @@ def test_lines_keep_their_colours_and_are_labelled(qtbot):
     plot.ghost([row for row in steps if row.order == "random"], BEFORE)
 
     assert [track.colour for track in plot.scene.tracks()] == [colour, GHOST]
-    assert f"{BEFORE} random order" in texts(plot)
+    assert f"{BEFORE} shuffled" in texts(plot)
 
 
 def test_the_lanes_of_a_ghost_stand_below_those_of_the_group(qtbot):
