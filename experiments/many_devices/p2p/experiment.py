@@ -1,11 +1,12 @@
 """Who talks to whom, how fast? Copies between every two GPUs, in each direction.
 
-Method: large copies in a row for the bandwidth, a few numbers for the latency, each behind a hold
-of the source's queue and by its own clock; the same through pinned memory of the host, in two hops,
-and in both directions at once, by the caller's clock. All pairs in shuffled rounds. Before, each
-pair sends numbers that no other pair has, and looks whether they arrive. Beside that stands what
-NVIDIA's management library and CUDA say of the pair: the three do not always agree. Between two
-machines data goes over the network, so the rate of the fastest connection here stands beside.
+Method: large copies one after another for the bandwidth, a few numbers for the latency, each behind
+a hold of the source's queue and by its own clock; the same through pinned memory of the host, in
+two hops, and in both directions at once, by the caller's clock. All pairs in shuffled rounds.
+Before, each pair sends numbers that no other pair has, and looks whether they arrive. Beside that
+stands what NVIDIA's management library and CUDA say of the pair: the three do not always agree.
+Between two machines data goes over the network, so the rate of the fastest connection here stands
+beside.
 Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
 
 What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that

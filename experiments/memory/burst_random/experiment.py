@@ -1,14 +1,14 @@
 """Does it matter in which order memory is read?
 
-The same elements are read in a row, all over the array, and each led to by the one before.
+The same elements are read in order, shuffled, and chained: each led to by the one before.
 
 Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers: from the first
-to the last (in a row), and in a random order. That order is computed, so no read waits for another
-and many are under way at once; chained, each read says where the next one is, so there is only one.
+to the last (in order), and shuffled. That order is computed, so no read waits for another and many
+are under way at once; chained, each read says where the next one is, so there is only one.
 Sizes and orders are shuffled in each round; compared are the medians.
 Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
 
-What it cannot tell: in small arrays "random" contains the 1 to 2 ns of computing a position.
+What it cannot tell: in small arrays "shuffled" contains the 1 to 2 ns of computing a position.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the time of samples, of long laps in a row, and of laying out the chains."""
+    """Estimate from the time of samples, of long laps in order, and of laying out the chains."""
     samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
     all_bytes = 2 * max(sizes(params))  # of all sizes together
     laps_s, layout_s = 2 * all_bytes / LAP_BYTES_PER_S, all_bytes / LINE_BYTES * LAYOUT_S

@@ -1,10 +1,10 @@
-"""How far away is a byte? The time of one dependent read, from the first cache to memory.
+"""How far away is a byte? The time of one chained read, from the first cache to memory.
 
 Method: one thread, kept on the last core (pinned), walks through a block of memory (the working
-set) in steps: each place it reads says where the next one is. In random order nothing can be
+set) in steps: each place it reads says where the next one is. In shuffled order nothing can be
 fetched ahead, so a step takes as long as the way to the cache or memory that answers; the same
-places in a row show what fetching ahead hides. Each place is a line of 64 bytes, pages are of
-4 KiB. From 2 MiB on the same random walk is taken through pages of 2 MiB as well, where the system
+places in order show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4
+KiB. From 2 MiB on the same shuffled walk is taken through pages of 2 MiB as well, where the system
 gives them: what it is faster by is the translation of addresses. For that the largest size is
 compared round by round; the others are walked in every fifth round. Sizes are shuffled in each
 round; the best repeat counts, because all disturbance only adds. The clock of the core is measured

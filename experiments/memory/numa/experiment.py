@@ -2,7 +2,7 @@
 
 Method: for each pair of memory nodes, threads on the one use memory of the other. Memory is put on
 a node by being written first by a thread that is kept there (pinned), and where it lies is checked.
-One thread walks a random chain (the best counts); then one thread a core reads in a row, all
+One thread walks a shuffled chain (the best counts); then one thread a core reads in order, all
 together (the best counts). Pairs are shuffled in each round.
 Source: the matrices of Intel's Memory Latency Checker; C. Lameter, NUMA: An Overview (2013).
 

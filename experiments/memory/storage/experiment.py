@@ -1,11 +1,12 @@
 """Does it matter in which order a disk is read, and how much is asked of it at a time?
 
 Method: a file of random data is written once, past the page cache, and read back past it (direct
-I/O): in order and at random one block after another, and at random by 32 threads, each of which
-waits for its own. A sample runs from one arrival to another while all readers are at work. Blocks
-and ways are shuffled in each round; the best counts, and the ways are compared round by round. Of
-small reads one after another each is timed: a mean hides that few take far longer. The same reads
-from the page cache are timed beside, to tell whether the direct ones really came from elsewhere.
+I/O): one block after another in order, then shuffled, and shuffled by 32 threads at once, each of
+which waits for its own. A sample runs from one arrival to another while all readers are at work.
+Blocks and ways are shuffled in each round; the best counts, and the ways are compared round by
+round. Of small reads one after another each is timed: a mean hides that few take far longer. The
+same reads from the page cache are timed beside, to tell whether the direct ones really came from
+elsewhere.
 Source: the method of fio (`--direct=1 --ioengine=psync`); J. D. C. Little (1961).
 
 What it cannot tell: what lies below a virtual disk, where the host's memory may answer; how the

@@ -59,7 +59,7 @@ def test_what_a_value_is_stands_where_one_points(shown):
     shown.details.show_run(RUN)
     tips = {each.text(): each.toolTip() for each in shown.details.findChildren(QLabel)}
 
-    assert "The median read." in tips["random"]
+    assert "The median read." in tips["shuffled"]
     assert "The median read." in tips["5 ns"]
     assert tips["in order"] == ""
 
@@ -90,7 +90,7 @@ def test_a_run_is_shown_with_all_that_is_known_of_it(shown):
 
     told = texts(shown.details)
     for text in (
-        "Does the order matter?", "today 14:03 · full", "It does.", "random", "5 ns", "Machine",
+        "Does the order matter?", "today 14:03 · full", "It does.", "shuffled", "5 ns", "Machine",
         "Test CPU", "The machine was quiet.",
     ):  # fmt: skip
         assert text in told
