@@ -15,11 +15,17 @@ T = TypeVar("T")
 
 
 class Notes:
-    """The `sources` and `missing` of one inspection."""
+    """The `sources` and `missing` of one inspection.
+
+    A reason names a cause only where it was looked for: `virtualization` and `container` are what
+    was found around this machine, None as long as nobody looked.
+    """
 
     def __init__(self) -> None:
         self.sources: dict[str, str] = {}
         self.missing: list[Missing] = []
+        self.virtualization: str | None = None
+        self.container: str | None = None
 
     def keep(self, what: str, value: T, source: str, *, why: str, how: str) -> T:
         """Note the source of `value`, or if there is none, why and how to get it; return it."""
@@ -29,8 +35,17 @@ class Notes:
             self.sources[what] = source
         return value
 
+    def why(self, seen: str, virtual: str = "", contained: str = "") -> str:
+        """Return what was seen; the causes `virtual` and `contained` only where they were found."""
+        causes = [seen]
+        if virtual and self.virtualization not in (None, "none"):
+            causes.append(f"This is a virtual machine, {virtual}.")
+        if contained and self.container not in (None, "none"):
+            causes.append(f"This is a container, {contained}.")
+        return " ".join(causes)
+
     def lack(self, what: str, *, why: str, how: str) -> None:
-        """Note that `what` is not known."""
+        """Note that `what` is not known, or that sources contradict each other about it."""
         self.missing.append(Missing(what=what, why=why, how=how))
 
 

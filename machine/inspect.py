@@ -139,8 +139,10 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
         raise BadRoot(f"{name} is not the recording of a machine: it holds neither proc nor sys.")
     is_live = _is_running(root)
     yield "os", read_system(root, notes, is_live=is_live)
-    yield "virtualization", read_virtualization(root, notes)
-    yield "container", read_container(root, notes, is_live=is_live)
+    notes.virtualization = read_virtualization(root, notes)
+    yield "virtualization", notes.virtualization
+    notes.container = read_container(root, notes, is_live=is_live)
+    yield "container", notes.container
     yield "system", read_maker(root, notes)
     present, _ = present_and_online(root)
     numa = nodes.read_numa(root, present, notes)

@@ -317,6 +317,22 @@ def cache_sizes(machine: Machine) -> dict[str, int]:
     }
 
 
+# What is remarked on where it is known; where it is a gap, it has no source.
+_REMARKED = (
+    *("cpu.threads_list", "cpu.usable_threads", "memory.channels", "memory.total_bytes"),
+    *("numa[*].distances", "numa[*].threads"),
+)
+
+
+def remarks(machine: Machine) -> list[Missing]:
+    """Return what is said of values that are known, mostly that another source contradicts them."""
+    return [
+        entry
+        for entry in machine.missing
+        if entry.what in _REMARKED and source_of(machine, entry.what) is not None
+    ]
+
+
 def source_of(machine: Machine, path: str) -> str | None:
     """Return where the value at `path` was read."""
     return next((machine.sources[p] for p in _ways_to_say(path) if p in machine.sources), None)

@@ -52,7 +52,7 @@ _KIND = Reason(why="Its type is neither Ethernet, InfiniBand nor Wi-Fi.", how="i
 _UP = Reason(why="The kernel does not say whether it is up.", how="ip link")
 _DOWN = Reason(why="It is down: only a link that is up has a speed.", how="ethtool INTERFACE")
 _SPEED = Reason(
-    why="Its driver tells no speed: virtual and wireless interfaces have none that is fixed.",
+    why="Its driver tells no speed.",
     how="ethtool INTERFACE, or for Wi-Fi iw dev INTERFACE link",
 )
 _PCI = Reason(why="It does not hang on a PCI device.", how=f"ls -l /{_FOLDER}")
@@ -74,8 +74,10 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
         "network",
         tuple(NetworkInterface(**facts.values) for facts in found),
         f"/{_FOLDER}",
-        why="No network interface of its own is in sight: containers get virtual ones, a sandbox "
-        "may hide them, or they were not recorded.",
+        why=notes.why(
+            "No network interface with a device of its own is in sight below /sys.",
+            contained="which gets virtual interfaces",
+        ),
         how="ip -details link, on the machine itself.",
     )
 

@@ -25,7 +25,7 @@ from experiments.core.problems import UserError
 from experiments.core.units import show
 from machine.inspect import BadRoot, inspect, portable
 from machine.memory.host import NO_LIMIT
-from machine.model import Cache, Machine, Missing, Thread, is_virtual, to_json
+from machine.model import Cache, Machine, Missing, Thread, is_virtual, remarks, to_json
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
 from machine.processor.instructions import vector_instructions
@@ -75,8 +75,9 @@ def show_unknown(console: Console, machine: Machine) -> None:
 
 
 def gaps(machine: Machine) -> list[Missing]:
-    """Return what is unknown, without parts that are known to be absent."""
-    return [missing for missing in machine.missing if missing.why not in FACTS]
+    """Return what is unknown, without parts that are known to be absent, and without remarks."""
+    told = remarks(machine)
+    return [each for each in machine.missing if each.why not in FACTS and each not in told]
 
 
 def _json(machine: Machine) -> str:
@@ -124,6 +125,7 @@ class _Page:
         yield from clock_lines(machine)
         yield from protection_lines(machine)
         yield from memory_lines(machine)
+        yield from (("remark", remark.why) for remark in remarks(machine))
         yield from page_lines(machine)
         yield from gpu_lines(machine)
         yield from device_lines(machine)
@@ -154,9 +156,9 @@ class _Page:
         if counts.present is not None and counts.present != counts.online:
             parts.append(f"{counts.present} present, {counts.online} switched on")
         if counts.affinity is not None and counts.affinity != counts.online:
-            parts.append(f"pinned to {counts.affinity} by whoever started this (taskset, a job)")
+            parts.append(f"its affinity leaves {counts.affinity}")
         if counts.cpuset is not None and counts.cpuset != counts.online:
-            parts.append(f"its control group has {counts.cpuset} (a container, a job)")
+            parts.append(f"its control group leaves {counts.cpuset}")
         if counts.quota is not None:
             parts.append(f"of which its control group grants the time of {counts.quota:g}")
         return ", ".join(parts)

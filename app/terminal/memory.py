@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.terminal.devices import modules_text
 from experiments.core.units import show
-from machine.memory.nodes import INVENTED, host_nodes, invention
+from machine.memory.nodes import host_nodes
 from machine.model import Machine, NumaNode, missing_of
 from machine.system.linux import format_list
 
@@ -32,13 +32,11 @@ def memory_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         for node in machine.numa:
             if node.kind == "gpu" or node.id in there:
                 yield f"node {node.id}", ", ".join(_node_parts(machine, node))
-    if how := invention(machine.numa):
-        yield "remark", INVENTED[how]
 
 
 def _node_parts(machine: Machine, node: NumaNode) -> Iterator[str]:
-    if node.memory_bytes:
-        yield show(node.memory_bytes, "bytes")
+    if node.memory_bytes is not None:
+        yield show(node.memory_bytes, "bytes") if node.memory_bytes else "no memory"
     if node.kind == "gpu":
         gpus = [f" {gpu.index}" for gpu in machine.gpus if gpu.memory_numa_node == node.id]
         yield f"memory of GPU{gpus[0] if gpus else 's'}"

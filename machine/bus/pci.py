@@ -52,13 +52,10 @@ _NO_LINK = (
     "What is built into the processor, the chipset or a switch has no link of its own, and a "
     "bridge has it below."
 )
-_NO_LINKS = (
-    "The kernel tells of no PCIe links: virtual machines have none to show, and before Linux 4.13 "
-    "only root could ask for them."
-)
+_NO_LINKS = "The kernel tells of no PCIe links; Linux does since 4.13."
 _DOWN = "Its link is down, or the device does not tell how it runs."
 _NO_CARD = "The card does not tell what it could do, or the kernel is too old to ask it."
-_NO_SLOT = "No port above the card tells what it could do: virtual machines hide it."
+_NO_SLOT = "No port above the card tells what it could do."
 _LESS = {
     "generation": _DOWN,
     "width": _DOWN,
@@ -88,8 +85,9 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
         "pci",
         tuple(devices),
         f"/{PCI_DEVICES}",
-        why="No PCI bus is in sight: a container, a sandbox or a virtual machine does not show "
-        "it, the machine has none, or it was not recorded.",
+        why=notes.why(
+            "No PCI bus is in sight below /sys.", "which need not have one", "which may hide it"
+        ),
         how="lspci -tv, on the machine itself.",
     )
     if names is not None:
@@ -231,10 +229,12 @@ def _note(devices: list[PciDevice], notes: Notes) -> None:
             notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{PCI_DEVICES}, lspci -nn -vv")
     links = [device.link for device in devices if device.link]
     if len(links) < len(devices):
-        why = _NO_LINK if links else _NO_LINKS
+        why = _NO_LINK if links else notes.why(_NO_LINKS, "which mostly has none to show")
         notes.lack("pci[*].link", why=why, how="sudo lspci -vv, on the machine itself.")
     for name, why in _LESS.items():
         if any(getattr(link, name) is None for link in links):
+            if why == _NO_SLOT:
+                why = notes.why(why, "which mostly hides it")
             notes.lack(
                 f"pci[*].link.{name}", why=why, how="sudo lspci -vv shows LnkCap and LnkSta."
             )

@@ -68,8 +68,7 @@ _NO_FABRIC = Reason("The GPU is not part of a fabric of switches.", "There is no
 _NO_C2C = Reason("No NVLink-C2C joins the GPU to the processor.", "There is nothing to look at.")
 _NO_NVLINK = Reason("No NVLink joins the two GPUs.", "There is nothing to look at.")
 _HIDDEN = Reason(
-    "The other end is a switch that is not in this machine's PCI tree, or is kept out of this "
-    "virtual machine.",
+    "The driver does not tell the address of the other end.",
     "nvidia-smi nvlink --status, on the physical machine.",
 )
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from machine.facts import Reason, Unanswered
 
 NOT_SUPPORTED, INVALID_ARGUMENT, NOT_FOUND, FUNCTION_NOT_FOUND, LOST = 3, 2, 6, 13, 15
+DENIED = 17
 
 _DOCTOR = "coreopsis doctor"
 # By the numbers of nvmlReturn_t in nvml.h.
@@ -48,8 +49,8 @@ REASONS = {
         "The GPU must be reset before it answers again.",
         "coreopsis doctor says how.",
     ),
-    17: Reason(
-        "The system denies access to the GPU, as in a container that was not given it.",
+    DENIED: Reason(
+        "The system denies access to the GPU.",
         "ls -l /dev/nvidia*",
     ),
     18: Reason(
@@ -60,6 +61,10 @@ REASONS = {
 }
 _WSL = Reason(
     "Windows passes this on to no program inside of WSL.", "Run nvidia-smi in Windows itself."
+)
+_WSL_BLOCKS = Reason(
+    "Windows does not let this WSL use the GPU.",
+    "wsl --update in Windows, where its driver is updated too.",
 )
 _NO_BINDING = Reason(
     "The Python package nvidia-ml-py is not installed.", "pip install nvidia-ml-py"
@@ -147,6 +152,8 @@ class Nvml:
         number = getattr(error, "value", None)
         if self._is_wsl and number == NOT_SUPPORTED:
             return _WSL
+        if self._is_wsl and number == DENIED:
+            return _WSL_BLOCKS
         return REASONS.get(number or 0) or Reason(
             f"The driver failed: {error}.", "sudo dmesg | grep NVRM"
         )

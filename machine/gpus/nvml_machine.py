@@ -19,7 +19,7 @@ from machine.gpus.pci_facts import Host
 
 _DRIVER = "nvidia"
 UNLISTED = Reason(
-    "NVIDIA's driver does not list this GPU; containers and jobs see only those they were given.",
+    "NVIDIA's driver does not list this GPU.",
     "coreopsis doctor",
 )
 

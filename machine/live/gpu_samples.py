@@ -21,7 +21,7 @@ ASLEEP = Reason(
     "The GPU is asleep to save power, and asking would wake it.", "Use it, and it will be told."
 )
 _HIDDEN = Reason(
-    "The process is not visible from here: it belongs to another container or user.",
+    "The process is not visible from here.",
     "ps -fp PID, as root on the machine itself.",
 )
 

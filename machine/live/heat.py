@@ -41,8 +41,7 @@ _NOT_ON_LINUX = Reason(
 )
 _NEEDS_TWO = Reason("Power needs two samples; this is the first.", "Wait for the next sample.")
 _NO_POWER = Reason(
-    "The kernel does not show how much energy the processor uses (RAPL): the processor does not "
-    "count it, or a virtual machine hides it.",
+    "The kernel does not show how much energy the processor uses (RAPL).",
     "turbostat --show PkgWatt, as root on the machine itself.",
 )
 _ONLY_ROOT = Reason(

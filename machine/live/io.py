@@ -111,7 +111,7 @@ class IoSampler:
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
     if not disks:
-        why = "No disk is in sight: a container or sandbox hides them."
+        why = "No disk is in sight below /sys."
         yield Missing(what="disks", why=why, how="lsblk, on the machine itself.")
     if not networks:
         why = "No network interface is in sight but the one to the machine itself."

@@ -28,8 +28,8 @@ _UNKNOWN = {
     ),
     "hz": Missing(
         what="threads[*].hz",
-        why="The kernel has no cpufreq driver here; virtual machines are not told the clock.",
-        how="Watch on the physical machine.",
+        why="The kernel has no cpufreq driver here.",
+        how="Watch on the physical machine, if this one is virtual.",
     ),
     "steal_fraction": Missing(
         what="threads[*].steal_fraction",
@@ -40,7 +40,7 @@ _UNKNOWN = {
 _NO_THREADS = Missing(
     what="threads",
     why="The kernel shows no /proc/stat to this process.",
-    how="Watch outside of the sandbox.",
+    how="ls -l /proc/stat",
 )
 
 

@@ -17,12 +17,10 @@ from machine.text import plain
 
 _EDAC = "sys/devices/system/edac"
 _HOW = "sudo dmesg | grep -i edac; sudo dmidecode --type 16 tells whether the memory has ECC."
-_NO_DRIVER = (
-    "The kernel watches no memory controller: the memory has no ECC, or no driver knows it."
-)
+_NO_DRIVER = "The kernel watches no memory controller: none of its drivers (EDAC) is in use."
 _VIRTUAL = "A virtual machine is not told of memory errors: its host counts them."
 _HOW_ON_HOST = "grep . /sys/devices/system/edac/mc/mc*/*_count, on the host."
-_NO_EDAC = "This system shows no counters of memory errors: a container or its kernel hides them."
+_NO_EDAC = "This system shows no counters of memory errors (EDAC)."
 _ELSEWHERE = "This version of Coreopsis reads memory errors on Linux only."
 _HOW_ELSEWHERE = {"win32": "Event Viewer, Windows Logs, System: WHEA-Logger."}
 _UNREADABLE = "This controller does not tell its counts to this user."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 from machine import peaks
 from machine.facts import Notes
 from machine.memory import nodes
-from machine.memory.modules import is_locked, read_channels, read_modules
+from machine.memory.modules import clash_of_sizes, is_locked, read_channels, read_modules
 from machine.memory.pages import read_pages
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.record import names
@@ -17,7 +18,7 @@ from machine.system.linux import fields, kibibytes, read_text
 
 NO_LIMIT = "No control group limits the memory of this process."
 _LACKING = {
-    "modules": "The firmware shows no table of memory modules; most virtual machines have none.",
+    "modules": "The firmware shows no table of memory modules.",
     "channels": "Neither the watch for memory errors (EDAC) nor the names of the slots tell which "
     "modules share a channel.",
     "peak_bytes_per_s": peaks.NO_DRAM,
@@ -25,6 +26,7 @@ _LACKING = {
 _ONLY_ROOT = (
     "Only root may read the firmware's table of memory modules, and udev keeps no copy for all."
 )
+_LIMITED = re.compile(r"(?:^|\s)((?:mem|memmap)=\S+)")
 _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
 
 
@@ -39,9 +41,18 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
     if total_bytes and limit_bytes and limit_bytes >= total_bytes:
         limit_bytes = None  # it limits nothing
     slots, modules_source = read_modules(root)
-    channels, channels_source = read_channels(root, slots)
+    channels, channels_source, clash = read_channels(root, slots)
     modules = tuple(slot.module for slot in slots)
-    no_modules = _ONLY_ROOT if is_locked(root) else _LACKING["modules"]
+    if clash:
+        notes.lack("memory.channels", why=clash, how=_HOW)
+    # Behind a host, the table is made up, and memory comes and goes.
+    if notes.virtualization == "none" and (differ := clash_of_sizes(modules, total_bytes)):
+        asked = _LIMITED.search(read_text(root / "proc/cmdline") or "")
+        why = f"{differ} Its command line says {asked[1]}." if asked else differ
+        notes.lack("memory.total_bytes", why=why, how="sudo dmesg | grep -i -E 'memory|e820'")
+    no_modules = notes.why(_LACKING["modules"], "and most have none")
+    if is_locked(root):
+        no_modules = _ONLY_ROOT
     ceiling = peaks.dram(modules, channels)
     for name in names(MemoryModule):
         if any(getattr(module, name) is None for module in modules):

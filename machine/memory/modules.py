@@ -46,9 +46,11 @@ _KINDS = {
 }
 _NOT_MEMORY = {0x08, 0x09, 0x0A, 0x0B, 0x0C}  # ROM, flash and others that hold the firmware
 _NOT_MEMORY_WORDS = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM"}
+_SLOTS = "the names of the slots"
+_MOST_KEPT = 0.75  # kernel, firmware and graphics mostly take less than a quarter
 _COUNTS_HALVES = "Intel_client_SoC"  # mc_name of the kernel's igen6_edac
 _WHOLE_CHANNELS = {"DDR3", "DDR4"}
-_CHANNEL = re.compile(r".*?channel[ _-]?[0-9a-z]", re.IGNORECASE)
+_CHANNEL = re.compile(r".*?channel[ _-]?(?:[0-9]+|[a-z])", re.IGNORECASE)
 
 
 @record
@@ -68,13 +70,33 @@ def read_modules(root: Path) -> tuple[list[Slot], str]:
     return _from_edac(root / _EDAC), f"/{_EDAC}/mc*/dimm*"
 
 
-def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
-    """Return the number of channels that hold a module, and its source."""
+def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str, str]:
+    """Return the number of channels that hold a module, its source, and what contradicts it."""
     filled = [slot for slot in slots if slot.module.size_bytes]
-    edac = _edac_channels(root / _EDAC, filled)
-    if edac:
-        return len(edac), f"/{_EDAC}/mc*/*/dimm_location"
-    return _named_channels(filled), "the names of the slots"
+    edac = len(_edac_channels(root / _EDAC, filled))
+    named = _named_channels(filled)
+    count, source = (edac, f"/{_EDAC}/mc*/*/dimm_location") if edac else (named, _SLOTS)
+    clash = ""
+    if edac and named and edac != named:
+        clash = f"The drivers for memory errors count {edac} channels, the names of the slots tell "
+        clash += f"{named}; the drivers count here."
+    elif count and count > len(filled) > 0:
+        clash = f"{count} channels are told, and only {len(filled)} modules."
+    return count, source, clash
+
+
+def clash_of_sizes(modules: Iterable[MemoryModule], total_bytes: int | None) -> str | None:
+    """Return what differs if the modules and the kernel's memory are too far apart."""
+    sizes = [module.size_bytes for module in modules]
+    told_bytes = sum(size or 0 for size in sizes)
+    if None in sizes or not told_bytes or not total_bytes:
+        return None
+    told, has = (f"{count / 2**30:.3g} GiB" for count in (told_bytes, total_bytes))
+    if total_bytes > told_bytes:
+        return f"The kernel has {has} of memory, and the firmware lists modules of {told} only."
+    if total_bytes < _MOST_KEPT * told_bytes:
+        return f"The modules add up to {told}, and the kernel has {has} of them."
+    return None
 
 
 def named_channels(modules: Iterable[MemoryModule]) -> int:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from machine.facts import Notes
 from machine.model import Machine, NumaNode, SideCache
@@ -19,6 +18,7 @@ from machine.system.linux import (
     HIGHEST_THREAD,
     entries,
     fields,
+    format_list,
     kibibytes,
     numbered,
     read_int,
@@ -32,12 +32,12 @@ _MEMINFO = "proc/meminfo"
 _ALIKE = 0.9
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LOCAL = 10  # the distance of a node to itself (ACPI, System Locality Information Table)
-Invention = Literal["same_threads", "one_distance"]
-INVENTED: dict[Invention, str] = {
-    "same_threads": "The firmware invented these memory nodes: several have the same threads.",
-    "one_distance": "The firmware invented these memory nodes or their distances: all are 10, "
-    "which is the distance of a node to itself.",
-}
+_ASKED_FOR = re.compile(r"(?:^|\s)(numa=fake=\S+)")  # on the kernel's command line
+_SAME_THREADS = "Several memory nodes have the same threads, so not all of them are real."
+_ONE_DISTANCE = (
+    "All distances of these memory nodes are 10, that of a node to itself: not all can be true."
+)
+DOUBTED, EMPTY = "numa[*].distances", "numa[*].threads"  # what clashes are noted for
 
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
@@ -87,8 +87,10 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
                 why="The firmware does not tell it of every memory-side cache.",
                 how=f"grep . /{NODES}/node*/memory_side_cache/index*/*",
             )
-    if how := invention(found):
-        notes.lack("numa[*].distances", why=INVENTED[how], how="coreopsis run numa")
+    if doubt := _doubt(found, read_text(root / "proc/cmdline") or ""):
+        notes.lack(DOUBTED, why=doubt, how="coreopsis run numa")
+    if empty := _without_memory(found, is_real=notes.virtualization == "none"):
+        notes.lack(EMPTY, why=empty, how="The manual of the mainboard says which slots to fill.")
     return found
 
 
@@ -130,14 +132,31 @@ def usable_nodes(machine: Machine) -> list[NumaNode]:
     return [n for n in host_nodes(machine.numa) if n.memory_bytes and n.allowed is not False]
 
 
-def invention(nodes: Iterable[NumaNode]) -> Invention | None:
-    """Return how one sees that the firmware invented the nodes; None if nothing hints at it."""
+def _doubt(nodes: Iterable[NumaNode], command_line: str) -> str | None:
+    """Return why the nodes cannot be as they are told, and who asked for them, if that is read."""
     host = host_nodes(nodes)
     threads = [node.threads for node in host if node.threads]
-    if len(set(threads)) < len(threads):
-        return "same_threads"
     distances = {distance for node in host for distance in node.distances}
-    return "one_distance" if len(host) > 1 and distances == {_LOCAL} else None
+    if len(set(threads)) < len(threads):
+        doubt = _SAME_THREADS
+    elif len(host) > 1 and distances == {_LOCAL}:
+        doubt = _ONE_DISTANCE
+    else:
+        return None
+    asked = _ASKED_FOR.search(command_line)
+    return f"{doubt} The kernel's command line asked for them: {asked[1]}." if asked else doubt
+
+
+def _without_memory(nodes: Iterable[NumaNode], *, is_real: bool) -> str | None:
+    """Return which nodes have threads and no memory, on a machine where others have some."""
+    host = [node for node in nodes if node.kind != "gpu" and node.threads]
+    empty = [node.id for node in host if node.memory_bytes == 0]
+    if not empty or len(empty) == len(host):
+        return None
+    named = f"node {empty[0]} has" if len(empty) == 1 else f"nodes {format_list(empty)} have"
+    if not is_real:
+        return f"Memory {named} threads and no memory."
+    return f"{len(empty)} of {len(host)} memory controllers have no memory: {named} threads only."
 
 
 def gpu_bytes(nodes: Iterable[NumaNode]) -> int:

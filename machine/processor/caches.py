@@ -51,7 +51,11 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
         "cpu.caches",
         caches,
         f"/{CPU}/cpu*/cache/index*",
-        why="The kernel describes no caches here; many ARM boards and some sandboxes have none.",
+        why=notes.why(
+            "The kernel describes no caches here.",
+            "whose host may hide them",
+            "which may hide them",
+        ),
         how="Look the model up in the maker's data sheet, or measure the memory latency.",
     )
     for name in ("size_bytes", "line_bytes", "ways"):

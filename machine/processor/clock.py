@@ -17,10 +17,8 @@ from machine.system.linux import CPU, numbered, read_int, read_text
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"
 _BOOST = f"{CPU}/cpufreq/boost"
 _POLICIES = f"/{CPU}/cpufreq/policy*"
-_UNGOVERNED = (
-    "The kernel does not set the clock here: virtual machines leave it to their host, and some "
-    "machines to their firmware."
-)
+_UNGOVERNED = "The kernel does not set the clock here: it has no cpufreq driver."
+_OF_HOST = "which leaves the clock to its host"
 _SETTINGS = {  # file, and why it is missing where the clock is governed
     "governor": ("scaling_governor", "This driver has no governor."),
     "driver": ("scaling_driver", "The kernel does not name the driver."),
@@ -48,8 +46,10 @@ def read_clock(root: Path, notes: Notes) -> Clock:
             f"cpu.clock.{name}",
             choose(all_khz) * 1000 if all_khz else None,
             f"{_POLICIES}/{file}",
-            why=f"The kernel has no {file} here: virtual machines are not told the clock, and only "
-            "some drivers know it at all.",
+            why=notes.why(
+                f"The kernel has no {file} here; only some drivers know it.",
+                "which is mostly not told the clock",
+            ),
             how=f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
         )
     for name, (file, _) in _SETTINGS.items():
@@ -59,7 +59,7 @@ def read_clock(root: Path, notes: Notes) -> Clock:
             f"cpu.clock.{name}",
             found[name],
             f"{_POLICIES}/{file}",
-            why=why if found["driver"] else _UNGOVERNED,
+            why=why if found["driver"] else notes.why(_UNGOVERNED, _OF_HOST),
             how="On the physical machine: cpupower frequency-info",
         )
     boost, source = _boost(root, policies)
@@ -69,7 +69,7 @@ def read_clock(root: Path, notes: Notes) -> Clock:
         source,
         why="The driver does not say whether the processor may boost."
         if found["driver"]
-        else _UNGOVERNED,
+        else notes.why(_UNGOVERNED, _OF_HOST),
         how="On the physical machine: cpupower frequency-info",
     )
     return Clock(**found, boost=boost)

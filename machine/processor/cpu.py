@@ -15,17 +15,19 @@ from machine.processor import arm
 from machine.processor.caches import read_caches
 from machine.processor.clock import read_clock
 from machine.processor.heat import read_power_limits, read_temperatures, read_throttling
-from machine.processor.instructions import of_risc_v
+from machine.processor.instructions import of_power, of_risc_v, tidy_name
 from machine.processor.protection import read_microcode, read_vulnerabilities
 from machine.processor.topology import present_and_online, read_thread_list
 from machine.system import cgroups
-from machine.system.linux import CPU, fields, parse_list, read_text
+from machine.system.linux import CPU, fields, format_list, parse_list, read_list, read_text
 
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
+_ISOLATED = f"{CPU}/isolated"
 _COUNTED = "counted from the hardware threads that the kernel lists"
-# "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
-_MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
+# "uarch" on RISC-V, "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
+_MODEL_NAMES = ("model name", "cpu model", "uarch", "cpu", "processor")
+_NUMBERS = (*("cpu implementer", "cpu part"), *("mvendorid", "marchid", "mimpid"))
 
 
 def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: bool) -> Cpu:
@@ -34,6 +36,7 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     info = fields(text)
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
+    _note_isolated(root, online, usable, notes)
     caches = read_caches(root, online, notes)
     designs = arm.read_designs(root, sorted(online), text)
     threads = read_thread_list(root, present, online, usable, numa, notes, caches, designs)
@@ -65,10 +68,11 @@ def _model(
         notes.sources["cpu.model"] = source
         return cores
     named = (info.get(name, "") for name in _MODEL_NAMES)
-    part = ", ".join(f"{n} {info[n]}" for n in ("cpu implementer", "cpu part") if n in info)
+    model = next((name for name in named if name and not name.isdecimal()), None)
+    part = ", ".join(f"{n} {info[n]}" for n in _NUMBERS if n in info)
     return notes.keep(
         "cpu.model",
-        next((name for name in named if name and not name.isdecimal()), None),
+        tidy_name(model) if model else None,
         _CPUINFO,
         why=f"The kernel gives this processor no name{f', only numbers: {part}' if part else ''}.",
         how="lscpu knows the names of many such numbers.",
@@ -77,9 +81,10 @@ def _model(
 
 def _features(info: dict[str, str], notes: Notes) -> tuple[str, ...]:
     named = (info.get("flags") or info.get("features") or "").split()
+    others = (*of_risc_v(info.get("isa", "")), *of_power(info.get("cpu", "")))
     return notes.keep(
         "cpu.features",
-        tuple(sorted({*named, *of_risc_v(info.get("isa", ""))})),
+        tuple(sorted({*named, *others, *info.get("ases implemented", "").split()})),
         _CPUINFO,
         why="The kernel lists no instruction set extensions for this processor.",
         how="Look the model up in the maker's data sheet.",
@@ -122,6 +127,20 @@ def _read_counts(
     )
     allowed = [threads for threads in (affinity, cpuset) if threads is not None]
     return counts, online.intersection(*allowed)
+
+
+def _note_isolated(
+    root: Path, online: frozenset[int], usable: frozenset[int], notes: Notes
+) -> None:
+    """Note the threads that only programs get which ask for them."""
+    isolated = (read_list(root / _ISOLATED) or frozenset()) & online
+    if isolated and not isolated & usable:
+        notes.lack(
+            "cpu.usable_threads",
+            why=f"The kernel isolates the threads {format_list(isolated)} (isolcpus): only "
+            "programs that ask for them run there.",
+            how=f"cat /{_ISOLATED}",
+        )
 
 
 def _online(threads: frozenset[int] | None, online: frozenset[int]) -> frozenset[int] | None:

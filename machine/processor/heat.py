@@ -25,9 +25,9 @@ _RAPL = "sys/class/powercap"
 _DRIVERS = {"coretemp", "k10temp", "zenpower"}
 _CPU_ZONE = re.compile(r"x86_pkg_temp|.*(cpu|soc|package).*", re.IGNORECASE)
 _PACKAGE = re.compile(r"Package id \d+|Physical id \d+")
-_HIDDEN = "virtual machines and many containers hide it"
+_HIDES = "which mostly hides it"
 NO_SENSOR = Reason(
-    f"No sensor of the processor is in sight: {_HIDDEN}, or its driver is not loaded.",
+    "No sensor of the processor is in sight below /sys/class/hwmon and /sys/class/thermal.",
     "lsmod | grep -E 'coretemp|k10temp' on the machine itself: their drivers read the sensors.",
 )
 NO_LIMIT = Reason(
@@ -36,11 +36,11 @@ NO_LIMIT = Reason(
 )
 NO_VALUE = Reason("The sensor does not answer now.", "sensors")
 NO_COUNTS = Reason(
-    f"The kernel does not count it here: only Intel's processors tell, and {_HIDDEN}.",
+    "The kernel does not count it here; it does for Intel's processors only.",
     "turbostat shows the clock while the machine works.",
 )
 _NO_POWER = Reason(
-    f"The kernel shows no power limits (RAPL): AMD's drivers do not tell them, and {_HIDDEN}.",
+    "The kernel shows no power limits (RAPL) below /sys/class/powercap.",
     "The firmware's settings, or the maker's data sheet.",
 )
 _ONLY_ROOT = Reason(
@@ -76,7 +76,7 @@ def read_temperatures(root: Path, notes: Notes) -> tuple[Temperature, ...]:
         "cpu.temperatures",
         tuple(Temperature(**facts.values) for facts in found),
         f"/{_HWMON}, now",
-        why=NO_SENSOR.why,
+        why=notes.why(NO_SENSOR.why, _HIDES),
         how=NO_SENSOR.how,
     )
 
@@ -151,7 +151,7 @@ def read_throttling(root: Path, threads: Iterable[Thread], notes: Notes) -> Thro
             f"cpu.throttling.{part}s",
             sum(told) if told else None,
             f"/{CPU}/cpu*/thermal_throttle/{part}_throttle_count, since the start",
-            why=NO_COUNTS.why,
+            why=notes.why(NO_COUNTS.why, _HIDES),
             how=NO_COUNTS.how,
         )
     return Throttling(**counts)
@@ -182,7 +182,7 @@ def read_power_limits(root: Path, notes: Notes) -> tuple[PowerLimit, ...]:
         "cpu.power_limits",
         tuple(PowerLimit(**facts.values) for facts in found),
         f"/{_RAPL}/intel-rapl:*",
-        why=reason.why,
+        why=reason.why if is_locked else notes.why(reason.why, _HIDES),
         how=reason.how,
     )
 

@@ -3,12 +3,15 @@
 The kernel lists a hundred extensions and more. These decide how many numbers one instruction
 processes.
 
-Sources: arch/x86/include/asm/cpufeatures.h, arch/arm64/include/uapi/asm/hwcap.h of the kernel;
-RISC-V Instruction Set Manual.
+Sources: arch/x86/include/asm/cpufeatures.h, arch/arm64/include/uapi/asm/hwcap.h,
+arch/loongarch/kernel/proc.c, arch/riscv/kernel/cpu.c, arch/powerpc/kernel/setup-common.c,
+arch/s390/kernel/processor.c, arch/mips/kernel/proc.c of the kernel, as of Linux 6.17; RISC-V
+Instruction Set Manual. A newer extension stands among the features, under the kernel's name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 # By the kernel's name, in display order.
@@ -19,6 +22,7 @@ _NAMES = {
     "fma": "FMA",
     "f16c": "F16C",
     "avx_vnni": "AVX-VNNI",
+    "avx_vnni_int8": "AVX-VNNI INT8",
     "avx512f": "AVX-512",
     "avx512_vnni": "AVX-512 VNNI",
     "avx512_bf16": "AVX-512 BF16",
@@ -37,12 +41,35 @@ _NAMES = {
     "sme": "SME",
     "sme2": "SME2",
     "rvv": "RVV",
+    "rvv_embedded": "RVV embedded",
+    "zvfh": "RVV FP16",
+    "zvfbfwma": "RVV BF16",
+    "xtheadvector": "RVV 0.7",  # of T-Head's C906 and C920, before the standard
+    "lsx": "LSX",  # LoongArch, 128 bits
+    "lasx": "LASX",  # LoongArch, 256 bits
+    "altivec": "AltiVec",  # POWER
+    "vx": "Vector facility",  # s390
+    "vxe2": "Vector enhancements 2",
+    "nnpa": "NNPA",
+    "msa": "MSA",  # MIPS
+}
+_EMBEDDED = re.compile(r"zve(?:32|64)[xfd]")  # vectors of RISC-V without all of V
+_MAKERS = {  # of RISC-V's "uarch", which is a device tree's name
+    "sifive": "SiFive",
+    "spacemit": "SpacemiT",
+    "thead": "T-Head",
+    "andestech": "Andes",
+    "starfive": "StarFive",
+    "sophgo": "Sophgo",
+    "tenstorrent": "Tenstorrent",
 }
 
 
 def vector_instructions(features: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the vector and matrix instruction sets among `features`."""
     there = set(features)
+    if "rvv" not in there and any(map(_EMBEDDED.fullmatch, there)):
+        there.add("rvv_embedded")
     return tuple(dict.fromkeys(name for flag, name in _NAMES.items() if flag in there))
 
 
@@ -52,3 +79,18 @@ def of_risc_v(isa: str) -> list[str]:
     if not base.startswith(("rv32", "rv64")):
         return []
     return [*("rvv" if letter == "v" else letter for letter in base[4:]), *longer]
+
+
+def of_power(cpu: str) -> list[str]:
+    """Return what POWER's "cpu" line adds to the name: "POWER9, altivec supported"."""
+    return ["altivec"] if "altivec supported" in cpu else []
+
+
+def tidy_name(name: str) -> str:
+    """Return a processor's name as people know it: "sifive,u74-mc" is SiFive U74-MC."""
+    maker, comma, part = name.partition(",")
+    if comma and part.strip() == "altivec supported":
+        return maker
+    if comma and maker in _MAKERS:
+        return f"{_MAKERS[maker]} {part.upper()}"
+    return name

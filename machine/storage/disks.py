@@ -37,10 +37,10 @@ _USB_KIND = Reason(
 _KIND = Reason(why="The kernel does not say whether it turns.", how="lsblk --output NAME,ROTA,TRAN")
 _TRANSPORT = Reason(why="Its place in /sys names no known bus.", how="lsblk --output NAME,TRAN")
 _MODEL = Reason(why="Its driver names no model.", how="lsblk --output NAME,MODEL")
-_SIZE = Reason(why="There is no medium in it, or it hides its size.", how="lsblk --bytes")
+_SIZE = Reason(why="The kernel says that it has no sectors.", how="lsblk --bytes")
 _PCI = Reason(why="It does not hang on a PCI device.", how=f"ls -l /{_FOLDER}")
 _PEAK = Reason(
-    why="The kernel does not say what its link could carry; a virtual disk has none.",
+    why="The kernel does not say what its link could carry.",
     how="Measure how fast a large file is read.",
 )
 
@@ -66,8 +66,7 @@ def read_storage(
         "storage",
         tuple(Disk(**facts.values) for facts in found),
         f"/{_FOLDER}",
-        why="No disk of its own is in sight: a container or sandbox may hide them, this machine "
-        "may load everything from the network, or they were not recorded.",
+        why=notes.why("No disk is in sight below /sys.", contained="which may hide them"),
         how="lsblk, on the machine itself.",
     )
 

@@ -90,8 +90,7 @@ def read_power_saver(root: Path, notes: Notes) -> tuple[bool | None, tuple[str, 
     if profile is None and clock.governor is None and clock.energy_preference is None:
         notes.lack(
             "power_saver",
-            why="This system shows no power profile and no governor to this program: virtual "
-            "machines leave both to their host, and only Linux tells.",
+            why="The system shows neither a power profile nor a governor.",
             how=_HOW_SAVING,
         )
         return None, ()

@@ -59,7 +59,7 @@ def test_a_speed_that_stands_for_unknown_is_none(tree, speed):
     interface(tree, "eth0", speed=speed)
     found, notes = read(tree)
     assert found["eth0"].peak_bytes_per_s is None
-    assert "virtual" in missing(notes)["network[*].peak_bytes_per_s"]
+    assert "tells no speed" in missing(notes)["network[*].peak_bytes_per_s"]
 
 
 def test_a_link_that_is_down_has_no_speed_though_its_driver_remembers_one(tree):
@@ -139,7 +139,7 @@ def test_a_container_with_virtual_interfaces_only_says_why(tree):
     interface(tree, "eth0", "virtual")
     found, notes = read(tree)
     assert found == {}
-    assert "containers" in missing(notes)["network"]
+    assert "with a device of its own" in missing(notes)["network"]
 
 
 @pytest.mark.skipif(not shutil.which("ip"), reason="there is no ip here")

@@ -6,7 +6,7 @@ import io
 import pytest
 from rich.console import Console
 
-from app.terminal.inspect import show_machine, show_unknown
+from app.terminal.inspect import gaps, show_machine, show_unknown
 from machine.condition import Clock, HugePages
 from machine.devices import Disk, Gpu
 from machine.model import CpuCounts, Machine, Memory, Missing, NumaNode, SideCache
@@ -50,8 +50,8 @@ def test_caches_are_counted_and_say_whom_they_serve():
     ("counts", "said"),
     [
         (CpuCounts(present=8, online=4), "8 present, 4 switched on"),
-        (CpuCounts(online=4, affinity=2), "pinned to 2"),
-        (CpuCounts(online=4, cpuset=1), "its control group has 1"),
+        (CpuCounts(online=4, affinity=2), "its affinity leaves 2"),
+        (CpuCounts(online=4, cpuset=1), "its control group leaves 1"),
         (CpuCounts(online=4, quota=1.5), "of which its control group grants the time of 1.5"),
     ],
 )
@@ -221,11 +221,16 @@ def test_the_limit_of_the_control_group_stands_beside_the_memory():
     assert any("64 GiB, its control group allows 4 GiB" in line for line in lines)
 
 
-def test_nodes_that_the_firmware_invented_are_remarked_on():
-    same = tuple(NumaNode(id=n, threads=(0, 1), memory_bytes=GIB) for n in (0, 1))
-    lines = page(dataclasses.replace(machine(), numa=same), 160)
-    assert any("The firmware invented these memory nodes: several have" in line for line in lines)
-    assert not any("firmware invented" in line for line in page(server.make(), 160))
+def test_sources_that_contradict_each_other_are_remarked_on_and_are_no_gap():
+    clash = Missing(what="memory.channels", why="The drivers and the slots differ.", how="look")
+    memory = dataclasses.replace(machine().memory, channels=2)
+    sources = {**machine().sources, "memory.channels": "somewhere"}
+    here = dataclasses.replace(machine(), memory=memory, sources=sources, missing=(clash,))
+    lines = page(here, 160)
+    assert "remark     The drivers and the slots differ." in lines
+    assert gaps(here) == []
+    assert gaps(dataclasses.replace(here, sources={})) == [clash], "nothing is known"
+    assert not any(line.startswith("remark") for line in page(server.make(), 160))
 
 
 def test_the_condition_of_the_machine_stands_on_the_page():

@@ -515,7 +515,7 @@ def test_the_hidden_end_of_a_link_in_a_virtual_machine_is_a_switch(hidden):
                 link["peer"] = hidden
     machine = look(FakeNvml(*gpus))
     assert (machine.gpu_links[0].path, machine.nvswitch) == ("NV12", True)
-    words = "does not support" if isinstance(hidden, Exception) else "virtual machine"
+    words = "does not support" if isinstance(hidden, Exception) else "address of the other end"
     assert words in missing_of(machine, "gpus[0].nvlinks[3].peer").why
     assert gpu_leaves(machine) == []
 
@@ -760,5 +760,5 @@ def test_a_gpu_that_a_container_was_not_given_comes_after_those_it_was(tree):
         ("0000:81:00.0", True),
         ("0000:1a:00.0", False),
     ]
-    assert "containers and jobs" in missing_of(machine, "gpus[1].memory_bytes").why
+    assert "does not list this GPU" in missing_of(machine, "gpus[1].memory_bytes").why
     assert gpu_leaves(machine) == []

@@ -50,7 +50,7 @@ def test_a_count_that_is_not_told_is_unknown_and_not_none(tree):
 
 @pytest.mark.parametrize(
     ("folder", "is_virtual", "word"),
-    [(f"{MC}/power", False, "no ECC"), ("/sys/x", False, "container"), ("/sys/x", True, "virtual")],
+    [(f"{MC}/power", False, "watches no"), ("/sys/x", False, "EDAC"), ("/sys/x", True, "virtual")],
 )
 def test_without_a_controller_the_reason_is_told(tree, folder, is_virtual, word):
     tree.write(folder, "")

@@ -66,7 +66,7 @@ def test_an_unknown_affinity_of_a_recording_is_not_that_of_the_running_machine(t
     ("cpuinfo", "model"),
     [
         ("processor : 0\nmodel name : AMD  Opteron(TM) 6276   \n", "AMD Opteron(TM) 6276"),
-        ("processor : 0\ncpu : POWER9, altivec supported\n", "POWER9, altivec supported"),
+        ("processor : 0\ncpu : POWER9, altivec supported\n", "POWER9"),
         ("Processor : ARMv7 rev 1\nprocessor : 0\n", "ARMv7 rev 1"),
     ],
 )

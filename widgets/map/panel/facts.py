@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from machine.memory.nodes import host_nodes, invention
-from machine.model import Machine, Thread, is_virtual, missing_of, source_of
+from machine.memory.nodes import DOUBTED, EMPTY, host_nodes
+from machine.model import Machine, Thread, is_virtual, missing_of, remarks, source_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.labels import ranges
 from widgets.map.panel.device_facts import DeviceFacts
@@ -168,11 +168,10 @@ class Facts(DeviceFacts):
         yield from self.of_pages()
 
     def _remark(self) -> Iterator[Fact]:
-        """Yield that the firmware invented the nodes, if it seems so."""
-        keys = {"same_threads": "map.nodes_same_threads", "one_distance": "map.nodes_one_distance"}
-        if how := invention(self._machine.numa):
-            say = self._words.say
-            yield Fact(label=say("map.fact_look"), value=say(keys[how]))
+        """Yield what contradicts the nodes, or what they lack."""
+        for remark in remarks(self._machine):
+            if remark.what in (DOUBTED, EMPTY):
+                yield Fact(label=self._words.say("map.fact_look"), value=remark.why)
 
     def _of_node(self, place: int) -> Iterator[Fact]:
         node, path = self._machine.numa[place], f"numa[{place}]"

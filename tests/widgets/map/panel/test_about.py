@@ -201,13 +201,16 @@ def test_the_memory_of_a_gpu_is_no_part_of_the_main_memory(measure):
     assert facts(here, memory)["Parts (NUMA nodes)"].value == "2"
 
 
-def test_a_node_tells_its_side_cache_and_that_it_is_invented(measure):
+def test_a_node_tells_its_side_cache_and_what_speaks_against_it(measure):
     cache = SideCache(level=1, size_bytes=2**34, is_direct_mapped=True)
     node = NumaNode(id=0, threads=(0, 1), memory_bytes=2**35, side_caches=(cache,))
-    here = replace(small(), numa=(node, replace(node, id=1)))
+    doubt = Missing(what="numa[*].distances", why="Several have the same threads.", how="look")
+    sources = {**small().sources, "numa": "somewhere"}
+    numa = (node, replace(node, id=1))
+    here = replace(small(), numa=numa, sources=sources, missing=(*small().missing, doubt))
     told = facts(here, nodes_of(here, measure)[0])
     assert told["Cache before the memory"].value == "16 GiB, direct-mapped"
-    assert "several have the same threads" in told["Have a look"].value
+    assert told["Have a look"].value == doubt.why
 
 
 def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
