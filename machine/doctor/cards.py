@@ -7,6 +7,7 @@ processing accelerators, 0x0680 other bridges (NVSwitches use it).
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,16 +15,17 @@ from machine.bus.names import PciNames
 from machine.bus.pci import read_pci
 from machine.doctor.evidence import AmdDevice, Card, Vendor
 from machine.facts import Notes
-from machine.gpus.amd import NO_ACCELERATORS, targets
+from machine.gpus.amd import NO_ACCELERATORS, memory_bytes, shares_memory, targets
+from machine.gpus.intel import is_supported
 from machine.gpus.makers import maker_of
 from machine.record import record
 from machine.system.linux import (
     PCI_ADDRESS,
     PCI_DEVICES,
     entries,
+    exists,
     read_bytes,
     read_hex,
-    read_int,
     read_text,
 )
 
@@ -46,12 +48,16 @@ def read_bus(root: Path) -> Bus:
     cards: list[Card] = []
     displays: list[str] = []
     nvswitches = 0
+    shares: Counter[str] = Counter()
     names = PciNames(root)
     links = {device.address: device.link for device in read_pci(root, (), Notes())}
     for address in sorted(filter(PCI_ADDRESS.fullmatch, entries(root / PCI_DEVICES))):
         place = root / PCI_DEVICES / address
         class_id, vendor_id = read_hex(place / "class"), read_hex(place / "vendor")
         if class_id is None or vendor_id in (None, _MICROSOFT):
+            continue
+        if exists(place / "physfn"):  # a share of a card that is counted itself
+            shares[os.path.basename(os.path.realpath(place / "physfn"))] += 1
             continue
         nvswitches += vendor_id == _NVIDIA and class_id >> 8 == _BRIDGE
         device_id = read_hex(place / "device")
@@ -61,44 +67,51 @@ def read_bus(root: Path) -> Bus:
             product = maker.devices.get(device_id or 0)
             name = f"{maker.name} {product}" if product else name
             if maker.package:
-                cards.append(_card(place, class_id, Vendor.OTHER, name, needs=maker.package))
+                card = _card(place, class_id, Vendor.OTHER, name, device_id)
+                cards.append(replace(card, needs=maker.package))
         elif class_id >> 16 not in (_DISPLAY, _ACCELERATOR):
             continue
         elif vendor is not None and not (vendor is Vendor.AMD and device_id in NO_ACCELERATORS):
-            cards.append(_card(place, class_id, vendor, name))
+            cards.append(_card(place, class_id, vendor, name, device_id))
         else:
             displays.append(name or address)
-    cards = [replace(card, link=links.get(card.address or "")) for card in cards]
+    cards = [
+        replace(card, link=links.get(card.address or ""), shares=shares[card.address or ""])
+        for card in cards
+    ]
     return Bus(cards=tuple(cards), displays=tuple(displays), nvswitches=nvswitches)
 
 
-def _card(
-    place: Path, class_id: int, vendor: Vendor, name: str, *, needs: str | None = None
-) -> Card:
+def _card(place: Path, class_id: int, vendor: Vendor, name: str, device_id: int | None) -> Card:
     status = read_text(place / "power/runtime_status")
     nodes = sorted(f"/dev/dri/{n.name}" for n in place.glob("drm/renderD*"))
     # Intel's integrated graphics are on the first bus.
     is_inside = vendor is Vendor.INTEL and place.name.startswith("0000:00:")
+    does = computes(name, device_id)
     return Card(
         vendor=vendor,
         name=name,
         address=place.name,
         class_id=class_id,
+        device_id=device_id,
         driver=_driver(place),
         runtime_status=status,
         answers=None if status in ("suspended", "suspending") else _answers(place),
-        only_draws=is_inside and not computes(name),
+        only_draws=is_inside and not does,
+        is_unlisted=vendor is Vendor.INTEL and does is None,
         render_node=nodes[0] if nodes else None,
-        needs=needs,
     )
 
 
-def computes(name: str) -> bool:
+def computes(name: str, device_id: int | None) -> bool | None:
     """Does PyTorch compute on this card of Intel? It does on some integrated graphics too.
 
-    Source: https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html
+    None for what is newer than known here. A name of the PCI list may lack, so the number counts
+    too. Source: https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html
     """
-    return "Arc" in name or "Data Center" in name
+    if "Arc" in name or "Data Center" in name:
+        return True
+    return False if device_id is None else is_supported(device_id)
 
 
 def _driver(place: Path) -> str:
@@ -119,12 +132,11 @@ def _answers(place: Path) -> bool | None:
 
 def read_amd(root: Path) -> tuple[AmdDevice, ...]:
     """Return the GPUs of AMD's compute driver (KFD)."""
-    places = {root / PCI_DEVICES / address: target for address, target in targets(root).items()}
+    told = {
+        address: memory_bytes(root / PCI_DEVICES / address, is_shared=shares_memory(root, address))
+        for address in targets(root)
+    }
     return tuple(
-        AmdDevice(
-            target=target,
-            total_bytes=read_int(place / "mem_info_vram_total"),
-            used_bytes=read_int(place / "mem_info_vram_used"),
-        )
-        for place, target in places.items()
+        AmdDevice(target=target, total_bytes=told[address][0], used_bytes=told[address][1])
+        for address, target in targets(root).items()
     )

@@ -78,6 +78,7 @@ _EVERY = (*_BUILT, Vendor.OTHER, None)
 STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("card", system_steps.card, _EVERY),
     ("suited", system_steps.suited, (*_GPU, Vendor.OTHER)),
+    ("generation", system_steps.generation, _NVIDIA),
     ("surroundings", system_steps.surroundings, _GPU),
     ("power", system_steps.power, _GPU),
     ("link", link_step.link, _GPU),

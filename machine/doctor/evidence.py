@@ -29,17 +29,21 @@ class Card:
 
     `answers` is False if its configuration space returns only ones: it is off the bus.
     `render_node` is the file below /dev through which it computes. `only_draws`: integrated
-    graphics, which PyTorch most likely does not support.
+    graphics, which PyTorch most likely does not support; `is_unlisted` ones are newer than what is
+    known here. `shares` counts its virtual functions, for virtual machines.
     """
 
     vendor: Vendor
     name: str
     address: str | None = None
     class_id: int | None = None
+    device_id: int | None = None
     driver: str | None = None
     runtime_status: str | None = None
     answers: bool | None = None
     only_draws: bool = False
+    is_unlisted: bool = False
+    shares: int = 0
     render_node: str | None = None
     needs: str | None = None  # the package that PyTorch needs for vendor OTHER
     link: Link | None = None
@@ -61,7 +65,9 @@ class Kernel:
 
     `loaded` modules run. `built` modules are installed for this kernel; None without a list, as in
     a container. `built_elsewhere` are installed for another kernel only. `blacklisted` and
-    `removing_rule` name the file that disables a driver or removes a card.
+    `removing_rule` name the file that disables a driver or removes a card. `is_open`: NVIDIA's
+    running modules are the open ones. `told_branch`: the log says that a card needs this branch of
+    its driver; `told_open`: that it needs the open modules.
     """
 
     release: str | None = None
@@ -72,6 +78,9 @@ class Kernel:
     removing_rule: str | None = None
     secure_boot: bool | None = None
     nvidia_version: str | None = None
+    is_open: bool | None = None
+    told_branch: int | None = None
+    told_open: bool = False
 
 
 @record
@@ -79,6 +88,7 @@ class Surroundings:
     """The system around the program. `distributions` are the ids of os-release, nearest first.
 
     `wsl` is 1 or 2; `has_dxg`: Windows shares its GPUs; `has_wsl_cuda`: its NVIDIA driver too.
+    `has_avx`: the processor shows these instructions; None where it is no x86.
     """
 
     system: str = "linux"
@@ -90,6 +100,7 @@ class Surroundings:
     wsl: int | None = None
     has_dxg: bool = False
     has_wsl_cuda: bool = False
+    has_avx: bool | None = None
     board: str | None = None  # of a device tree, such as a Jetson's
     user: str | None = None
     groups: frozenset[str] = frozenset()  # of this process

@@ -26,14 +26,14 @@ from machine.doctor.evidence import (
     Torch,
     Vendor,
 )
-from machine.doctor.kernel import read_kernel, read_libraries
+from machine.doctor.kernel import read_kernel, read_libraries, with_log
 from machine.doctor.library_files import short_nvidia
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
 from machine.doctor.torch_remedies import lacks_build
 from machine.facts import Notes
 from machine.system import pythons
-from machine.system.linux import confined, read_text
+from machine.system.linux import confined, fields, read_text
 from machine.system.virtualization import read_container, read_virtualization
 
 # Variables that choose, hide or rename devices, libraries and packages.
@@ -97,6 +97,9 @@ def _of_linux(
 ) -> Evidence:
     surroundings = _surroundings(root, environment)
     bus, kernel = read_bus(root), read_kernel(root)
+    ignored = [c for c in bus.cards if c.vendor is Vendor.NVIDIA and not c.driver]
+    if ignored and "nvidia" in kernel.loaded:
+        kernel = with_log(kernel, None if root == Path("/") else root)
     cards = bus.cards or _off_the_bus(root, surroundings)
     awake = [c for c in cards if c.vendor is Vendor.NVIDIA and c.runtime_status != "suspended"]
     # NVML would load a driver that is not loaded.
@@ -149,6 +152,7 @@ def _surroundings(root: Path, environment: Mapping[str, str]) -> Surroundings:
         else None,
         has_dxg=(root / "dev/dxg").exists(),
         has_wsl_cuda=(root / "usr/lib/wsl/lib/libcuda.so.1").exists(),
+        has_avx=_has_avx(root),
         board=_board(root),
         user=user,
         groups=groups,
@@ -170,6 +174,12 @@ def _off_the_bus(root: Path, surroundings: Surroundings) -> tuple[Card, ...]:
     if (root / "dev/kfd").exists():
         return (Card(vendor=Vendor.AMD, name="AMD"),)
     return ()
+
+
+def _has_avx(root: Path) -> bool | None:
+    """Return whether the processor shows AVX; None where it is no x86."""
+    flags = fields(read_text(root / "proc/cpuinfo")).get("flags")
+    return None if flags is None else "avx" in flags.split()
 
 
 def _board(root: Path) -> str | None:

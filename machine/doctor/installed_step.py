@@ -27,6 +27,12 @@ _NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|errno (28|12
 _NO_MEMORY = re.compile(r"bad_alloc|cannot allocate memory|failed to map|MemoryError", re.I)
 # What the loader of libraries says if one of another version was found.
 _OTHER_LIBRARY = re.compile(r"undefined symbol|\.so\b|version `")
+# A crash by such an instruction; and NumPy, which looks before.
+_ILLEGAL = re.compile(r"signal 4$|SIGILL|illegal instruction|machine doesn't support", re.I)
+_SHOW_ALL = (
+    "qm set VMID --cpu host  # on the host, with Proxmox",
+    "virsh edit GUEST  # on the host, with libvirt: <cpu mode='host-passthrough'/>",
+)
 How = Callable[..., Verdict]
 
 
@@ -112,6 +118,8 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
             return how("torch_file_short", *again, file=file, size_bytes=size_bytes)
         command = f"ls -l {quoted(file)}"
         return how("other_file_short", command, file=file, size_bytes=size_bytes)
+    if verdict := illegal_instruction(evidence, said, how, again):
+        return verdict
     if torch.memory_limit_bytes and _NO_MEMORY.search(said):
         limit_bytes = torch.memory_limit_bytes
         return how("torch_without_memory", "ulimit -v unlimited", limit_bytes=limit_bytes)
@@ -132,6 +140,21 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
     if torch.outcome is Outcome.CRASHED:
         return how("torch_crashes_loading", *again, python=python, said=said)
     return fine("torch_there", version="?", python=python)
+
+
+def illegal_instruction(
+    evidence: Evidence, said: str, how: How, again: tuple[str, ...]
+) -> Verdict | None:
+    """Judge whether PyTorch met an instruction that this processor lacks, or does not show."""
+    around = evidence.surroundings
+    if not _ILLEGAL.search(said):
+        return None
+    if around.has_avx is not False:
+        python = evidence.torch.python if evidence.torch is not None else "?"
+        return how("illegal_instruction", *again, python=python)
+    if around.virtualization not in (None, "none"):
+        return how("cpu_type_hides_avx", *_SHOW_ALL)
+    return how("processor_without_avx")
 
 
 def _loaded(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from machine.doctor.evidence import Kernel
 from machine.doctor.library_files import NVIDIA_FOLDERS
+from machine.system.kernel_log import matching
 from machine.system.linux import read_bytes, read_text
 
 MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")
 _FILE = re.compile(r"/(nvidia(?:-current)?|nouveau|amdgpu|i915|xe)\.ko\b")  # -current is Debian's
+# What nvidia.ko says of a card that it does not drive (kernel-open/nvidia/nv-pci.c, nv.c).
+_LEGACY = re.compile(r"NVRM: +supported through the NVIDIA (\d{3})\.xx Legacy drivers")
+_NEEDS_OPEN = re.compile(r"NVRM: .*requires use of the NVIDIA open kernel modules")
 _FOLDERS = ("lib/modules", "usr/lib/modules", "run/booted-system/kernel-modules/lib/modules")
 _CONFIGURED = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
 
@@ -42,7 +47,18 @@ def read_kernel(root: Path) -> Kernel:
         removing_rule=_removing_rule(root),
         secure_boot=_secure_boot(root),
         nvidia_version=_nvidia_version(root),
+        is_open=_is_open(root),
     )
+
+
+def with_log(kernel: Kernel, root: Path | None) -> Kernel:
+    """Return the kernel with what its log says of cards that NVIDIA's driver ignores.
+
+    Takes up to 10 s where two commands hang; nothing is added where nobody may read the log.
+    """
+    branches = [int(found[1]) for found in matching(_LEGACY, root)]
+    needs_open = bool(matching(_NEEDS_OPEN, root))
+    return replace(kernel, told_branch=min(branches, default=None), told_open=needs_open)
 
 
 def read_libraries(root: Path) -> tuple[str, ...]:
@@ -108,6 +124,12 @@ def _secure_boot(root: Path) -> bool | None:
         return False if (root / "sys/firmware").is_dir() else None
     value = (read_bytes(root / _SECURE_BOOT) or b"")[_ATTRIBUTES_BYTES:]
     return value == b"\x01" if value else None
+
+
+def _is_open(root: Path) -> bool | None:
+    """Return whether NVIDIA's running modules are the open ones, by their own words."""
+    text = read_text(root / "proc/driver/nvidia/version")
+    return None if text is None else "Open Kernel Module" in text
 
 
 def _nvidia_version(root: Path) -> str | None:

@@ -13,6 +13,7 @@ from machine.doctor.queries import (
     pass_to_container,
 )
 from machine.doctor.remedies import (
+    DRIVERS_PAGE,
     LOG,
     REBOOT,
     install_driver,
@@ -31,6 +32,7 @@ _PROHIBITED, _EXCLUSIVE = 2, 3
 
 _CONTROLLER_3D = 0x0302  # a display controller without a screen: a server's or laptop's GPU
 _PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of GPUs for desktops and laptops
+_UPDATE_WSL = ("wsl --update", DRIVERS_PAGE, "wsl --shutdown")
 
 
 def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
@@ -73,6 +75,12 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
             return wrong("library_missing", *install_driver(evidence))
         case 9:
             return wrong("driver_does_not_answer", "sudo modprobe nvidia", LOG)
+        case 4 | 17 if evidence.surroundings.wsl and container:
+            return wrong("nvml_blocked_in_wsl_container", *_given(evidence, vendor), *_UPDATE_WSL)
+        case 4 | 17 if evidence.surroundings.wsl:
+            return wrong("nvml_blocked_in_wsl", *_UPDATE_WSL)
+        case 4 | 17 if container:
+            return wrong("nvml_not_permitted_in_container", *_given(evidence, vendor))
         case 4 | 17:
             return wrong("nvml_not_permitted", "ls -l /dev/nvidia*")
         case 15:
@@ -81,6 +89,10 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
             return wrong("container_lost_gpu", restart_container(evidence))
         case code:
             return wrong("nvml_failed", LOG, REBOOT, code=code)
+
+
+def _given(evidence: Evidence, vendor: Vendor | None) -> tuple[str, ...]:
+    return pass_to_container(evidence.surroundings.container or "", vendor)
 
 
 def _answered(evidence: Evidence) -> Verdict:

@@ -16,6 +16,8 @@ from machine.doctor.cards import VENDORS, computes
 from machine.doctor.evidence import Card, Evidence, Nvml, Surroundings, Torch, Vendor
 from machine.gpus.windows import Adapter, adapters
 
+_NUMBERS = r"PCI\\VEN_([0-9A-F]{4})&(?:DEV_([0-9A-F]{4}))?"
+
 
 def gather(
     python: str,
@@ -57,11 +59,19 @@ def windows_cards(listed: Iterable[Adapter]) -> tuple[Card, ...]:
     """Return the cards of display adapters, each once despite several outputs."""
     found: dict[str, Card] = {}
     for adapter in listed:
-        match = re.match(r"PCI\\VEN_([0-9A-F]{4})&", adapter.device_id, re.IGNORECASE)
+        match = re.match(_NUMBERS, adapter.device_id, re.IGNORECASE)
         vendor = VENDORS.get(int(match[1], 16)) if match else None
         if vendor is not None:
-            only_draws = vendor is Vendor.INTEL and not computes(adapter.name)
-            card = Card(vendor=vendor, name=adapter.name, only_draws=only_draws)
+            number = int(match[2], 16) if match and match[2] else None
+            does = computes(adapter.name, number)
+            is_intel = vendor is Vendor.INTEL
+            card = Card(
+                vendor=vendor,
+                name=adapter.name,
+                device_id=number,
+                only_draws=is_intel and not does,
+                is_unlisted=is_intel and does is None,
+            )
             found.setdefault(adapter.device_id, card)
     return tuple(found.values())
 

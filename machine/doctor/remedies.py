@@ -1,10 +1,16 @@
-"""Commands that repair drivers, for each distribution, and where each is typed."""
+"""Commands that repair drivers, by the card's generation and the distribution; where each is typed.
+
+Which packages serve which branch, as of November 2026: the AUR and the news of Arch Linux of
+2025-12-20; RPM Fusion's Howto/NVIDIA; nixpkgs, nvidia-x11; Debian's packages of 12 (535) and 13
+(550).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from machine.doctor.evidence import Evidence, Vendor
+from machine.doctor.generations import Generation, generation
 from machine.doctor.queries import is_contained, nodes_of
 
 DRIVERS_PAGE = "https://www.nvidia.com/drivers"
@@ -31,6 +37,27 @@ _DRIVER = {
     "suse": ("https://en.opensuse.org/SDB:NVIDIA_drivers", REBOOT),
     "nixos": ("https://wiki.nixos.org/wiki/NVIDIA",),
 }
+# The same for cards that only an older branch serves. Ubuntu's command above looks at the card.
+_LEGACY = {
+    "ubuntu": _DRIVER["ubuntu"],
+    "fedora": (
+        "https://rpmfusion.org/Howto/NVIDIA",
+        "sudo dnf install akmod-nvidia-{branch}xx xorg-x11-drv-nvidia-{branch}xx-cuda",
+        REBOOT,
+    ),
+    "arch": ("https://aur.archlinux.org/packages/nvidia-{branch}xx-dkms", REBOOT),
+    "nixos": (
+        "hardware.nvidia.open = false;  # in configuration.nix",
+        "hardware.nvidia.package = config.boot.kernelPackages.nvidiaPackages.legacy_{branch};",
+        "sudo nixos-rebuild switch",
+        REBOOT,
+    ),
+}
+LEGACY_PAGE = "https://www.nvidia.com/en-us/drivers/unix/legacy-gpu/"
+# The newest driver that a distribution's own packages bring, where that lags behind.
+_PACKAGED = {"debian": 550}
+_GUIDE = "https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/"
+_NEWER = {"debian": (_GUIDE, "sudo apt install nvidia-open", REBOOT)}
 # Builds a driver for the running kernel. Arch removes an old kernel's files, so it must reboot.
 _BUILD = {
     "debian": ("sudo apt install linux-headers-$(uname -r)", "sudo dkms autoinstall"),
@@ -53,7 +80,37 @@ def install_driver(evidence: Evidence) -> tuple[str, ...]:
         return (DRIVERS_PAGE, "wsl --shutdown")
     if is_contained(evidence):  # its host may be of another distribution
         return (DRIVERS_PAGE,)
+    if branch := branch_of(evidence):
+        known = dict(_LEGACY)
+        if branch >= _PACKAGED["debian"]:  # its packages are of that branch, or before
+            known["debian"] = _DRIVER["debian"]
+        commands = _nearest(evidence, known, (LEGACY_PAGE, REBOOT))
+        return tuple(command.replace("{branch}", str(branch)) for command in commands)
+    if packaged_too_old(evidence):
+        return _nearest(evidence, _NEWER, (DRIVERS_PAGE,))
     return _nearest(evidence, _DRIVER, (DRIVERS_PAGE,))
+
+
+def generations(evidence: Evidence) -> list[Generation]:
+    """Return the known generations of NVIDIA's cards, the oldest first."""
+    cards = (card for card in evidence.cards if card.vendor is Vendor.NVIDIA)
+    found = (generation(card.name, card.device_id) for card in cards)
+    return sorted((each for each in found if each), key=lambda each: each.first)
+
+
+def branch_of(evidence: Evidence) -> int | None:
+    """Return the branch that the oldest card needs: by the kernel's log, else by its generation."""
+    last = [each.last for each in generations(evidence) if each.last]
+    return evidence.kernel.told_branch or min(last, default=None)
+
+
+def packaged_too_old(evidence: Evidence) -> int | None:
+    """Return the newest driver of the distribution's packages, if it is older than the card."""
+    newest = max((each.first for each in generations(evidence)), default=0)
+    names = evidence.surroundings.distributions
+    own = next((name for name in names if name in _DRIVER), "")
+    packaged = _PACKAGED.get(own)
+    return packaged if packaged and packaged < newest else None
 
 
 def build_driver(evidence: Evidence) -> tuple[str, ...]:

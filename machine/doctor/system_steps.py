@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from machine.doctor.evidence import Card, Evidence, Vendor
+from machine.doctor.generations import UNSERVED
 from machine.doctor.queries import (
     MODULES,
     built_for_gpus,
@@ -24,13 +25,22 @@ from machine.doctor.queries import (
 from machine.doctor.remedies import (
     DRIVERS_PAGE,
     REBOOT,
+    branch_of,
     build_driver,
+    generations,
     holders_of,
     install_driver,
     log_of,
+    packaged_too_old,
     rebuild_initramfs,
 )
-from machine.doctor.torch_remedies import AMD_TARGETS, AMD_WINDOWS_PAGE, INTEL_PAGE
+from machine.doctor.torch_remedies import (
+    AMD_BUILDS_PAGE,
+    AMD_TARGETS,
+    AMD_WINDOWS_PAGE,
+    INTEL_PAGE,
+    is_newer_target,
+)
 from machine.doctor.verdicts import Verdict, fine, look, unknown, wrong
 
 _FREE_NVIDIA = ("nouveau", "nova_core", "nova")
@@ -84,6 +94,12 @@ def _found(evidence: Evidence, vendor: Vendor) -> Verdict:
     cards = counted(seen)
     if len(named) == 1 and named[0].address:
         cards += f" ({named[0].address})"
+    shares = sum(card.shares for card in named)
+    if shares:  # of the one card, as a rule
+        others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
+        if others:
+            return fine("cards_with_shares", cards=cards, shares=shares, others=others)
+        return fine("card_with_shares", cards=cards, shares=shares)
     others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
     return fine("cards", cards=cards, others=others) if others else fine("card", cards=cards)
 
@@ -112,12 +128,52 @@ def suited(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if is_chosen:  # a user who installed this build expects it to work
         return None
     if vendor is Vendor.INTEL and all(c.only_draws for c in cards_of(evidence, vendor)):
+        if any(card.is_unlisted for card in cards_of(evidence, vendor)):
+            return _last(unknown("intel_unlisted", INTEL_PAGE))
         return _last(unknown("intel_integrated", INTEL_PAGE))
     targets = {device.target for device in evidence.amd}
     if vendor is Vendor.AMD and targets and not targets & AMD_TARGETS:
-        return _last(unknown("amd_unserved", targets=", ".join(sorted(targets))))
+        listed = ", ".join(sorted(targets))
+        if any(map(is_newer_target, targets)):
+            return _last(unknown("amd_unlisted", AMD_BUILDS_PAGE, targets=listed))
+        return _last(unknown("amd_unserved", AMD_BUILDS_PAGE, targets=listed))
+    if vendor is Vendor.NVIDIA and (old := _unserved(evidence)):
+        return _last(unknown("generation_unserved", generation=old))
     if vendor is Vendor.AMD and evidence.surroundings.system == "windows":
         return _last(unknown("amd_windows", AMD_WINDOWS_PAGE))
+    return None
+
+
+def _unserved(evidence: Evidence) -> str | None:
+    """Return the name of a generation for which PyTorch has no code any more, if all are of one."""
+    torch = evidence.torch
+    known = generations(evidence)
+    if not known or len(known) < len(cards_of(evidence, Vendor.NVIDIA)):
+        return None
+    is_chosen = torch is not None and bool(torch.cuda)  # an old one may still have code
+    return None if is_chosen or known[-1].name not in UNSERVED else known[-1].name
+
+
+def generation(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
+    """Tell which drivers serve the card, where not every new one does."""
+    if has_computed(evidence):
+        return None
+    known, branch = generations(evidence), branch_of(evidence)
+    if branch and evidence.kernel.told_branch:
+        return fine("branch_told", branch=branch)
+    if branch and known:
+        return fine("branch_known", generation=known[0].name, branch=branch)
+    if not known:
+        numbered = [c for c in cards_of(evidence, vendor) if c.device_id is not None]
+        is_running = bool(evidence.nvml and evidence.nvml.devices)
+        new = numbered and not is_running
+        return unknown("generation_unknown", name=numbered[0].name) if new else None
+    newest = known[-1]
+    if packaged := packaged_too_old(evidence):
+        return fine("packages_too_old", generation=newest.name, first=newest.first,
+                    packaged=packaged)  # fmt: skip
+    if newest.open_modules == "must":
+        return fine("open_modules_only", generation=newest.name, first=newest.first)
     return None
 
 
@@ -169,8 +225,32 @@ def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if "radeon" in holders:
         return wrong("radeon_holds", "sudo dmesg | grep -E 'radeon|amdgpu'")
     if evidence.kernel.loaded & set(modules):
+        if vendor is Vendor.NVIDIA:
+            return _ignored(evidence)
         return wrong("driver_ignores_card", log_of(vendor), driver=modules[0])
     return _not_loaded(evidence, vendor, modules[0])
+
+
+def _ignored(evidence: Evidence) -> Verdict:
+    """Return why NVIDIA's loaded driver did not take the card: by its log, else by the tables."""
+    kernel, install = evidence.kernel, install_driver(evidence)
+    version, known = kernel.nvidia_version or "?", generations(evidence)
+    major = int(number) if (number := version.partition(".")[0]).isdecimal() else None
+    if kernel.told_branch:
+        return wrong("driver_without_card", *install, driver=version, branch=kernel.told_branch)
+    if known and major:
+        card, name = known[0], known[0].name
+        if card.last and major > card.last:
+            return wrong("driver_past_card", *install, driver=version, generation=name,
+                         branch=card.last)  # fmt: skip
+        if major < card.first:
+            return wrong("driver_before_card", *install, driver=version, generation=name,
+                         first=card.first)  # fmt: skip
+        if card.open_modules == "cannot" and kernel.is_open:
+            return wrong("open_modules_refuse", *install, driver=version, generation=name)
+        if kernel.told_open or (card.open_modules == "must" and kernel.is_open is False):
+            return wrong("open_modules_needed", *install, driver=version, generation=name)
+    return wrong("driver_ignores_card", log_of(Vendor.NVIDIA), driver=f"nvidia {version}")
 
 
 def _free_driver(evidence: Evidence, name: str) -> Verdict:

@@ -27,7 +27,8 @@ INTEL_PAGE = "https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html"
 _INDEX = "https://download.pytorch.org/whl/"
 _BLACKWELL, _TURING = (10, 0), (7, 5)  # the first compute capability of each
 
-# The architectures in ROCm builds of PyTorch.
+AMD_BUILDS_PAGE = "https://github.com/ROCm/TheRock/blob/main/RELEASES.md"
+# The architectures in ROCm builds of PyTorch 2.13, of its index for ROCm 7.2.
 AMD_TARGETS = frozenset(
     f"gfx{number}"
     for number in (
@@ -35,12 +36,14 @@ AMD_TARGETS = frozenset(
         *("1150", "1151", "1200", "1201"),
     )
 )
+# The newest of each family that LLVM knew in November 2026 (AMDGPUUsage, "Processors"), as numbers.
+_NEWEST_TARGETS = {"9": 0x50, "10": 0x36, "11": 0x72, "12": 0x51}
 # The oldest and the newest Python for which an index has builds; its older builds count too.
 _NEWEST = (3, 15)
 _PYTHONS: dict[str | None, tuple[tuple[int, int], tuple[int, int]]] = {
     "cu118": ((3, 8), (3, 13)),  # up to PyTorch 2.7
     "cu126": ((3, 9), _NEWEST),
-    "cu128": ((3, 9), _NEWEST),
+    "cu129": ((3, 9), _NEWEST),
     "xpu": ((3, 9), _NEWEST),
     None: ((3, 8), _NEWEST),
 }
@@ -167,8 +170,8 @@ def _cuda_index(evidence: Evidence) -> str:
     if driver is not None and driver < (12, 0):
         return "cu118"
     if driver is not None and driver >= (13, 0) and oldest >= _TURING:
-        return "cu130" if has_later else "cu128"
-    return "cu128" if newest >= _BLACKWELL else "cu126"
+        return "cu130" if has_later else "cu129"
+    return "cu129" if newest >= _BLACKWELL else "cu126"
 
 
 def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
@@ -180,6 +183,15 @@ def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
         if dot and major.isdecimal() and minor.isdecimal():
             found.append((int(major), int(minor)))
     return found
+
+
+def is_newer_target(target: str) -> bool:
+    """Is a target of AMD, such as gfx1251, newer than what is known here?"""
+    match = re.fullmatch(r"gfx(\d+)([0-9a-f]{2})", target)
+    newest = _NEWEST_TARGETS.get(match[1]) if match else None
+    if match is None or newest is None:
+        return match is None or int(match[1]) > max(map(int, _NEWEST_TARGETS))
+    return int(match[2], 16) > newest
 
 
 def quoted(path: str) -> str:

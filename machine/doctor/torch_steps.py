@@ -9,7 +9,14 @@ from machine.doctor.evidence import Evidence, Torch, Vendor
 from machine.doctor.hiding import choosers, hidden_by
 from machine.doctor.queries import built_for, built_for_gpus, driver_cuda, is_driver_too_old
 from machine.doctor.remedies import install_driver
-from machine.doctor.torch_remedies import capabilities, install_torch, quoted
+from machine.doctor.torch_remedies import (
+    AMD_BUILDS_PAGE,
+    AMD_TARGETS,
+    capabilities,
+    install_torch,
+    is_newer_target,
+    quoted,
+)
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 _BOARDS = {
@@ -17,7 +24,7 @@ _BOARDS = {
     (6, 2),
     (7, 2),
     (8, 7),
-    (10, 1),
+    (10, 1),  # Thor before CUDA 13, which numbers it 11.0
 }  # Jetsons and others: only their own code
 _OLDEST_SERVED = (5, 0)  # no present build has code below this compute capability
 # These families share their machine code, so they can pass for the version that PyTorch has.
@@ -146,8 +153,14 @@ def _amd_architecture(evidence: Evidence, torch: Torch) -> Verdict | None:
     if own & built:
         return fine("amd_code_suits", targets=listed)
     (first, *_) = sorted(own)
+    held = ", ".join(sorted(built))
+    if first in AMD_TARGETS:
+        return wrong("amd_too_new_for_torch", *install_torch(evidence, Vendor.AMD), target=first,
+                     built=held)  # fmt: skip
+    if is_newer_target(first):
+        return wrong("amd_newer_than_known", AMD_BUILDS_PAGE, target=first, built=held)
     override = next((v for start, v in _OVERRIDES.items() if first.startswith(start)), None)
     if override:
         command = f"export HSA_OVERRIDE_GFX_VERSION={override}"
-        return wrong("amd_override", command, target=first, built=", ".join(sorted(built)))
-    return wrong("amd_without_code", target=first, built=", ".join(sorted(built)))
+        return wrong("amd_override", command, target=first, built=held)
+    return wrong("amd_without_code", AMD_BUILDS_PAGE, target=first, built=held)

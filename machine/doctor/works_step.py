@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from machine.doctor.evidence import Evidence, Outcome, TorchDevice, Vendor
 from machine.doctor.hiding import choosers
+from machine.doctor.installed_step import illegal_instruction
 from machine.doctor.queries import counted, devices_of, has_computed, is_contained
 from machine.doctor.remedies import (
     LOG,
@@ -20,6 +21,8 @@ from machine.doctor.remedies import (
 from machine.doctor.torch_remedies import INTEL_PAGE, install_torch
 from machine.doctor.verdicts import Verdict, fine, unknown, wrong
 
+_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
+
 
 def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge the result of the sum."""
@@ -32,6 +35,9 @@ def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     log = log_of(vendor)
     if torch.outcome is Outcome.SILENT:
         return wrong("torch_silent", log, REBOOT)
+    again = install_torch(evidence, vendor) if vendor and vendor in _BUILT else ()
+    if verdict := illegal_instruction(evidence, torch.detail or "", wrong, again):
+        return verdict
     if torch.outcome is Outcome.CRASHED:
         return wrong("torch_crashes", log, said=torch.detail or "nothing")
     failed = next((d for d in torch.devices if not d.has_computed), None)

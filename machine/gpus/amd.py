@@ -21,6 +21,17 @@ from machine.gpus.pci_facts import Host, describe, hwmon
 from machine.system.linux import PCI_DEVICES, is_folder, numbered, read_int, read_text, to_int
 
 VENDOR_ID = 0x1002
+# Targets of graphics inside the processor, which use the machine's memory; a newer one is not taken
+# for one. Source: LLVM's User Guide for the AMDGPU Backend, "Processors", in November 2026.
+_INSIDE = frozenset(
+    f"gfx{number}"
+    for number in (
+        *("700", "703", "705", "801", "810", "902", "909", "90c"),
+        *("1013", "1033", "1035", "1036", "1037", "1103", "1150", "1151", "1152", "1153"),
+        *("1170", "1171", "1172"),
+    )
+)
+_OWN, _BORROWED = "mem_info_vram", "mem_info_gtt"  # the carve-out, and what is mapped as needed
 # 2D chips for servers' consoles: Rage XL, ES1000.
 NO_ACCELERATORS = frozenset({0x4752, 0x515E, 0x5969})
 _KFD = "sys/class/kfd/kfd/topology/nodes"
@@ -69,8 +80,14 @@ def _add_files(gpu: Facts, host: Host, address: str) -> None:
     folder, shown = host.folder(address), f"/{PCI_DEVICES}/{address}"
     if name := read_text(folder / "product_name"):
         gpu.keep("name", name, f"{shown}/product_name")
-    if memory_bytes := read_int(folder / "mem_info_vram_total"):
-        gpu.keep("memory_bytes", memory_bytes, f"{shown}/mem_info_vram_total")
+    own_bytes, borrowed_bytes = (read_int(folder / f"{n}_total") for n in (_OWN, _BORROWED))
+    if shares_memory(host.root, address):
+        gpu.keep("unified_memory", True, "the target, which is that of graphics in a processor")
+        if own_bytes and borrowed_bytes:
+            source = f"{shown}/{_OWN}_total and {_BORROWED}_total: what is set aside, and what it"
+            gpu.keep("memory_bytes", own_bytes + borrowed_bytes, f"{source} may borrow")
+    if own_bytes and not gpu.knows("memory_bytes"):
+        gpu.keep("memory_bytes", own_bytes, f"{shown}/{_OWN}_total")
     sensors = hwmon(folder)
     for name in _SENSORS:
         if gpu.values.get("asleep"):
@@ -81,6 +98,30 @@ def _add_files(gpu: Facts, host: Host, address: str) -> None:
         count = read_int(sensors / file)
         if count is not None and (count > 0 or file == "power1_cap_min"):
             gpu.keep(name, count / units, f"{shown}/hwmon/*/{file}")
+
+
+def shares_memory(root: Path, address: str) -> bool:
+    """Is it graphics inside a processor, by KFD's or the driver's word on the target?"""
+    if told := targets(root).get(address):
+        return told in _INSIDE
+    place = root / PCI_DEVICES / address / "ip_discovery/die/0/GC/0"
+    numbers = [read_int(place / name) for name in ("major", "minor", "revision")]
+    major, minor, step = (number or 0 for number in numbers)
+    return f"gfx{major}{minor:x}{step:x}" in _INSIDE
+
+
+def memory_bytes(folder: Path, *, is_shared: bool) -> tuple[int | None, int | None]:
+    """Return how much memory the GPU may use, and how much of it is in use.
+
+    Graphics in a processor have a small part set aside, which is full by nature, and borrow the
+    rest of the machine's memory.
+    """
+    both = (_OWN, _BORROWED) if is_shared else (_OWN,)
+    total, used = (
+        [count for name in both if (count := read_int(folder / f"{name}_{what}")) is not None]
+        for what in ("total", "used")
+    )
+    return sum(total) if total else None, sum(used) if len(used) == len(total) > 0 else None
 
 
 def _add_node(gpu: Facts, host: Host, node: int | None) -> None:

@@ -19,12 +19,22 @@ VENDOR_ID = 0x8086
 _INTEGRATED = "0000:00:02.0"  # the same address since 2004
 _HIDING = ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")
 # PyTorch supports Arc, Data Center Max, and the graphics of Core Ultra. These are the first digits
-# of their device numbers, from include/drm/intel/pciids.h: DG2, Battlemage, Ponte Vecchio, Meteor
-# Lake and Arrow Lake, Lunar Lake, Panther Lake.
+# of their device numbers, from include/drm/intel/pciids.h of Linux 6.17: DG2, Battlemage, Ponte
+# Vecchio, Meteor Lake and Arrow Lake, Lunar Lake, Panther Lake.
 _SUPPORTED = ("56", "e2", "0bd", "0b6", "7d", "64", "b0")
+# Of those before, by the PCI ID Repository of 2026-08-22: up to Raptor Lake, and DG1.
+_OLDER = (
+    *("00", "01", "04", "08", "0a", "0b", "0d", "0f", "11", "12", "16", "19", "1a", "22", "25"),
+    *("27", "29", "2a", "2e", "31", "35", "3e", "41", "45", "46", "49", "4c", "4e", "4f", "50"),
+    *("59", "5a", "71", "78", "81", "87", "8a", "98", "9a", "9b", "a0", "a7", "be"),
+)
 _UNSUPPORTED = Reason(
     "PyTorch supports Intel's GPUs from Arc and Core Ultra on; this one is older.",
     "Use the processor.",
+)
+_UNLISTED = Reason(
+    "This GPU of Intel is newer than the list in this program, so that nobody can tell.",
+    "https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html",
 )
 _MEMORY_FILES = ("physical_vram_size_bytes", "memory/physical_vram_size_bytes")
 _NO_MEMORY = Reason(
@@ -72,10 +82,19 @@ def _read(host: Host, device: PciDevice) -> Facts:
 
 def add_backend(gpu: Facts, device_id: int) -> None:
     """Add whether PyTorch supports a GPU with this device number."""
-    if f"{device_id:04x}".startswith(_SUPPORTED):
+    does = is_supported(device_id)
+    if does:
         gpu.keep("torch_backend", "xpu", "PyTorch's list of Intel's GPUs")
     else:
-        gpu.lack("torch_backend", _UNSUPPORTED)
+        gpu.lack("torch_backend", _UNLISTED if does is None else _UNSUPPORTED)
+
+
+def is_supported(device_id: int) -> bool | None:
+    """Does PyTorch compute on a GPU with this device number? None for what is newer than known."""
+    number = f"{device_id:04x}"
+    if number.startswith(_SUPPORTED):
+        return True
+    return False if number.startswith(_OLDER) else None
 
 
 def _add_memory(gpu: Facts, host: Host, address: str) -> None:

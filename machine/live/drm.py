@@ -52,6 +52,7 @@ class DrmSampler:
         vendors = {device.address: device.vendor_id for device in host.pci}
         found = [gpu.values["pci_address"] for gpu in (*amd.read(host), *intel.read(host))]
         self._gpus = [(address, vendors[address]) for address in found]
+        self._shared = {a for a in found if amd.shares_memory(host.root, a)}
         self._rates = {address: Rates() for address in found}
         self._ids = amd.kfd_ids(host.root)
         self._processes, self._held_s = Processes(), -math.inf
@@ -96,11 +97,12 @@ class DrmSampler:
         for name, file, divisor in (
             ("busy", "gpu_busy_percent", 100),
             ("memory_busy", "mem_busy_percent", 100),
-            ("memory_used_bytes", "mem_info_vram_used", 1),
-            ("memory_total_bytes", "mem_info_vram_total", 1),
             ("pcie_replays", "pcie_replay_count", 1),
         ):
             _keep(gpu, name, read_int(folder / file), divisor)
+        told = amd.memory_bytes(folder, is_shared=gpu.values["pci_address"] in self._shared)
+        for name, count in zip(("memory_total_bytes", "memory_used_bytes"), told, strict=True):
+            _keep(gpu, name, count)
         sensors = hwmon(folder)
         if sensors is not None:
             for name, files, divisor in (

@@ -48,7 +48,7 @@ def having(*capabilities, cuda=(13, 0), torch=TORCH, **surroundings):
         ([(7, 0)], (13, 0), "cu126"),  # CUDA 13 knows no Volta
         ([(6, 1), (8, 6)], (13, 0), "cu126"),
         ([(8, 9)], (12, 2), "cu126"),
-        ([(12, 0)], (12, 8), "cu128"),
+        ([(12, 0)], (12, 8), "cu129"),
         ([(8, 0)], (11, 4), "cu118"),
         ([], None, "cu126"),
         ([], (13, 0), "cu130"),
@@ -61,7 +61,7 @@ def test_the_build_suits_driver_and_gpus(capabilities, cuda, index):
 
 
 @pytest.mark.parametrize(
-    ("version", "index"), [("3.9.18", "cu128"), ("3.10.1", "cu130"), ("3.15.0rc1", "cu130")]
+    ("version", "index"), [("3.9.18", "cu129"), ("3.10.1", "cu130"), ("3.15.0rc1", "cu130")]
 )
 def test_the_build_suits_the_python(version, index):
     torch = replace(TORCH, python_version=version)
