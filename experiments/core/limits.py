@@ -1,22 +1,29 @@
-"""Limits of the shell (`ulimit`) that an error came from: open files, memory, threads."""
+"""Limits that an error came from: of the shell (`ulimit`) and of memory that processes share."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+import shutil
 from collections.abc import Iterator
 
 from experiments.core.problems import Problem
 
 KIB = 1024
 _NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.I)
+# What torch says when a worker cannot hand a batch over: it could not write, or the system killed
+# it by a bus error, as full shared memory does.
+_NO_SHARED = re.compile(r"/torch_[^\n]*no space left|out of shared memory", re.IGNORECASE)
+SHARED_MEMORY = "/dev/shm"
 _NO_FILES = re.compile(re.escape(os.strerror(errno.EMFILE)), re.I)
 
 
 def limit_problem(error: BaseException) -> Problem | None:
     """Return the sentence that names the limit behind an error, None where there is no such."""
     for each in _chain(error):
+        if isinstance(each, RuntimeError | OSError) and _NO_SHARED.search(str(each)):
+            return Problem("shared_memory_full", {"free_bytes": shared_memory_bytes() or 0})
         number = each.errno if isinstance(each, OSError) else None
         is_other = isinstance(each, ImportError | RuntimeError)  # of a library that was not loaded
         if number == errno.EMFILE or (is_other and _NO_FILES.search(str(each))):
@@ -27,6 +34,14 @@ def limit_problem(error: BaseException) -> Problem | None:
             values = {"limit": f"{limit_bytes // KIB}", "limit_bytes": limit_bytes}
             return Problem("limit_of_memory", values)
     return None
+
+
+def shared_memory_bytes() -> int | None:
+    """Return how much is free where Linux keeps shared memory; None on other systems."""
+    try:
+        return shutil.disk_usage(SHARED_MEMORY).free
+    except OSError:
+        return None
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

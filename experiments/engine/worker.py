@@ -41,6 +41,7 @@ from machine.model import to_json
 
 SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
 LAST_WORDS_S = 1.0  # for an answer under way at the end of the input: a driver may never return
+TRACE = "Traceback (most recent call last)"
 SAID_LIMIT, DETAIL_LIMIT = 300, 20_000  # characters of what an experiment raised
 
 
@@ -296,12 +297,26 @@ def problem_of(error: BaseException) -> Problem:
             for name, value in of_own.values.items()
         }
         return Problem(of_own.key, values, _detail(error))
-    if isinstance(error, ImportError):
-        return Problem("library_missing", {"name": error.name or "?"}, _detail(error))
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return Problem("library_missing", {"name": error.name}, _detail(error))
+    if isinstance(error, ImportError):  # it is there, and says why it does not work
+        return Problem("library_broken", {"error": _said(error)}, _detail(error))
     if isinstance(error, messages.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Problem("experiment_raised", {"error": _sendable(said, SAID_LIMIT)}, _detail(error))
+    return Problem("experiment_raised", {"error": _said(error)}, _detail(error))
+
+
+def _said(error: BaseException) -> str:
+    """Return the kind of an error and its text; of a trace within, as torch has it, the last line.
+
+    The first lines of such a text only say that another process failed.
+    """
+    text = str(error).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if TRACE in text and len(lines) > 1:
+        return _sendable(lines[-1], SAID_LIMIT)
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return _sendable(said, SAID_LIMIT)
 
 
 def _detail(error: BaseException) -> str:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from experiments.core.limits import shared_memory_bytes
+from experiments.core.problems import UserError
 from experiments.core.sizes import MIB
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
@@ -138,6 +140,7 @@ def loader(
 
     from experiments.tools.images import Images
 
+    check_shared_memory(batch, workers)
     dataloader._MultiProcessingDataLoaderIter._try_get_data.__defaults__ = LOOK_S
     made: Any = DataLoader(
         Images(batches * batch, passes),
@@ -153,6 +156,17 @@ def loader(
     finally:
         if workers and made._iterator is not None:
             made._iterator._shutdown_workers()
+
+
+def check_shared_memory(batch: int, workers: int) -> None:
+    """Look whether the workers can hand over all batches under way. Raises UserError.
+
+    Docker gives a container 64 MB of it unless told otherwise.
+    """
+    free_bytes = shared_memory_bytes()
+    needed_bytes = (PREFETCHED * workers + 1) * batch * IMAGE_BYTES if workers else 0
+    if free_bytes is not None and needed_bytes > free_bytes:
+        raise UserError("shared_memory_too_small", needed_bytes=needed_bytes, free_bytes=free_bytes)
 
 
 def image_s(passes: int) -> float:

@@ -107,6 +107,7 @@ def counts(params: Params) -> list[int]:
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the network alone and each number of workers, in shuffled rounds."""
+    training.check_shared_memory(params.batch, params.most_workers)  # before minutes have passed
     device = Device(params.device, bench)
     with training.one_thread(device), training.worker_context() as context:
         learner = training.Training(device, params.width)
