@@ -288,6 +288,7 @@ def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str]
         "conditions.niceness": environment.get("niceness"),
         "conditions.huge_pages": environment.get("huge_pages"),
         "conditions.variables": _listed(environment.get("variables")),
+        "conditions.cleared_variables": _named(environment.get("cleared_variables")),
         "conditions.program": environment.get("program"),
         "conditions.at": started.at[:19].replace("T", " "),
     }
@@ -321,6 +322,10 @@ def _listed(values: object) -> str | None:
     if not isinstance(values, dict) or not values:
         return None
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _named(values: object) -> str | None:
+    return ", ".join(map(str, values)) if isinstance(values, list) and values else None
 
 
 def note_text(words: Words, key: str, values: Mapping[str, Any], experiment: str) -> str:

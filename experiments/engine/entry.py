@@ -20,7 +20,9 @@ def main() -> None:
     """Serve standard input until it ends."""
     first = _first_line()
     if _is_measurement(first):
-        os.environ.update(own_environment())
+        environment = own_environment()
+        os.environ.clear()
+        os.environ.update(environment)
         guardian.main([sys.executable, "-P", "-m", "experiments.engine.worker"], first)
     else:
         from experiments.engine import worker

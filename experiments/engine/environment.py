@@ -10,18 +10,8 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from experiments.engine.guardian import THREAD_VARIABLES
+from experiments.core.own_environment import CLEARED, cleared, own_environment, recorded
 
-VARIABLES = (
-    *THREAD_VARIABLES,
-    "NUMBA_NUM_THREADS",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_LAUNCH_BLOCKING",
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "PYTHON_GIL",
-    "NUMPY_MADVISE_HUGEPAGE",
-    "MALLOC_ARENA_MAX",
-)
 LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
 
 
@@ -46,7 +36,11 @@ def gil_enabled() -> bool:
 
 
 def environment() -> dict[str, Any]:
-    """Return versions, switches of the system and of libraries, and how busy the machine is."""
+    """Return versions, switches of the system and of libraries, and how busy the machine is.
+
+    The variables are those of a measuring process, also if this process only starts one.
+    """
+    handed_on = os.environ if CLEARED in os.environ else own_environment()
     return {
         "program": program_version(),
         "python": platform.python_version(),
@@ -55,7 +49,8 @@ def environment() -> dict[str, Any]:
         "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         "gil_enabled": gil_enabled(),
         "libraries": _libraries(),
-        "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        "variables": recorded(handed_on),
+        "cleared_variables": cleared(handed_on),
         "niceness": os.nice(0) if hasattr(os, "nice") else None,
         "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "huge_pages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from experiments.core.catalogue import Catalogue
+from experiments.core.own_environment import CLEARED
 from experiments.core.parameters import to_json
 from experiments.engine.entry import FIRST_LINE_BYTES
 from experiments.engine.messages import LINE_LIMIT_BYTES
@@ -93,6 +94,23 @@ def test_a_measurement_has_a_guardian_and_says_the_lines_of_a_run(line):
     assert numbers == list(range(len(numbers)))
     assert line.process.stdout.read() == b""
     assert line.process.wait(PATIENCE_S) == 0
+
+
+def test_a_measurement_is_not_tuned_by_the_shell_that_starts_it(monkeypatch):
+    monkeypatch.delenv(CLEARED, raising=False)
+    tunes = {"PYTHONMALLOC": "malloc", "NUMBA_OPT": "0", "OMP_NUM_THREADS": "7"}
+    for name, value in {**tunes, "CUDA_VISIBLE_DEVICES": "3"}.items():
+        monkeypatch.setenv(name, value)
+    line = Line()
+    line.say(MEASURE)
+    pid = line.hear()["pid"]
+    process = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    started = line.hear()
+    line.close()
+    assert not any(entry.startswith(("PYTHONMALLOC", "NUMBA_OPT")) for entry in process)
+    assert "OMP_NUM_THREADS=1" in process, "the guardian's own"
+    assert started["environment"]["variables"]["CUDA_VISIBLE_DEVICES"] == "3"
+    assert set(started["environment"]["cleared_variables"]) >= tunes.keys()
 
 
 def test_a_measurement_can_be_stopped(line):

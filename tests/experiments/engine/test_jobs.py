@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import math
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from experiments.core.own_environment import CLEARED
 from experiments.engine import jobs, messages, recording, sweep
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
@@ -106,6 +108,17 @@ def test_what_hangs_is_killed_once_it_was_silent_beyond_its_limit(how, patient, 
 
 def test_after_all_of_that_a_run_goes_well(patient):
     assert ending(hear(start(patient))) == (COMPLETED, None)
+
+
+def test_a_run_is_not_tuned_by_the_program_that_starts_it_and_says_what_was_cleared(monkeypatch):
+    monkeypatch.delenv(CLEARED, raising=False)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "11.0.0")
+    with contextlib.closing(Engine(shelves=SHELVES)) as engine:
+        (started,) = (e for e in hear(start(engine)) if isinstance(e, messages.Started))
+    assert "MALLOC_ARENA_MAX" not in started.environment["variables"]
+    assert "MALLOC_ARENA_MAX" in started.environment["cleared_variables"]
+    assert started.environment["variables"]["HSA_OVERRIDE_GFX_VERSION"] == "11.0.0"
 
 
 def test_much_memory_may_be_made_ready_for_longer(engine):
