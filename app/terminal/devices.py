@@ -13,7 +13,7 @@ from machine.model import Machine, MemoryModule
 _NVIDIA = 0x10DE
 # What people look for among dozens of devices, by the first 8 or 16 bits of the class.
 _WHOLE_CLASSES = {0x02, 0x03, 0x12}  # networks, displays, accelerators
-_KINDS = {0x0108, 0x0B40, 0x0C06}  # NVMe, co-processors, InfiniBand
+_KINDS = {0x0108, 0x0502, 0x0B40, 0x0C06}  # NVMe, CXL memory, co-processors, InfiniBand
 _NVSWITCH = 0x0680
 
 

@@ -3,7 +3,7 @@
 The kernel knows only numbers. Most systems install pci.ids, which has the names. Without it, the
 lists here name the makers that matter and the kinds of devices.
 
-Source: https://pci-ids.ucw.cz (numbers of makers, devices and classes).
+Source: https://pci-ids.ucw.cz (numbers of makers, devices and classes), 2026-08-22.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ _KINDS = {
     0x0302: "3D controller",
     0x0380: "display controller",
     0x0403: "audio device",
+    0x0502: "CXL memory",
     0x0600: "host bridge",
     0x0601: "ISA bridge",
     0x0604: "PCI bridge",

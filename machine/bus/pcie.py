@@ -5,8 +5,9 @@ in one direction, after line coding. Packet headers take another 5 to 16 %; larg
 take less. The narrowest hop limits the way. Hops are compared by bandwidth, because a narrow fast
 link may carry more than a wide slow one.
 
-Sources: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b) and 6.0 (FLITs of
-256 bytes, of which 8 are checksum and 6 correct errors).
+Sources, as of November 2026: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0
+(128b/130b) and 6.0 (FLITs of 256 bytes, of which 8 are checksum and 6 correct errors). A speed that
+is newer (128 GT/s, of revision 7.0) is of no generation here: its bandwidth is unknown.
 """
 
 from __future__ import annotations

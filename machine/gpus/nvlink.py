@@ -40,7 +40,7 @@ _BY_CAPABILITY = {
     8: ("3.0", "3.1"),
     9: ("4.0",),
     10: ("5.0",),
-}
+}  # of newer GPUs, only the speed and the driver tell
 _STATES: dict[int, Literal["inactive", "active", "sleep"]] = {
     0: "inactive",
     1: "active",

@@ -1,6 +1,7 @@
 """Names of ARM cores by implementer and part number, as the register MIDR_EL1 has them.
 
-Sources: arch/arm64/include/asm/cputype.h of the kernel; sys-utils/lscpu-arm.c of util-linux.
+Sources: arch/arm64/include/asm/cputype.h of Linux 6.17; sys-utils/lscpu-arm.c of util-linux 2.41.
+A newer number has no name here, and is told as a number.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ _MAKERS: dict[int, tuple[str, dict[int, str]]] = {
             0x862: "FTC862",
         },
     ),
-    0xC0: ("Ampere", {0xAC3: "Ampere-1", 0xAC4: "Ampere-1a"}),
+    0xC0: ("Ampere", {0xAC3: "Ampere-1", 0xAC4: "Ampere-1a", 0xAC5: "Ampere-1b"}),
 }
 
 

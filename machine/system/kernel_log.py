@@ -22,6 +22,7 @@ from machine.doctor.asking import ask
 from machine.facts import Notes
 from machine.model import Missing
 from machine.record import record
+from machine.system import xids
 from machine.system.linux import confined, read_bytes, read_text
 from machine.system.virtualization import read_container
 from machine.text import plain
@@ -38,10 +39,6 @@ Kind = Literal[
     "out_of_memory",
 ]
 RECENT_S = 86_400.0
-# After Azure's health checks of nodes: these tell of hardware, the others mostly of programs.
-SERIOUS_XIDS = frozenset(
-    (48, 56, 57, 58, 62, 63, 64, 65, 68, 69, 73, 74, 79, 80, 81, 92, 95, 119, 120)
-)
 SERIOUS = frozenset(("memory_uncorrected", "pcie_fatal", "disk"))
 
 _KMSG = "dev/kmsg"
@@ -278,7 +275,7 @@ def _entry(told: _Told, found: list[_Line], now_s: float) -> LogEntry:
 
 def _is_serious(told: _Told, found: list[_Line]) -> bool:
     if told.kind == "xid":
-        return told.number in SERIOUS_XIDS
+        return xids.is_serious(told.number, (line.text for line in found))
     if told.kind != "machine_check":
         return told.kind in SERIOUS
     banks = (bank for line in found for bank in _BANK.findall(line.text))

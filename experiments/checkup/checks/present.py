@@ -14,6 +14,7 @@ from experiments.checkup.rules import Rule, Source
 from machine.devices import Gpu
 from machine.model import BadMachine, Machine, from_json
 from machine.system.kernel_log import KernelLog, LogEntry
+from machine.system.xids import PAGE, is_newer
 
 _COUNTED = {"cores": "cores_missing", "gpus": "gpus_missing", "disks": "disks_missing"}
 _CORRECTED = ("machine_check", "memory_corrected", "pcie_corrected")  # where they are not serious
@@ -93,11 +94,14 @@ def kernel_log(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     recent = [entry for entry in serious if entry.recent_lines]
     mild = [entry for entry in log.found if not entry.serious]
     corrected = [entry for entry in mild if entry.kind in _CORRECTED]
+    unlisted = [entry for entry in mild if entry.kind == "xid" and is_newer(entry.number)]
     if recent:
         lines = sum(entry.recent_lines for entry in recent)
         yield fact(rule, Word.PROBLEM, "recent", **{**_told(recent), "count": lines})
     elif serious:
         yield fact(rule, Word.LOOK, "old", **_told(serious))
+    elif unlisted:
+        yield fact(rule, Word.LOOK, "unlisted", **_told(unlisted), page=PAGE)
     elif corrected:
         yield fact(rule, Word.LOOK, "corrected", **_told(corrected))
     elif mild:

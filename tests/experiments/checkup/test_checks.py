@@ -106,3 +106,12 @@ def test_of_the_last_day_only_its_lines_are_counted_and_the_newest_is_told():
     assert row.reason == "recent"
     assert row.values["count"] == 2
     assert row.values["example"] == "the newest"
+
+
+def test_an_error_of_nvidia_that_is_newer_than_the_list_is_not_called_harmless():
+    entry = LogEntry(kind="xid", number=199, lines=1, recent_lines=1, newest_s=60.0)
+    (row,) = rows_of(
+        rule("kernel-log"), evidence(workstation(), kernel_log=KernelLog(found=(entry,)))
+    )
+    assert (row.word, row.reason) == (Word.LOOK, "unlisted")
+    assert row.values["page"].startswith("https://docs.nvidia.com/")

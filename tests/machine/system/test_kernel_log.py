@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from machine.doctor.asking import Answer
-from machine.system import kernel_log
+from machine.system import kernel_log, xids
 from machine.system.kernel_log import RECENT_S, read_kernel_log
 
 DAYS_3 = 3 * RECENT_S
@@ -46,6 +46,30 @@ def test_a_lost_gpu_is_found_by_its_number_and_place(tree):
 def test_only_some_numbers_tell_of_hardware(tree, number, serious):
     entry = only(tree, f"NVRM: Xid (0000:01:00): {number}, Graphics Exception")
     assert (entry.number, entry.serious) == (number, serious)
+
+
+@pytest.mark.parametrize(
+    ("text", "serious"),
+    [
+        ("140, UNRECOVERABLE_ECC_ERROR_ESCAPE", True),
+        ("143, GPU init error", True),
+        ("145, RLW_SRC_TRACK Nonfatal XC0 i0 Link 08", False),
+        ("145, RLW_CTRL Fatal XC0 i0 Link 08", True),
+        ("154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", True),
+        ("154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)", False),
+        ("158, GPU fatal timeout", True),
+        ("160, channel retirement", False),
+    ],
+)
+def test_the_numbers_of_blackwell_and_later_drivers_are_known(tree, text, serious):
+    entry = only(tree, f"NVRM: Xid (PCI:0000:01:00): {text}")
+    assert entry.serious is serious
+    assert not xids.is_newer(entry.number)
+
+
+def test_a_number_newer_than_the_list_is_unknown(tree):
+    entry = only(tree, "NVRM: Xid (PCI:0000:01:00): 199, something new")
+    assert (entry.serious, xids.is_newer(entry.number)) == (False, True)
 
 
 @pytest.mark.parametrize(
