@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 
 import pytest
 
@@ -137,3 +138,17 @@ def test_traces_are_saved_beside_each_other(tmp_path):
 
     assert names == ["it-1.trace.json.gz", "it-2.trace.json.gz"]
     assert json.loads(gzip.decompress((tmp_path / names[0]).read_bytes())) == {"traceEvents": []}
+
+
+def test_a_torch_that_warns_of_cycles_although_there_is_one_does_not_disturb(monkeypatch):
+    start = torch.profiler.profile.start
+
+    def warns(self):
+        warnings.warn(
+            "Warning: Profiler clears events at the end of each cycle.", UserWarning, stacklevel=2
+        )
+        start(self)
+
+    monkeypatch.setattr(torch.profiler.profile, "start", warns)
+    device = Device("cpu", Bench(machine()))
+    assert spans(profiling.traced(device, lambda: torch.ones(8) + 1))
