@@ -319,7 +319,8 @@ def cache_sizes(machine: Machine) -> dict[str, int]:
 
 # What is remarked on where it is known; where it is a gap, it has no source.
 _REMARKED = (
-    *("cpu.threads_list", "cpu.usable_threads", "memory.channels", "memory.total_bytes"),
+    *("cpu.threads_list", "cpu.usable_threads", "cpu.counts.online", "cpu.packages"),
+    *("memory.channels", "memory.total_bytes"),
     *("numa[*].distances", "numa[*].threads"),
 )
 

@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from experiments.core.declare import Experiment
@@ -29,7 +30,9 @@ from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
 from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
+from machine.facts import Notes
 from machine.system.cgroups import OutOfMemory
+from machine.system.virtualization import read_virtualization
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +52,7 @@ ENDINGS = tuple(
     for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
     if hasattr(signal.Signals, name)
 )
+_ILLEGAL = (-signal.SIGILL, 128 + signal.SIGILL) if hasattr(signal, "SIGILL") else ()
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
 Keep = Callable[[messages.Event, bytes], None]
@@ -258,6 +262,11 @@ class Job:
             return self._invented(
                 messages.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
             )
+        if status in _ILLEGAL:
+            virtualization = read_virtualization(Path("/"), Notes())
+            is_guest = virtualization not in (None, "none")
+            key = "illegal_instruction_guest" if is_guest else "illegal_instruction"
+            return self._invented(messages.Outcome.LOST, key)
         for crash in CRASHES:
             if status in (-crash, 128 + crash):
                 return self._invented(messages.Outcome.LOST, "crashed", signal=crash.name)

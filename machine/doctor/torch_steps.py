@@ -24,10 +24,19 @@ _BOARDS = {
     (6, 2),
     (7, 2),
     (8, 7),
-    (10, 1),  # Thor before CUDA 13, which numbers it 11.0
+    (10, 1),
 }  # Jetsons and others: only their own code
+_THOR_BEFORE, _THOR = (10, 1), (11, 0)  # CUDA 13 numbers it anew
 _OLDEST_SERVED = (5, 0)  # no present build has code below this compute capability
 # These families share their machine code, so they can pass for the version that PyTorch has.
+_GENERIC = {
+    "gfx9-generic": ("gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"),
+    "gfx9-4-generic": ("gfx94", "gfx950"),
+    "gfx10-1-generic": ("gfx101",),
+    "gfx10-3-generic": ("gfx103",),
+    "gfx11-generic": ("gfx110", "gfx115"),
+    "gfx12-generic": ("gfx120",),
+}
 _OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
 
 
@@ -116,7 +125,9 @@ def runs_on(targets: Sequence[str], capability: tuple[int, int]) -> bool:
     """
     for target in targets:
         major, minor, letter = _numbers(target)
-        if letter == "a":
+        if (major, minor) == _THOR_BEFORE and capability == _THOR:
+            suits = True
+        elif letter == "a":
             suits = (major, minor) == capability
         elif target.startswith("compute") and not letter:
             suits = (major, minor) <= capability
@@ -140,6 +151,11 @@ def _numbers(target: str) -> tuple[int, int, str]:
     return (int(match[1]), int(match[2]), match[3]) if match else (0, 0, "")
 
 
+def _generic(target: str) -> set[str]:
+    """Return the names of code for the whole family of a target, as LLVM has them since 19."""
+    return {name for name, start in _GENERIC.items() if target.startswith(start)}
+
+
 def _amd_architecture(evidence: Evidence, torch: Torch) -> Verdict | None:
     around = evidence.surroundings.environment
     built = {target.partition(":")[0] for target in torch.targets}
@@ -150,7 +166,7 @@ def _amd_architecture(evidence: Evidence, torch: Torch) -> Verdict | None:
     listed = ", ".join(sorted(own))
     if "HSA_OVERRIDE_GFX_VERSION" in around:
         return fine("override_set", value=around["HSA_OVERRIDE_GFX_VERSION"], targets=listed)
-    if own & built:
+    if any(target in built or built & _generic(target) for target in own):
         return fine("amd_code_suits", targets=listed)
     (first, *_) = sorted(own)
     held = ", ".join(sorted(built))

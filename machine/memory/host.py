@@ -50,6 +50,8 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
         asked = _LIMITED.search(read_text(root / "proc/cmdline") or "")
         why = f"{differ} Its command line says {asked[1]}." if asked else differ
         notes.lack("memory.total_bytes", why=why, how="sudo dmesg | grep -i -E 'memory|e820'")
+    if sums := nodes.clash(numa, total_bytes):
+        notes.lack("memory.total_bytes", why=sums, how="numactl --hardware, and free --bytes")
     no_modules = notes.why(_LACKING["modules"], "and most have none")
     if is_locked(root):
         no_modules = _ONLY_ROOT

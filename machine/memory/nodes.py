@@ -31,6 +31,7 @@ GPU_NODES = "proc/driver/nvidia/gpus"
 _MEMINFO = "proc/meminfo"
 _ALIKE = 0.9
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_UNLIKE = 0.1  # of the memory: the kernel's counts differ by less
 _LOCAL = 10  # the distance of a node to itself (ACPI, System Locality Information Table)
 _ASKED_FOR = re.compile(r"(?:^|\s)(numa=fake=\S+)")  # on the kernel's command line
 _SAME_THREADS = "Several memory nodes have the same threads, so not all of them are real."
@@ -157,6 +158,18 @@ def _without_memory(nodes: Iterable[NumaNode], *, is_real: bool) -> str | None:
     if not is_real:
         return f"Memory {named} threads and no memory."
     return f"{len(empty)} of {len(host)} memory controllers have no memory: {named} threads only."
+
+
+def clash(nodes: Iterable[NumaNode], total_bytes: int | None) -> str | None:
+    """Return what differs if the nodes of the host add up to another amount than all memory."""
+    sizes = [node.memory_bytes for node in nodes if node.kind != "gpu"]
+    told = sum(size or 0 for size in sizes)
+    if None in sizes or not told or not total_bytes:
+        return None
+    if abs(told - total_bytes) <= _UNLIKE * told:
+        return None
+    nodes_, all_ = (f"{count / 2**30:.3g} GiB" for count in (told, total_bytes))
+    return f"The memory nodes add up to {nodes_}, and /proc/meminfo tells of {all_}."
 
 
 def gpu_bytes(nodes: Iterable[NumaNode]) -> int:

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from machine.facts import Notes
-from machine.model import Cpu, CpuCounts, NumaNode, Thread
+from machine.model import Cache, Cpu, CpuCounts, NumaNode, Thread
 from machine.processor import arm
 from machine.processor.caches import read_caches
 from machine.processor.clock import read_clock
@@ -23,6 +24,8 @@ from machine.system.linux import CPU, fields, format_list, parse_list, read_list
 
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
+_WITHIN_PACKAGE = 3  # an L4 cache of a mainframe serves several
+_LISTED = re.compile(r"^processor\s*:\s*(\d{1,9})$", re.MULTILINE)
 _ISOLATED = f"{CPU}/isolated"
 _COUNTED = "counted from the hardware threads that the kernel lists"
 # "uarch" on RISC-V, "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
@@ -37,9 +40,11 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
     _note_isolated(root, online, usable, notes)
+    _note_listed(text, online, notes)
     caches = read_caches(root, online, notes)
     designs = arm.read_designs(root, sorted(online), text)
     threads = read_thread_list(root, present, online, usable, numa, notes, caches, designs)
+    _note_shared(threads, caches, notes)
     return Cpu(
         model=_model(root, info, designs, notes),
         packages=_distinct(threads, "package", notes),
@@ -127,6 +132,36 @@ def _read_counts(
     )
     allowed = [threads for threads in (affinity, cpuset) if threads is not None]
     return counts, online.intersection(*allowed)
+
+
+def _note_listed(cpuinfo: str, online: frozenset[int], notes: Notes) -> None:
+    """Note where /proc/cpuinfo lists other threads than /sys: lxcfs writes the former anew."""
+    listed = {int(n) for n in _LISTED.findall(cpuinfo)}
+    if 1 < len(listed) < len(online):  # of one thread, the text may be cut short
+        notes.lack(
+            "cpu.counts.online",
+            why=notes.why(
+                f"{_CPUINFO} lists {len(listed)} threads and /{CPU} {len(online)}; which of them "
+                "this process may use, its affinity tells.",
+                contained="which may write the former anew",
+            ),
+            how="nproc, and nproc --all",
+        )
+
+
+def _note_shared(threads: tuple[Thread, ...], caches: tuple[Cache, ...], notes: Notes) -> None:
+    """Note where a cache serves several packages, as some virtual machines have it."""
+    packages = {thread.id: thread.package for thread in threads}
+    for cache in caches:
+        within = {packages.get(thread) for thread in cache.threads} - {None}
+        if len(within) > 1 and (cache.level or 0) <= _WITHIN_PACKAGE:
+            notes.lack(
+                "cpu.packages",
+                why=f"An L{cache.level} cache serves threads of {len(within)} packages, so caches "
+                "and packages cannot both be as they are told.",
+                how="lscpu --extended; behind a host, only its own tools know.",
+            )
+            return
 
 
 def _note_isolated(

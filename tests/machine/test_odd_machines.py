@@ -276,6 +276,36 @@ def test_threads_that_the_kernel_isolates_are_not_said_to_be_pinned_away(tree, a
     assert not any("taskset" in line for line in page(machine))
 
 
+def test_threads_that_cpuinfo_hides_are_remarked_on(tree):
+    """In a container with lxcfs, /proc/cpuinfo shows its part and /sys the whole host."""
+    tree.cpus(8)
+    tree.write("/proc/cpuinfo", "".join(f"processor : {n}\n\n" for n in (0, 1)))
+    tree.write("/proc/mounts", "lxcfs /proc/cpuinfo fuse.lxcfs rw 0 0\n")
+    tree.pinned("0-1")
+    (text,) = remarked(inspect(tree.root))
+    assert "/proc/cpuinfo lists 2 threads and /sys/devices/system/cpu 8" in text
+    assert "This is a container, which may write the former anew." in text
+
+
+def test_a_cache_across_packages_is_remarked_on(tree):
+    """Some hypervisors make a package of each thread, and pass the caches on as they are."""
+    tree.cpus(4, packages=4)
+    for n in range(4):
+        tree.cache(n, 0, 3, "Unified", "32M", "0-3")
+    (text,) = remarked(inspect(tree.root))
+    assert "An L3 cache serves threads of 4 packages" in text
+
+
+@pytest.mark.parametrize(("kib", "is_said"), [(2_000_000, True), (131_000_000, False)])
+def test_nodes_that_add_up_to_another_memory_are_remarked_on(tree, kib, is_said):
+    tree.cpus(4)
+    node(tree, 0, "0-1", "10 20", 64_000)
+    node(tree, 1, "2-3", "20 10", 64_000)
+    tree.write("/proc/meminfo", f"MemTotal: {kib} kB\n")
+    told = [text for text in remarked(inspect(tree.root)) if "add up to 125 GiB" in text]
+    assert bool(told) is is_said
+
+
 # --- names and vector units -----------------------------------------------------------------------
 
 RISC_V = "processor : 0\nhart : 0\nisa : {isa}\nmmu : sv39\n{more}"

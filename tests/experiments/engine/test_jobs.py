@@ -121,6 +121,17 @@ def test_a_run_is_not_tuned_by_the_program_that_starts_it_and_says_what_was_clea
     assert started.environment["variables"]["HSA_OVERRIDE_GFX_VERSION"] == "11.0.0"
 
 
+@pytest.mark.parametrize(
+    ("virtualization", "key"),
+    [("none", "illegal_instruction"), ("kvm", "illegal_instruction_guest")],
+)
+def test_an_illegal_instruction_is_told_with_what_the_machine_is(
+    engine, monkeypatch, virtualization, key
+):
+    monkeypatch.setattr(jobs, "read_virtualization", lambda *_: virtualization)
+    assert ending(hear(start(engine, "meets_an_unknown_instruction"))) == (LOST, key)
+
+
 def test_much_memory_may_be_made_ready_for_longer(engine):
     experiment = misbehave(quiet_limit_s=0.5, memory_bytes=lambda _params: 2**28)
     events = hear(engine.start(experiment, params("sleeps")))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
 def multiplies_fp8() -> bool:
     """Ask this torch whether it has a product of fp8 for processors, on which the GPU is played."""
-    device = SimpleNamespace(torch=torch, name="cpu")
+    device: Any = SimpleNamespace(torch=torch, name="cpu")
     ones = torch.ones(16, 16).to(torch.float8_e4m3fn)
     try:
         gpu_roof._product(device, "fp8", ones, ones)()  # noqa: SLF001  (as the experiment calls it)

@@ -307,6 +307,16 @@ def test_a_build_of_pytorch_is_chosen_by_the_target_of_the_card(tree, walked, ve
         assert step.commands[0].endswith("/rocm7.2")
 
 
+@pytest.mark.parametrize(
+    ("version", "held"),
+    [(110502, "gfx11-generic"), (120001, "gfx12-generic"), (90402, "gfx9-4-generic")],
+)
+def test_code_for_a_whole_family_suits_each_of_its_targets(tree, walked, version, held):
+    radeon(tree, version)
+    generic = replace(ROCM, targets=("gfx1030", held), problem="no device")
+    assert named(walked("ubuntu", torch=generic), "architecture").key == "amd_code_suits"
+
+
 @pytest.mark.parametrize(("version", "key"), [(80003, "amd_unserved"), (130000, "amd_unlisted")])
 def test_a_target_newer_than_the_list_is_not_said_to_be_unserved(tree, walked, version, key):
     radeon(tree, version)

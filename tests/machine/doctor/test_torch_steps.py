@@ -280,6 +280,10 @@ def test_a_choice_that_leaves_devices_is_told_and_no_problem():
         (["compute_90a"], (12, 0), False),
         (["sm_80"], (8, 7), False),  # a Jetson
         (["sm_87"], (8, 7), True),
+        (["sm_101"], (11, 0), True),  # Thor, as CUDA 12 numbered it
+        (["sm_110"], (11, 0), True),
+        (["sm_100"], (11, 0), False),
+        (["sm_120"], (12, 1), True),  # GB10
         ([], (8, 0), False),
         (["odd"], (8, 0), False),
     ],

@@ -186,6 +186,11 @@ def crashes(p: Params, bench: Bench) -> Measured:
     ctypes.string_at(0)
 
 
+def meets_an_unknown_instruction(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.kill(os.getpid(), signal.SIGILL)
+
+
 def is_killed(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     os.kill(os.getpid(), signal.SIGKILL)
