@@ -63,7 +63,8 @@ def _uninitialized(evidence: Evidence, vendor: Vendor | None, said: str) -> Verd
 
 
 def _unified_memory(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    if is_contained(evidence):
+    # Where it was given to the container, the host has the trouble.
+    if is_contained(evidence) and not any("uvm" in node.path for node in evidence.nodes):
         return wrong("cuda_unknown_in_container", "sudo nvidia-modprobe -c 0 -u", said=said)
     return wrong(
         "cuda_unknown",

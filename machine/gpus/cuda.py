@@ -38,7 +38,7 @@ _ERRORS = {
     35: "CUDA is newer than the driver.",
     100: "CUDA finds no GPU that it may use.",
     101: "CUDA finds no GPU that it may use.",
-    802: "The GPUs are not ready: the fabric manager, which connects them, is not running.",
+    802: "The GPUs are not ready: CUDA waits until somebody has set up their switches.",
     803: "The driver in the kernel and its library have different versions, as after an update.",
     804: "The driver's compatibility package does not fit this GPU.",
     999: "CUDA failed to start without saying why; after sleep, reloading nvidia-uvm often helps.",
@@ -139,7 +139,7 @@ def ask() -> list[dict[str, Any]] | str:
     try:
         return _devices(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"))
     except OSError:
-        return "CUDA's driver library (libcuda) is not installed here."
+        return "CUDA's driver library (libcuda) cannot be loaded here."
     except AttributeError:
         return "CUDA's driver library is too old to be asked."
     except _Failed as error:

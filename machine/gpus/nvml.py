@@ -38,7 +38,7 @@ REASONS = {
     9: Reason("The driver is installed, but the kernel has not loaded it.", _DOCTOR),
     10: Reason("The driver did not answer in time.", "Try again; sudo dmesg | grep NVRM"),
     11: Reason("The kernel gets no interrupts from the GPU.", "sudo dmesg | grep NVRM"),
-    12: Reason("NVIDIA's library (libnvidia-ml) is not installed here.", _DOCTOR),
+    12: Reason("NVIDIA's library (libnvidia-ml) cannot be loaded here.", _DOCTOR),
     FUNCTION_NOT_FOUND: Reason("This driver is too old to tell.", "Update NVIDIA's driver."),
     14: Reason("The memory with the card's own description is damaged.", "Ask the card's maker."),
     LOST: Reason(

@@ -66,7 +66,7 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
         "numa",
         _as_the_whole(root, tuple(nodes), notes),
         f"/{NODES}/node*",
-        why="This kernel knows no memory nodes: all memory is equally far from all cores.",
+        why="This kernel shows no memory nodes.",
         how=f"ls /{NODES}",
     )
     if not found:

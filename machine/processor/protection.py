@@ -46,7 +46,7 @@ def read_microcode(root: Path, info: Mapping[str, str], notes: Notes) -> str | N
         "cpu.microcode",
         own or info.get("microcode") or None,
         f"/{CPU}/cpu0/microcode/version" if own else "/proc/cpuinfo",
-        why="The kernel does not tell it: only processors of Intel and AMD have one to tell.",
+        why="The kernel does not tell it; of Intel's and AMD's processors it mostly does.",
         how="Look at the version of the firmware.",
     )
 

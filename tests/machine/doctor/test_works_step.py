@@ -17,6 +17,7 @@ from tests.machine.doctor.made import (
     intel,
     nvidia,
     step_of,
+    with_card,
     with_device,
 )
 
@@ -30,11 +31,11 @@ SAID = {
     COUNTED + "Error 804: forward compatibility was attempted on non supported HW":
         ("forward_compatibility", "forward_compatibility"),
     COUNTED + "Error 802: system not yet initialized":
-        ("cuda_unknown", "cuda_unknown_in_container"),
+        ("cuda_unknown", "cuda_unknown"),
     COUNTED + "Error 2: out of memory": ("out_of_memory", "out_of_memory"),
     COUNTED + "Error 34: CUDA driver is a stub library": ("stub_library", "stub_library"),
     "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment":
-        ("cuda_unknown", "cuda_unknown_in_container"),
+        ("cuda_unknown", "cuda_unknown"),
     "RuntimeError: Found no NVIDIA driver on your system. Please check that you have one":
         ("libcuda_missing", "library_missing_in_container"),
     "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).":
@@ -55,6 +56,15 @@ def test_what_pytorch_says_is_put_into_words(said):
     assert found(around(evidence, container="docker")).key == inside
     if "said" in found(evidence).values:
         assert found(evidence).values["said"] == said
+
+
+def test_a_file_that_the_container_has_is_not_said_to_be_missing():
+    """Its nodes are judged where a card is in sight; here only PyTorch speaks."""
+    said = "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment"
+    unseen = around(with_card(failing(nvidia(), said), address=None), container="docker")
+    lacking = tuple(node for node in unseen.nodes if "uvm" not in node.path)
+    assert found(unseen).key == "cuda_unknown"
+    assert found(replace(unseen, nodes=lacking)).key == "cuda_unknown_in_container"
 
 
 @pytest.mark.parametrize(

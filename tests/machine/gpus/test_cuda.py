@@ -91,7 +91,7 @@ def test_no_context_is_made():
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(802, "fabric manager"), (803, "different versions"), (4711, "error 4711")],
+    [(802, "set up their switches"), (803, "different versions"), (4711, "error 4711")],
 )
 def test_a_cuda_that_does_not_start_says_why(number, words):
     assert words in asked(FakeCuda(init=number))

@@ -79,7 +79,7 @@ def look(library, *, pci=(), cuda=None, root=None, load=None, **host):
         raise Unanswered(nvml.REASONS[12])
 
     notes = Notes()
-    answer = cuda or Cuda(why="CUDA's driver library (libcuda) is not installed here.")
+    answer = cuda or Cuda(why="CUDA's driver library (libcuda) cannot be loaded here.")
     place = Host(root=root or Path("/nowhere-at-all"), pci=pci, is_live=True, **host)
 
     def ask(host):
@@ -229,7 +229,7 @@ def test_a_hidden_gpu_is_told_as_hidden():
 
 
 def test_what_cuda_does_not_say_has_its_reason():
-    why = "The GPUs are not ready: the fabric manager, which connects them, is not running."
+    why = "The GPUs are not ready: CUDA waits until somebody has set up their switches."
     machine = look(FakeNvml(h100()), cuda=Cuda(why=why))
     assert (machine.gpus[0].sms, machine.gpus[0].visible) == (None, None)
     assert missing_of(machine, "gpus[0].sms").why == why
