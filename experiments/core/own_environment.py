@@ -25,6 +25,7 @@ _TUNING = (
     *("TORCH", "PYTORCH_", "TRITON_", "CUDA_", "CUBLAS_", "CUDNN_", "NVIDIA_TF32_", "NCCL_"),
     *("HIP_", "ROCR_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "MIOPEN_", "AMD_", "GPU_", "RCCL_"),
     *("SYCL_", "UR_", "MALLOC_", "MIMALLOC_", "JEMALLOC_", "GLIBC_TUNABLES", "LD_"),
+    "DYLD_INSERT_LIBRARIES",
 )
 _KEPT = frozenset(
     (
@@ -44,6 +45,7 @@ _KEPT = frozenset(
     )
 )
 _KEPT_STARTS = ("CUDA_PATH",)  # Windows has one for each version
+_TOLD = ("_VERSION", "_SHA256", "_URL")  # what images of containers say of themselves
 
 
 def own_environment() -> dict[str, str]:
@@ -71,8 +73,13 @@ def tuning(names: Iterable[str]) -> list[str]:
     return sorted(
         name
         for name in names
-        if name.startswith(_TUNING) and name not in _KEPT and not name.startswith(_KEPT_STARTS)
+        if _is_theirs(name) and name not in _KEPT and not name.startswith(_KEPT_STARTS)
     )
+
+
+def _is_theirs(name: str) -> bool:
+    """Is it a variable of a library that measures, and sets anything?"""
+    return name.startswith(_TUNING) and not name.endswith(_TOLD)
 
 
 def recorded(environment: Mapping[str, str]) -> dict[str, str]:
@@ -85,7 +92,7 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: "(set)" if any(sign in value for sign in ("/", "\\", "GPU-", "MIG-")) else value
         for name, value in sorted(environment.items())
-        if name.startswith(_TUNING) and value != own.get(name)
+        if _is_theirs(name) and value != own.get(name)
     }
 
 

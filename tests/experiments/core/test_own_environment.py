@@ -78,6 +78,8 @@ NEEDED = {
     "PYTHONUTF8": "1",
     "TRITON_CACHE_DIR": "/mine",
     "PATH_OF_MINE": "x",
+    "PYTHON_VERSION": "3.11.7",  # of an image
+    "CUDA_VERSION": "13.0.1",
 }
 
 
@@ -120,5 +122,6 @@ def test_what_is_kept_stands_in_the_record_without_a_place_or_a_serial_number(ou
     assert told["variables"]["CUDA_VISIBLE_DEVICES"] == "1"
     for name in ("LD_LIBRARY_PATH", "TRITON_CACHE_DIR", "ROCR_VISIBLE_DEVICES"):
         assert told["variables"][name] == "(set)"
-    assert not told["variables"].keys() & (TUNES.keys() | {"PATH_OF_MINE", "PYTHONPATH"})
+    unheard = {"PATH_OF_MINE", "PYTHONPATH", "PYTHON_VERSION", "CUDA_VERSION"}
+    assert not told["variables"].keys() & (TUNES.keys() | unheard)
     assert set(told["cleared_variables"]) >= TUNES.keys()
