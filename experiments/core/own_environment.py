@@ -79,7 +79,7 @@ def tuning(names: Iterable[str]) -> list[str]:
 
 def _is_theirs(name: str) -> bool:
     """Is it a variable of a library that measures, and sets anything?"""
-    return name.startswith(_TUNING) and not name.endswith(_TOLD)
+    return name in _KEPT or (name.startswith(_TUNING) and not name.endswith(_TOLD))
 
 
 def recorded(environment: Mapping[str, str]) -> dict[str, str]:
