@@ -16,6 +16,8 @@ from tests.machine.gpu_trees import BRIDGE, amd_card, intel_card, processor
 from tests.machine.gpu_trees import amd as write_amd
 from tests.machine.unexplained import unexplained
 
+GIB = 2**30
+
 
 def look(tree, *pci, ask_apple=None, **host):
     notes = Notes()
@@ -100,6 +102,34 @@ def test_the_architecture_has_the_name_that_compilers_know(tree, version, name):
 def test_an_accelerated_processor_shares_its_memory(tree):
     write_amd(tree, "0000:05:00.0", 0, cpu_cores_count=16)
     assert look(tree, amd_card("0000:05:00.0")).gpus[0].unified_memory is True
+
+
+def carved_out(tree, *, version=110501, by_driver=False):
+    """Write graphics of which 4 GiB are set aside, and which may borrow 96 GiB."""
+    write_amd(tree, "0000:05:00.0", 1, gfx_target_version=0 if by_driver else version)
+    device = "/sys/bus/pci/devices/0000:05:00.0"
+    for name, count in (("vram_total", 4 * GIB), ("gtt_total", 96 * GIB)):
+        tree.write(f"{device}/mem_info_{name}", f"{count}\n")
+    if by_driver:
+        for name, number in (("major", 11), ("minor", 5), ("revision", 1)):
+            tree.write(f"{device}/ip_discovery/die/0/GC/0/{name}", f"{number}\n")
+
+
+@pytest.mark.parametrize("by_driver", [False, True])
+def test_of_graphics_in_a_processor_both_parts_of_its_memory_are_told_as_one(tree, by_driver):
+    carved_out(tree, by_driver=by_driver)
+    machine = look(tree, amd_card("0000:05:00.0"))
+    (gpu,) = machine.gpus
+    assert (gpu.memory_bytes, gpu.unified_memory) == (100 * GIB, True)
+    assert "mem_info_gtt_total" in machine.sources["gpus[*].memory_bytes"]
+    assert gpu_leaves(machine) == []
+
+
+@pytest.mark.parametrize("version", [110000, 120001, 130000])
+def test_a_card_of_its_own_does_not_count_what_it_may_borrow(tree, version):
+    carved_out(tree, version=version)  # the last is newer than known: not taken for one
+    (gpu,) = look(tree, amd_card("0000:05:00.0")).gpus
+    assert (gpu.memory_bytes, gpu.unified_memory) == (4 * GIB, None)
 
 
 def test_without_the_compute_topology_the_reason_is_told(tree):

@@ -409,6 +409,16 @@ def test_a_gpu_of_amd_is_told_by_the_kernel(tree):
     assert "block" in reasons["gpus[*].pcie_sent_bytes_per_s"]
 
 
+def test_graphics_in_a_processor_are_not_full_when_what_is_set_aside_is(tree):
+    folder = amd(tree)
+    write_amd(tree, "0000:05:00.0", 1, gfx_target_version=110501)
+    counts = {"vram_total": 4, "vram_used": 4, "gtt_total": 96, "gtt_used": 2}
+    for name, gib in counts.items():
+        tree.write(f"{folder}/mem_info_{name}", f"{gib * GIB}\n")
+    (gpu,), _ = look(GpuSampler(tree.root, no_library))
+    assert (gpu.memory_used_bytes, gpu.memory_total_bytes) == (6 * GIB, 100 * GIB)
+
+
 def test_who_computes_on_amd_is_what_the_kernel_counts(tree):
     amd(tree)
     tree.write(f"/sys/class/kfd/kfd/proc/{os.getpid()}/vram_1001", f"{5 * GIB}\n")
