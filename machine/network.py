@@ -35,7 +35,7 @@ _NOT_TOLD = (
 )  # drivers' values for "unknown", -1 also unsigned
 # Data rate of a lane after coding, in Gb/s. The kernel's "rate" is the signal rate up to QDR (8 of
 # 10 bits are data), the rounded signal rate for FDR (64 of 66), and the data rate from EDR on.
-# Source: InfiniBand Architecture Specification; drivers/infiniband/core/sysfs.c of the kernel.
+# Source: InfiniBand Architecture Specification; drivers/infiniband/core/sysfs.c of Linux 6.17.
 _LANE_GBIT_PER_S = {
     "SDR": 2.5 * 8 / 10,
     "DDR": 5 * 8 / 10,
@@ -54,6 +54,10 @@ _DOWN = Reason(why="It is down: only a link that is up has a speed.", how="ethto
 _SPEED = Reason(
     why="Its driver tells no speed.",
     how="ethtool INTERFACE, or for Wi-Fi iw dev INTERFACE link",
+)
+_NEWER = Reason(
+    why="The kernel names a speed of the lanes that is newer than the list here.",
+    how="ibstat",
 )
 _PCI = Reason(why="It does not hang on a PCI device.", how=f"ls -l /{_FOLDER}")
 
@@ -143,6 +147,8 @@ def _port_rate(facts: Facts, adapter: Path) -> None:
     """Keep the bandwidth of the first port, from a rate such as "56 Gb/sec (4X FDR)"."""
     rate = re.search(r"\((\d+)X ?(\w*)\)", read_text(adapter / "ports/1/rate") or "")
     lane = _LANE_GBIT_PER_S.get(rate[2] or "SDR") if rate else None
+    if rate and lane is None:
+        facts.lack("peak_bytes_per_s", _NEWER)
     facts.found(
         "peak_bytes_per_s",
         (to_int(rate[1]) or 0) * lane * 1e9 / 8 or None if rate and lane else None,

@@ -25,8 +25,9 @@ from machine.record import record
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
 _TWICE = 2  # double data rate: two transfers per cycle of NVML's memory clock
-# Bytes a second of one link in one direction. Source: NVIDIA's white papers of P100, V100, A100,
-# H100 and Blackwell; for NVLink 3 on GA102 (compute capability 8.6), that chip's.
+# Bytes a second of one link in one direction; of newer versions nothing is known here. Source:
+# NVIDIA's white papers of P100, V100, A100, H100 and Blackwell, in November 2026; for NVLink 3 on
+# GA102 (compute capability 8.6), that chip's.
 _NVLINK_BYTES_PER_S = {"1": 20e9, "2": 25e9, "3": 25e9, "4": 25e9, "5": 50e9}
 _NVLINK_GA102_BYTES_PER_S = 14.0625e9
 NO_DRAM = "It takes the speed of the modules and the number of channels, and not both are known."

@@ -56,6 +56,7 @@ _NO_LINKS = "The kernel tells of no PCIe links; Linux does since 4.13."
 _DOWN = "Its link is down, or the device does not tell how it runs."
 _NO_CARD = "The card does not tell what it could do, or the kernel is too old to ask it."
 _NO_SLOT = "No port above the card tells what it could do."
+_NEWER = "The kernel tells of a speed of the link that is newer than the generations known here."
 _LESS = {
     "generation": _DOWN,
     "width": _DOWN,
@@ -80,7 +81,8 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
         replace(device, numa_node=_numa_node(folder / device.address, index, numa, notes))
         for index, device in enumerate(devices)
     ]
-    devices = _Links(folder, devices).read(notes)
+    links = _Links(folder, devices)
+    devices = links.read(notes)
     notes.keep(
         "pci",
         tuple(devices),
@@ -92,7 +94,7 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
     )
     if names is not None:
         notes.sources["pci[*].name"] = names.source
-    _note(devices, notes)
+    _note(devices, notes, has_newer=links.has_newer)
     return tuple(devices)
 
 
@@ -139,6 +141,7 @@ class _Links:
     def __init__(self, folder: Path, devices: list[PciDevice]) -> None:
         self._folder, self._devices = folder, devices
         self._known = {device.address: device for device in devices}
+        self.has_newer = False  # speeds than the generations that are known here
 
     def read(self, notes: Notes) -> list[PciDevice]:
         """Return the devices with their links."""
@@ -216,13 +219,12 @@ class _Links:
 
     def _ability(self, address: str, which: str) -> tuple[int | None, int | None]:
         ability = f"{self._folder}/{address}/{which}_link"
-        return (
-            pcie.generation(read_text(f"{ability}_speed")),
-            pcie.width(read_text(f"{ability}_width")),
-        )
+        speed = read_text(f"{ability}_speed")
+        self.has_newer |= pcie.is_newer(speed)
+        return pcie.generation(speed), pcie.width(read_text(f"{ability}_width"))
 
 
-def _note(devices: list[PciDevice], notes: Notes) -> None:
+def _note(devices: list[PciDevice], notes: Notes, *, has_newer: bool) -> None:
     """Note once what several devices lack."""
     for name, why in _UNTOLD.items():
         if any(getattr(device, name) is None for device in devices):
@@ -233,7 +235,9 @@ def _note(devices: list[PciDevice], notes: Notes) -> None:
         notes.lack("pci[*].link", why=why, how="sudo lspci -vv, on the machine itself.")
     for name, why in _LESS.items():
         if any(getattr(link, name) is None for link in links):
-            if why == _NO_SLOT:
+            if has_newer and (name.endswith("generation") or name == "peak_bytes_per_s"):
+                why = _NEWER
+            elif why == _NO_SLOT:
                 why = notes.why(why, "which mostly hides it")
             notes.lack(
                 f"pci[*].link.{name}", why=why, how="sudo lspci -vv shows LnkCap and LnkSta."

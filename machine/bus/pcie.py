@@ -54,6 +54,12 @@ def generation(text: str | None) -> int | None:
     return speeds.get(float(match[1])) if match else None
 
 
+def is_newer(text: str | None) -> bool:
+    """Is it a speed from /sys that is above those of all known generations?"""
+    match = re.match(r"(\d+(?:\.\d+)?) GT/s", text or "")
+    return bool(match and float(match[1]) > max(speed for speed, _, _ in _GENERATIONS.values()))
+
+
 def width(text: str | None) -> int | None:
     """Return the number of lanes, None if the number stands for "unknown"."""
     lanes = to_int(text)

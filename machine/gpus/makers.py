@@ -3,8 +3,8 @@
 An accelerator is recognised by its PCI numbers, or by the PCI class "processing accelerators",
 which most makers set.
 
-Sources: the PCI ID Repository for makers and devices; libtpu's clients (JAX, torch_xla) for
-Google's; the documentation of PyTorch and of the makers for backends and packages.
+Sources, as of November 2026: the PCI ID Repository for makers and devices; libtpu's clients (JAX,
+torch_xla) for Google's; the documentation of PyTorch and of the makers for backends and packages.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _LINK_COUNT, _LINK_SPEED, _LINK_STATE, _SPEED_OF_ALL = 91, 164, 165, 90
 _C2C_COUNT, _C2C_STATE, _C2C_SPEED = 170, 171, 172
 _MOST_LINKS = 64  # Blackwell has 18, nvml.h knows of 36
 _HOPPER = 9  # from this compute capability on, a field tells the state
-# nvmlNvlinkVersion_t, which is not the generation.
+# nvmlNvlinkVersion_t, which is not the generation; of the driver 590 (November 2026).
 _VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
 # The versions of links between these speeds (bytes/s of one direction), and of the GPUs of this
 # compute capability. Source: NVIDIA's white papers.
@@ -64,6 +64,10 @@ _ANCESTORS = {0: "PIX", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 _P2P_READ, _P2P_WRITE, _P2P_OK = 0, 1, 0
 _DOWN = Reason("The link is down.", "nvidia-smi nvlink --status")
 _UNTOLD = Reason("The driver does not tell it of this link.", "nvidia-smi nvlink --status")
+_NEWER = Reason(
+    "The driver's number of the version is newer than the list here.",
+    "Look the model up in its maker's data sheet.",
+)
 _NO_FABRIC = Reason("The GPU is not part of a fabric of switches.", "There is nothing to set up.")
 _NO_C2C = Reason("No NVLink-C2C joins the GPU to the processor.", "There is nothing to look at.")
 _NO_NVLINK = Reason("No NVLink joins the two GPUs.", "There is nothing to look at.")
@@ -136,7 +140,7 @@ def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
     if state:
         link.keep("state", state, "")
     if state != "inactive":
-        link.ask("version", "", lambda: _VERSIONS.get(ask("Version")))
+        link.ask("version", "", lambda: _version(ask("Version")))
         link.ask("peer_kind", "", lambda: _PEER_KINDS.get(ask("RemoteDeviceType")))
         link.ask("peer", "", lambda: _peer(ask("RemotePciInfo")))
         for field, scope in ((_LINK_SPEED, number), (_SPEED_OF_ALL, 0)):
@@ -146,6 +150,13 @@ def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
     for name in ("state", "version", "peer_kind", "peer", "bytes_per_s"):
         link.lack(name, _DOWN if state == "inactive" else _UNTOLD)
     return link
+
+
+def _version(number: int) -> str:
+    """Return the version of a number of NVML. Raises Unanswered."""
+    if number not in _VERSIONS:
+        raise Unanswered(_NEWER if number > max(_VERSIONS) else _UNTOLD)
+    return _VERSIONS[number]
 
 
 def _check_version(link: Facts, major: int, facts: Facts) -> None:

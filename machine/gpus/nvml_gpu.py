@@ -35,11 +35,12 @@ NAMES = (
 
 _NODES = "sys/devices/system/node"
 _VIRTUALIZATION = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host", 4: "host"}
-# nvmlDeviceArchitecture_t
+# nvmlDeviceArchitecture_t of nvml.h, of the driver 590 (November 2026)
 _ARCHITECTURES = {
     **{2: "Kepler", 3: "Maxwell", 4: "Pascal", 5: "Volta", 6: "Turing", 7: "Ampere", 8: "Ada"},
     **{9: "Hopper", 10: "Blackwell", 13: "Rubin"},
 }
+_UNKNOWN_ARCHITECTURE = 0xFFFFFFFF
 # No GPU comes near these; a library that says more lies, or does not know.
 _MOST = {
     "memory_bytes": MOST_BYTES,
@@ -102,7 +103,7 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
     ask("name", "Name", make=str)
     ask("uuid", "UUID", make=str)
     ask("compute_capability", "CudaComputeCapability", make=lambda v: f"{v[0]}.{v[1]}")
-    ask("architecture", "Architecture", make=_ARCHITECTURES.get)
+    ask("architecture", "Architecture", make=_architecture)
     ask("memory_bytes", "MemoryInfo", make=lambda v: v.total)
     ask("memory_bus_bits", "MemoryBusWidth", make=int, positive=True)
     ask("memory_clock_hz", "MaxClockInfo", _CLOCK_MEMORY, make=_hertz, positive=True)
@@ -140,6 +141,19 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
 def _memory_node(host: Host, node: int) -> int | None:
     """Return the node if it is the GPU's memory; some drivers name the processor's node."""
     return None if read_text(host.root / f"{_NODES}/node{node}/cpulist") else node
+
+
+def _architecture(number: int) -> str:
+    if number == _UNKNOWN_ARCHITECTURE:
+        raise Unanswered(REASONS[NOT_SUPPORTED])
+    if number not in _ARCHITECTURES:
+        raise Unanswered(
+            Reason(
+                f"The driver's number of the architecture, {number}, is newer than the list here.",
+                "Look the model up in its maker's data sheet.",
+            )
+        )
+    return _ARCHITECTURES[number]
 
 
 def _hertz(megahertz: int) -> int:

@@ -9,8 +9,9 @@ compute capability does not show this, so the name decides; if it does not, ther
 tables have errors: some take sparse rates for dense ones (H100 "1979" and L4 "242" TFLOP/s), some
 know no half rate, some give the A10G the rate of the A10.
 
-Sources: NVIDIA's architecture white papers (V100, Turing, A100, GA102, Ada, H100, Blackwell, RTX
-Blackwell); OpenXLA, cuda_core_info_table.cc.
+Sources, as of November 2026: NVIDIA's architecture white papers (V100, Turing, A100, GA102, Ada,
+H100, Blackwell, RTX Blackwell); OpenXLA, cuda_core_info_table.cc. A compute capability that is not
+listed, such as 11.0 and 12.1, has no rate.
 """
 
 from __future__ import annotations

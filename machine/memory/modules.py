@@ -8,7 +8,8 @@ EDAC, or slot names that contain "channel", tell how many channels are in use. F
 DDR4, EDAC's driver for Intel's desktops counts each half channel, so it is not used. Nothing is
 guessed: a letter in a slot's name means a channel for one maker and a processor for another.
 
-Source: System Management BIOS Reference Specification 3.7, section 7.18 (DSP0134).
+Source: System Management BIOS Reference Specification 3.7 of 2023, section 7.18 (DSP0134). LPDDR5X
+and MRDIMMs have no code of their own there; a code that is newer is of no known kind.
 """
 
 from __future__ import annotations

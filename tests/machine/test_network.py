@@ -142,6 +142,14 @@ def test_a_container_with_virtual_interfaces_only_says_why(tree):
     assert "with a device of its own" in missing(notes)["network"]
 
 
+def test_lanes_newer_than_the_list_are_not_said_to_be_untold(tree):
+    interface(tree, "ib0", type="32")
+    adapter(tree, rate="1600 Gb/sec (4X GDR)")
+    found, notes = read(tree)
+    assert found["ib0"].peak_bytes_per_s is None
+    assert "newer than the list" in missing(notes)["network[*].peak_bytes_per_s"]
+
+
 @pytest.mark.skipif(not shutil.which("ip"), reason="there is no ip here")
 def test_every_interface_is_known_to_ip():
     said = subprocess.run(["ip", "-json", "link"], capture_output=True, text=True, check=True)

@@ -95,6 +95,15 @@ def test_without_a_port_above_the_slot_is_not_known(tree):
     assert "No port above" in missing(notes)["pci[*].link.slot_width"]
 
 
+def test_a_link_newer_than_the_known_generations_is_not_said_to_be_down(tree):
+    newer = "128.0 GT/s PCIe x16"
+    plugged(tree, now=newer, card=newer, slot=newer)
+    found, notes = read(tree)
+    link = found["0000:01:00.0"].link
+    assert (link.generation, link.width) == (None, 16)
+    assert "newer than the generations known here" in missing(notes)["pci[*].link.generation"]
+
+
 def test_where_no_device_tells_a_link_the_machine_is_the_reason(tree):
     tree.pci("pci0000:00/0000:00:05.0")
     _, notes = read(tree)

@@ -458,6 +458,18 @@ def test_the_architecture_has_the_name_that_people_know():
     assert told == [*numbers.values()]
 
 
+def test_numbers_newer_than_the_lists_are_said_to_be_newer_and_not_untold():
+    machine = look(FakeNvml(h100(Architecture=14)))
+    assert machine.gpus[0].architecture is None
+    assert "14, is newer than the list" in missing_of(machine, "gpus[0].architecture").why
+    gpus = with_switches(2, 12)
+    for link in (link for gpu in gpus for link in gpu.links):
+        link["version"] = 9
+    machine = look(FakeNvml(*gpus))
+    assert machine.gpus[0].nvlinks[0].version is None
+    assert "newer than the list" in missing_of(machine, "gpus[0].nvlinks[0].version").why
+
+
 @pytest.mark.parametrize(("window_bytes", "is_whole"), [(128 * GIB, True), (256 * MIB, False)])
 def test_the_processor_reaches_all_memory_or_a_window_of_it(tree, window_bytes, is_whole):
     small = "0x00000000a0000000 0x00000000a0ffffff 0x0000000000040200"
