@@ -29,22 +29,21 @@ _TUNING = (
 )
 _KEPT = frozenset(
     (
-        *("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME"),
-        *("CUDA_ROOT", "CUDA_CACHE_PATH", "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"),
-        *("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "HIP_PATH"),
+        *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES"),
+        *("ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "TORCH_CUDA_ARCH_LIST"),
         "HSA_OVERRIDE_GFX_VERSION",  # without it, ROCm runs on some of AMD's cards not at all
         "KMP_DUPLICATE_LIB_OK",  # without it, two copies of OpenMP end the process
         *("MKL_THREADING_LAYER", "MKL_SERVICE_FORCE_INTEL"),  # the same for MKL
         "OPENBLAS_CORETYPE",  # without it, OpenBLAS crashes in some virtual machines
         *("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_NET"),
-        *("NUMBA_CACHE_DIR", "TRITON_LIBCUDA_PATH", "TRITON_PTXAS_PATH", *CACHES),
-        *("TORCH_HOME", "TORCH_EXTENSIONS_DIR", "TORCH_CUDA_ARCH_LIST"),
         *("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONSAFEPATH"),
         *("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONUTF8", "PYTHONIOENCODING"),
         *("PYTHONCOERCECLOCALE", "PYTHONLEGACYWINDOWSSTDIO", "PYTHONEXECUTABLE"),
+        "PYTHONUNBUFFERED",
     )
 )
-_KEPT_STARTS = ("CUDA_PATH",)  # Windows has one for each version
+_PLACES = ("_PATH", "_HOME", "_ROOT", "_DIR", "_DIRECTORY")  # how names of places end
+_PLACES_OF_VERSIONS = "CUDA_PATH_V"  # on Windows
 _TOLD = ("_VERSION", "_SHA256", "_URL")  # what images of containers say of themselves
 
 
@@ -73,7 +72,10 @@ def tuning(names: Iterable[str]) -> list[str]:
     return sorted(
         name
         for name in names
-        if _is_theirs(name) and name not in _KEPT and not name.startswith(_KEPT_STARTS)
+        if _is_theirs(name)
+        and name not in _KEPT
+        and not name.endswith(_PLACES)
+        and not name.startswith(_PLACES_OF_VERSIONS)
     )
 
 

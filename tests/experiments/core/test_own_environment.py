@@ -52,6 +52,7 @@ TUNES = {
     "PYTHON_GIL": "1",
     "PYTHONTRACEMALLOC": "5",
     "TORCH_LOGS": "+dynamo",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1",  # as NVIDIA's images set it
     "TORCHINDUCTOR_MAX_AUTOTUNE": "1",
     "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
     "TRITON_INTERPRET": "1",
@@ -77,6 +78,7 @@ NEEDED = {
     "NCCL_SOCKET_IFNAME": "eth1",
     "PYTHONUTF8": "1",
     "TRITON_CACHE_DIR": "/mine",
+    "TRITON_PTXAS_PATH": "/usr/local/cuda/bin/ptxas",
     "PATH_OF_MINE": "x",
     "PYTHON_VERSION": "3.11.7",  # of an image
     "CUDA_VERSION": "13.0.1",
