@@ -90,7 +90,7 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     A value that is a place or a serial number would name somebody: then only that it is set. What
     every process gets from `own_environment` is left out.
     """
-    own = {**own_caches(), "PYTHONPATH": str(ROOT)}
+    own = {**own_caches(), "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
     return {
         name: "(set)" if any(sign in value for sign in ("/", "\\", "GPU-", "MIG-")) else value
         for name, value in sorted(environment.items())

@@ -94,6 +94,7 @@ KERNEL_LOG = [
     Case("kernel-log", Word.LOOK, "corrected", log(entry("pcie_corrected"))),
     Case("kernel-log", Word.LOOK, "mild", log(entry("out_of_memory"))),
     Case("kernel-log", Word.LOOK, "mild", log(entry("xid", recent=1))),  # of a program
+    Case("kernel-log", Word.LOOK, "unlisted", log(replace(entry("xid"), number=199))),
     Case("kernel-log", Word.PROBLEM, "recent", log(entry("xid", serious=True, recent=1))),
     Case("kernel-log", Word.UNCHECKED, "unreadable", log(missing=(LOCKED,))),
     Case("kernel-log", Word.UNCHECKED, "not_run", lambda: evidence(workstation())),
