@@ -300,7 +300,7 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Problem("library_missing", {"name": error.name}, _detail(error))
     if isinstance(error, ImportError):  # it is there, and says why it does not work
-        return Problem("library_broken", {"error": _said(error)}, _detail(error))
+        return Problem("library_broken", {"error": _said(error).rstrip(".")}, _detail(error))
     if isinstance(error, messages.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
     return Problem("experiment_raised", {"error": _said(error)}, _detail(error))

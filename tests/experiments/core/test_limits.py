@@ -59,7 +59,7 @@ def test_of_a_trace_within_a_text_the_last_line_is_said():
         (
             ImportError("Numba needs NumPy 2.4 or less. Got NumPy 2.5."),
             "library_broken",
-            {"error": "ImportError: Numba needs NumPy 2.4 or less. Got NumPy 2.5."},
+            {"error": "ImportError: Numba needs NumPy 2.4 or less. Got NumPy 2.5"},
         ),
         (
             ImportError("libcudart.so.12: cannot open shared object file", name="torch._C"),
