@@ -142,7 +142,7 @@ def tell(console: Console, words: Words, result: Result, baseline: Result | None
     stage = ""
     shown = [(r, row_text(words, r)) for r in result.rows if r.word is not Word.ABSENT]
     below = [*(text for _, text in shown[1:]), None]
-    for (row, text), after in zip(shown, below, strict=True):
+    for (row, text), after in zip(shown, below, strict=False):  # none may be shown
         if text.stage != stage:
             stage = text.stage
             console.print()

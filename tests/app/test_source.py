@@ -82,7 +82,9 @@ def test_a_script_runs_on_its_own_with_the_packages_it_names(tmp_path, experimen
 
     assert told.returncode == 0, told.stderr
     keys = (*ENGLISH.keys(f"{experiment_id}.findings."), *ENGLISH.keys("shared.findings."))
-    assert any(told.stdout.startswith(ENGLISH.text(key).partition("{")[0]) for key in keys)
+    lines = told.stdout.splitlines()[:2]  # beside other programs the first tells of them
+    said = [ENGLISH.text(key).partition("{")[0] for key in (*keys, "outcomes.was_disturbed")]
+    assert any(line.startswith(each) for line in lines for each in said if each)
     assert list((tmp_path / "rows").glob("*.csv"))
     assert name in text.splitlines()[6]
 
