@@ -182,8 +182,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if values["random_4k_latency_s"] < NO_DISK_SO_FAST * values.get("cached_latency_s", 0.0):
         limits.append("answered_from_memory")
     of = x.spreads(
-        (((read.way, read.block_bytes), read.bytes_per_s, read.repeat) for read in tables["reads"]),
-        lambda kind: -2 if kind[0] == MANY else -1,  # many readers want more than one core
+        ((read.way, read.block_bytes), read.bytes_per_s, read.repeat) for read in tables["reads"]
     )
     fastest = max((of[IN_ORDER, block] for block in in_order), key=lambda row: row.median)
     alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]

@@ -150,9 +150,7 @@ def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the block split with every chunk; name a winner only where it is clear."""
     of = x.spreads(
-        (((share.way, share.chunk), share.wall_s, share.repeat) for share in tables["shares"]),
-        # The last block runs alone for long; what is shared out evenly needs all cores to the end.
-        lambda way: params.workers if way[0] in (DYNAMIC, INTERLEAVED) else 1,
+        ((share.way, share.chunk), share.wall_s, share.repeat) for share in tables["shares"]
     )
     by_way = {way: found for (way, _), found in of.items() if way != DYNAMIC}
     by_chunk = {chunk: found for (way, chunk), found in of.items() if way == DYNAMIC}

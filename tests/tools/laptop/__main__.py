@@ -1,8 +1,9 @@
 """Run the lessons beside the load of an ordinary laptop, and tell what became of each.
 
 `python -m tests.tools.laptop [ID ...] [--runs 10] [--quiet]` runs, and keeps the recordings in
-build/laptop. `--read` judges those anew. A run is right where its explanation is one of those that
-runs of the quiet machine have, wrong where it is another, and left where it explains nothing.
+build/laptop. `--read` judges those anew. A run is right where its finding and its explanation are
+those of a quiet run made here or of the recording that comes along, wrong where they are others,
+and left where it explains nothing.
 """
 
 from __future__ import annotations
@@ -71,14 +72,16 @@ def _which(lesson: Taught, seen: LessonRun) -> str:
     if lesson.explain(seen, None) is None:
         return ""
     branches = (each.when for each in lesson.words.explain.branches if each.instead)
-    return next((when for when in branches if lesson.call(when, seen)), "usual")
+    branch = next((when for when in branches if lesson.call(when, seen)), "usual")
+    return f"{branch}: {seen.message}"  # many findings share the usual text
 
 
 def judged(ids: Sequence[str], folder: Path) -> Iterator[str]:
     """Yield a line for each lesson: how often right, wrong, and left to the recording."""
     yield f"{'lesson':16} right wrong  left   taken  seconds  explanations"
     for name in ids:
-        quiet = {told(file)[0] for file in sorted(folder.glob(f"quiet-{name}-*"))} - {""}
+        known = [*folder.glob(f"quiet-{name}-*"), *filter(None, [Catalogue().recording(name)])]
+        quiet = {told(file)[0] for file in known} - {""}
         seen = [told(file) for file in sorted(folder.glob(f"busy-{name}-*"))]
         right = sum(each[0] in quiet for each in seen if each[0])
         left = sum(not each[0] for each in seen)
