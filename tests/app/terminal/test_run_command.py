@@ -57,7 +57,7 @@ def test_a_run_is_told_kept_written_and_replayed_with_the_same_finding(
     said = coreopsis(*command, "--out", name)
 
     assert said.code == 0
-    assert "A quick run" in said.out
+    assert "A quick run" in " ".join(said.out.split())  # lines break elsewhere on a busy machine
     assert max(len(line) for line in said.lines if not line.startswith("Kept as")) <= 80
     (path,) = coreopsis.runs
     kept = re.search(
