@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.core.disturbed import counting
@@ -29,11 +29,23 @@ def ways(view: Bars | Lines, rows: Iterable[Any]) -> set[Way]:
 
 
 def compared(view: Bars | Lines, rows: Iterable[Any]) -> set[Way]:
-    """Return the ways that must have a sample: each bar, and both ends of each line."""
-    found = ways(view, rows)
-    if isinstance(view, Bars) or view.point is not None:  # where x is measured, no two are alike
-        return found if isinstance(view, Bars) else set()
-    lines: dict[Way, list[Way]] = {}
-    for way in found:
-        lines.setdefault(way[:-1], []).append(way)
-    return {end for line in lines.values() for end in (min(line), max(line))}
+    """Return the ways that must have a sample: each bar, and both ends of each line.
+
+    A point that came up in some rounds only, as a bin of a histogram does, is no end.
+    """
+    if isinstance(view, Bars):
+        return ways(view, rows)
+    if view.point is not None:  # where x is measured, no two are alike
+        return set()
+    lines: dict[Way, dict[Way, set[int]]] = {}
+    for row in rows:
+        (way,) = ways(view, [row])
+        lines.setdefault(way[:-1], {}).setdefault(way, set()).add(row.repeat)
+    return {end for line in lines.values() for end in _ends(line)}
+
+
+def _ends(line: Mapping[Way, set[int]]) -> tuple[Way, Way]:
+    """Return the first and the last way of a line; the last round may have been cut short."""
+    most = max(map(len, line.values()))
+    often = [way for way, rounds in line.items() if len(rounds) >= min(most, max(2, most - 1))]
+    return min(often), max(often)

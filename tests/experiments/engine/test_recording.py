@@ -23,7 +23,7 @@ import pytest
 from experiments.core.declare import Finding
 from experiments.core.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
-from experiments.core.views import Bars
+from experiments.core.views import Axis, Bars, Lines
 from experiments.engine import messages, recording
 from experiments.engine import recorder as recorder_module
 from experiments.engine.messages import Outcome
@@ -583,3 +583,24 @@ def test_where_no_sample_of_a_way_is_left_nobody_can_tell(spoiled, message):
     experiment = dataclasses.replace(EXPERIMENT, **analyse)
 
     assert analysed(experiment, None, {"rows": rows}, Machine()).message == message
+
+
+def test_a_bin_of_a_histogram_that_only_a_disturbed_sample_filled_is_no_lost_way():
+    @dataclasses.dataclass(frozen=True)
+    class Bin:
+        at_s: float
+        repeat: int
+        read_fraction: float
+
+    rows = [Bin(at_s=at_s, repeat=n, read_fraction=0.5) for n in range(4) for at_s in (1e-4, 2e-4)]
+    late = mark(Bin(at_s=0.01, repeat=2, read_fraction=0.1), Loss(0.25, 3))
+    views = (Lines(key="a", table="rows", x=Axis("at_s"), y=Axis("read_fraction")),)
+    analyse = {"analyse": lambda *_: Finding("some"), "views": views}
+    experiment = dataclasses.replace(EXPERIMENT, **analyse)
+
+    def message(rows):
+        return analysed(experiment, None, {"rows": rows}, Machine()).message
+
+    assert message([*rows, late]) == "some"
+    lost = [mark(row, Loss(0.25, 3)) if row.at_s > 1e-4 else row for row in rows]
+    assert message(lost) == "mostly_disturbed"
