@@ -37,20 +37,25 @@ class Spread:
         """Every sample, in order of the rounds."""
         return tuple(self.by_round[number] for number in sorted(self.by_round))
 
-    def against(self, other: Spread, *, level: float = LEVEL, within: float = WITHIN) -> Ratio:
-        """Compare round by round, in the rounds that both have."""
+    def against(
+        self, other: Spread, *, level: float = LEVEL, within: float = WITHIN, is_alike: bool = False
+    ) -> Ratio:
+        """Compare round by round, in the rounds that both have.
+
+        `is_alike`: load meets both alike, so that it makes no difference beyond chance.
+        """
         both = sorted(self.by_round.keys() & other.by_round.keys())
         ones, others = ([each.by_round[n] for n in both] for each in (self, other))
         found = paired(ones, others, level=level, within=within)
-        return held(found, self.busy_cores - other.busy_cores)
+        return found if is_alike else held(found, self.busy_cores - other.busy_cores)
 
     def differs_from(self, other: Spread) -> bool:
         """Is it clear that the two differ?"""
         return self.against(other).outcome is Outcome.DIFFERS
 
-    def is_below(self, other: Spread) -> bool:
-        """Is it clear that this one is the smaller?"""
-        found = self.against(other)
+    def is_below(self, other: Spread, *, is_alike: bool = False) -> bool:
+        """Is it clear that this one is the smaller? `is_alike`: see `against`."""
+        found = self.against(other, is_alike=is_alike)
         return found.outcome is Outcome.DIFFERS and not found.is_above
 
     def is_no_lower(self, other: Spread, *, within: float = WITHIN) -> bool:

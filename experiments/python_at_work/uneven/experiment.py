@@ -16,6 +16,7 @@ import contextlib
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["dynamic_1_s"] = by_chunk[1].median
     if not by_chunk or BLOCK not in by_way or SERIAL not in by_way or params.workers == 1:
         return x.Finding("nothing_to_compare", values, tuple(limits))
+    in_turn = by_way.get(INTERLEAVED)
+    # Load can help what is handed out, but meets blocks and dealing in turn alike: both deal the
+    # same rows to the same workers beforehand. Where in turn is quicker, the blocks are uneven;
+    # and the largest chunk handed out is a block.
+    is_uneven = in_turn is not None and in_turn.is_below(by_way[BLOCK], is_alike=True)
     over_block = x.family(
-        {c: (of_c, by_way[BLOCK]) for c, of_c in by_chunk.items()}, x.Spread.against
+        {c: (of_c, by_way[BLOCK]) for c, of_c in by_chunk.items()},
+        partial(x.Spread.against, is_alike=is_uneven),
     )
     wins = [c for c, r in over_block.items() if r.outcome is x.Outcome.DIFFERS and not r.is_above]
     best = min(wins or by_chunk, key=lambda chunk: by_chunk[chunk].median)
@@ -183,7 +190,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elif x.Outcome.SAME in outcomes:
         limits.append("other_chunks_as_good")
     is_in_turn = params.order == AS_IT_COMES
-    in_turn = by_way.get(INTERLEAVED)
     if in_turn and not x.too_few((in_turn, by_chunk[best])):
         against_best = in_turn.against(by_chunk[best])
         if against_best.outcome is x.Outcome.UNKNOWN:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import multiprocessing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Frame
 from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.trust import Trust, weigh
 from experiments.python_at_work.uneven import experiment as uneven
 from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (
@@ -225,3 +227,25 @@ def test_workers_can_be_spawned_where_there_is_no_fork(monkeypatch):
 
 def test_nothing_is_left_of_a_run():
     stop_after_rows(EXPERIMENT, TINY, TINY.rows + 2)
+
+
+def beside(taken, times):
+    """Return the message of such rows beside other programs, in eight rounds."""
+    noise = (1.0, 1.04, 0.97, 1.02, 0.99, 1.05, 0.96, 1.01)
+    rows = tables({("serial", 64): 1.0, ("block", 16): 0.6} | times, noise)
+    return weigh(partial(analyse, PARAMS, rows, machine(cores=4)), taken)
+
+
+def test_beside_load_blocks_are_uneven_where_dealing_in_turn_shows_it():
+    times = {("interleaved", 1): 0.42, ("dynamic", 4): 0.4}
+
+    found, trust = beside(0.4, times)
+    assert (found.message, trust) == ("handing_out_wins", Trust.BUSY)
+
+
+def test_beside_load_what_is_handed_out_may_win_by_the_load_alone():
+    times = {("interleaved", 1): 0.6, ("dynamic", 4): 0.4}
+
+    found, trust = beside(0.4, times)
+    assert (found.message, trust) == (CANNOT_TELL, Trust.DISTURBED)
+    assert beside(0.1, times)[0].message == "handing_out_wins"  # load makes 1.1 times at most
