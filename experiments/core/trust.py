@@ -66,9 +66,14 @@ def _number(value: object) -> float:
     return max(0.0, value) if isinstance(value, int | float) else 0.0
 
 
+def slowed(taken: float) -> float:
+    """Return how many times slower a shared part was at most, where others took that fraction."""
+    return 1 / (1 - taken)
+
+
 def weigh(analyse: Callable[[], Finding], taken: float) -> tuple[Finding, Trust]:
     """Return what `analyse` may claim beside that load, and how far it is to be trusted."""
-    with beside_load(1 / (1 - taken)):
+    with beside_load(slowed(taken)):
         found = analyse()
     message = getattr(found, "message", "")  # that of a user's own may return anything
     if message == MOSTLY_DISTURBED or (taken and message in UNTOLD):
@@ -77,12 +82,19 @@ def weigh(analyse: Callable[[], Finding], taken: float) -> tuple[Finding, Trust]
 
 
 def first_words(trust: Trust, notes: Iterable[Noted]) -> tuple[str, Mapping[str, Any]] | None:
-    """Return what is said first of a run, as key and values; None where all of it stands."""
+    """Return what is said first of a run, as key and values; None where all of it stands.
+
+    What stands is said with its bound, which also holds for what is called the same.
+    """
     if trust is Trust.SOLID:
         return None
     note = doubt(notes)
-    key, values = (note.key, note.values) if note is not None else (MOSTLY_DISTURBED, {})
-    return f"{'stands' if trust is Trust.BUSY else 'because'}.{key}", values
+    if note is None:
+        return f"{'stands' if trust is Trust.BUSY else 'because'}.{MOSTLY_DISTURBED}", {}
+    if trust is not Trust.BUSY:
+        return f"because.{note.key}", note.values
+    most = About(slowed(taken_fraction(notes)))
+    return f"stands.{note.key}", {**note.values, "most_slowdown": most}
 
 
 def as_trusted(

@@ -19,7 +19,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.measured_loop import measured_loop
 from experiments.core.parameters import from_text, to_json
-from experiments.core.units import show
+from experiments.core.units import About, show
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 from widgets.plots.terms import Terms
@@ -211,7 +211,8 @@ alone_loss = Loss(0.0, 0)
         told = run(changed, tmp_path, PLOTTED)
 
         assert told.returncode == 0, told.stderr
-        assert ENGLISH.say(key, {"others_fraction": others}) in told.stdout
+        values = {"others_fraction": others, "most_slowdown": About(2.0)}
+        assert ENGLISH.say(key, values) in told.stdout
 
 
 def test_a_plot_of_disturbed_rows_alone_is_drawn_all_the_same(tmp_path):

@@ -13,6 +13,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.disturbed import Loss, mark
 from experiments.core.statistics import TOO_FEW
 from experiments.core.trust import Trust
+from experiments.core.units import About
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst
@@ -235,7 +236,8 @@ def test_a_disturbed_run_says_first_who_took_the_processors_and_claims_nothing(n
 def test_a_busy_run_claims_what_stands_with_rough_numbers(note):
     shown = told(GIL_VALUES, notes=[note], trust=Trust.BUSY)
 
-    assert shown.lead == ENGLISH.say(f"stands.{note.key}", note.values)
+    bound = About(1 / (1 - 0.3))
+    assert shown.lead == ENGLISH.say(f"stands.{note.key}", note.values | {"most_slowdown": bound})
     assert shown.finding != ENGLISH.say("outcomes.was_disturbed")
     assert shown.badge.kind == "busy"
     assert shown.because
