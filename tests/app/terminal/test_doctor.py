@@ -187,20 +187,23 @@ def test_the_source_of_the_verdicts_is_understood():
     assert ("hidden", {"name", "value"}) in VERDICTS
 
 
-@pytest.mark.parametrize(("key", "given"), VERDICTS, ids=[key for key, _ in VERDICTS])
-def test_every_verdict_has_words_that_know_their_values(key, given):
-    assert ENGLISH.has(f"doctor.{key}")
-    text = ENGLISH.text(f"doctor.{key}")
-    asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
-    assert asked <= given
-    assert text[0].isupper() or text.startswith("{")
-    assert text.endswith((".", ":"))
+def test_every_verdict_has_words_that_know_their_values():
+    def is_right(key, given):
+        text = ENGLISH.text(f"doctor.{key}") if ENGLISH.has(f"doctor.{key}") else ""
+        asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+        begins = text[:1].isupper() or text.startswith("{")
+        return asked <= given and begins and text.endswith((".", ":"))
+
+    assert [key for key, given in VERDICTS if not is_right(key, given)] == []
 
 
-@pytest.mark.parametrize("key", ENGLISH.keys("doctor."))
-def test_a_sentence_has_twenty_words_at_most(key):
-    for sentence in re.split(r"(?<=[.:;])\s+", ENGLISH.text(key)):
-        assert len(sentence.split()) <= 20
+def test_a_sentence_has_twenty_words_at_most():
+    assert [
+        sentence
+        for key in ENGLISH.keys("doctor.")
+        for sentence in re.split(r"(?<=[.:;])\s+", ENGLISH.text(key))
+        if len(sentence.split()) > 20
+    ] == []
 
 
 def test_every_word_of_a_verdict_is_said():
