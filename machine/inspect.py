@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from machine import other_systems
 from machine.bus.pci import read_pci
 from machine.devices import Gpu
 from machine.facts import Notes
@@ -25,7 +26,6 @@ from machine.peaks import read_peaks
 from machine.processor.cpu import read_cpu
 from machine.processor.topology import present_and_online
 from machine.storage.disks import read_storage
-from machine.system import other_systems
 from machine.system.linux import confined, is_folder
 from machine.system.maker import read_maker
 from machine.system.virtualization import read_container, read_system, read_virtualization

@@ -9,7 +9,7 @@ import msgspec
 
 from experiments.core.words import Words
 from machine.convert import convert
-from machine.system.surroundings import Surroundings
+from machine.live.surroundings import Surroundings
 
 BUSY = 0.05  # of the machine, used by others
 

@@ -33,7 +33,6 @@ from experiments.engine.environment import environment
 from experiments.engine.jobs import Engine, Run, Worker
 from experiments.engine.run_state import RunState
 from machine.convert import convert
-from machine.doctor.asking import Stopped
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.gather import gather
 from machine.doctor.nvml import ask_nvml
@@ -41,10 +40,11 @@ from machine.doctor.torch_probe import examine
 from machine.inspect import inspect, portable
 from machine.live.gpus import GpuSampler
 from machine.live.sampler import Sample
+from machine.live.surroundings import Surroundings, look_around
 from machine.memory.errors import read_memory_errors
 from machine.model import Machine, is_virtual, to_json
+from machine.system.asking import Stopped
 from machine.system.kernel_log import read_kernel_log
-from machine.system.surroundings import Surroundings, look_around
 
 MORE_RUNS = 3  # of what scatters, at most
 MORE_S: Mapping[Kind, float] = {"quick": 6.0, "check": 30.0, "soak": 30.0}  # for all repeats

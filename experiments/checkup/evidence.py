@@ -18,9 +18,9 @@ from machine.model import Machine, to_json
 if TYPE_CHECKING:
     from experiments.checkup.rules import Rule
     from machine.doctor.diagnosis import Diagnosis
+    from machine.live.surroundings import Surroundings
     from machine.memory.errors import MemoryErrors
     from machine.system.kernel_log import KernelLog
-    from machine.system.surroundings import Surroundings
 
 UNDOUBTED = ("measured", "no_expectation")  # reasons of rows that may serve as a reference
 DISTURBANCES = (*DOUBTS, "gpu_is_shared")

@@ -17,11 +17,11 @@ import msgspec
 
 from machine.convert import convert
 from machine.devices import Link
-from machine.doctor.asking import ask
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
 from machine.facts import Unanswered
 from machine.gpus import nvml_child
 from machine.gpus.nvml import MOST_GPUS, MOST_INSTANCES, Library
+from machine.system.asking import ask
 from machine.system.linux import entries
 
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN

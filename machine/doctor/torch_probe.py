@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from machine.convert import convert
-from machine.doctor.asking import Answer, ask
 from machine.doctor.environments import program_in
 from machine.doctor.evidence import Outcome, Room, Torch
 from machine.doctor.library_files import foreign, offered, short_torch
 from machine.doctor.probe import MARK, PROBE
+from machine.system.asking import Answer, ask
 from machine.system.linux import memory_limit_bytes
 
 WITHIN_S = 90.0  # torch on a cold network disk needs half a minute

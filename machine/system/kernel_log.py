@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from machine.doctor.asking import ask
 from machine.facts import Notes
 from machine.model import Missing
 from machine.record import record
 from machine.system import xids
+from machine.system.asking import ask
 from machine.system.linux import confined, read_bytes, read_text
 from machine.system.virtualization import read_container
 from machine.text import plain

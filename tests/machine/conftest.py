@@ -13,7 +13,9 @@ from hypothesis import settings
 
 from machine.inspect import inspect
 from machine.model import Machine
+from machine.system import asking
 from tests.machine import nvml_library
+from tests.machine.clock import Clock
 from tests.machine.recordings import is_here, unpack
 from tests.machine.trees import Tree
 
@@ -25,6 +27,14 @@ settings.load_profile("unhurried")
 def tree(tmp_path) -> Tree:
     """Return an empty tree to write files into."""
     return Tree(tmp_path / "root")
+
+
+@pytest.fixture
+def clock(tmp_path, monkeypatch) -> Clock:
+    """Return the clock of the questions that are asked of a process, and ways to hang."""
+    clock = Clock(tmp_path / "hangs")
+    monkeypatch.setattr(asking, "time", clock)
+    return clock
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,11 @@ from dataclasses import replace
 import psutil
 import pytest
 
+from machine import other_systems
 from machine.devices import Gpu, NetworkInterface
 from machine.facts import Notes
 from machine.inspect import BadRoot, assemble, inspect, parts, portable
 from machine.model import from_json, to_json
-from machine.system import other_systems
 from tests import ROOT
 from tests.machine.conditioned import mounted, named
 from tests.machine.storage.test_disks import disk

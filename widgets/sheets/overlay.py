@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidge
 from shiboken6 import isValid
 
 from widgets.controls.basics import IconButton, announce, label, panel, row
-from widgets.frame.tab_order import go_on
+from widgets.controls.tab_order import go_on
 from widgets.style.look import Look
 from widgets.style.theme import SIZES, STEP
 

@@ -16,7 +16,7 @@ from widgets.checkup.page_data import PageData
 
 if TYPE_CHECKING:
     from experiments.checkup.carry_out import Event
-    from machine.system.surroundings import Surroundings
+    from machine.live.surroundings import Surroundings
 
 SUSTAINED = "sustained"  # the experiment whose samples are drawn, and kept in the result
 

@@ -22,12 +22,12 @@ from app.window.core.session import Session
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
 from machine.doctor import environments
-from machine.doctor.asking import Stopped
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.doctor.gather import gather
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import BadPython, examine, find_python
 from machine.doctor.verdicts import State
+from machine.system.asking import Stopped
 from widgets.doctor.page import DoctorPage
 from widgets.doctor.page_data import Link, PageData, PythonChoice
 

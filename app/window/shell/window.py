@@ -230,7 +230,7 @@ class Window(QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab follow the reading order of what is seen."""
-        from widgets.frame.tab_order import go_on
+        from widgets.controls.tab_order import go_on
 
         return go_on(self, forward=forward)
 

@@ -12,8 +12,10 @@ from tests.experiments.checkup.cases import CASES
 WORDS = words.load()
 MOST_WORDS = 20  # of a sentence
 JUDGED = (Word.FINE, Word.LOOK, Word.PROBLEM)
-TOLD = [(f"{number} {case.rule} {case.reason}", case.row()) for number, case in enumerate(CASES)]
-TOLD = [(name, row, row_text(WORDS, row)) for name, row in TOLD]
+TOLD = [
+    (f"{number} {case.rule} {case.reason}", row := case.row(), row_text(WORDS, row))
+    for number, case in enumerate(CASES)
+]
 
 
 def sentences(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from experiments.checkup.rules import Stage
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.memory.roofline.arms import Peak, Rate
-from machine.doctor.asking import Stopped
+from machine.system.asking import Stopped
 from tests.experiments.checkup.made import ROUNDS, baseline, server, workstation
 
 ROOFLINE = "roofline"

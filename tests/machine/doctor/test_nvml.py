@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from machine.doctor import asking, nvml
+from machine.doctor import nvml
 from machine.doctor.evidence import Nvml, NvmlDevice
 from machine.doctor.nvml import UNKNOWN, ask_nvml, read
+from machine.system import asking
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from machine.doctor.asking import Answer
 from machine.system import kernel_log, xids
+from machine.system.asking import Answer
 from machine.system.kernel_log import RECENT_S, read_kernel_log
 
 DAYS_3 = 3 * RECENT_S

@@ -24,9 +24,9 @@ from machine.devices import ClockReason
 from machine.live.gpu_samples import GpuSample
 from machine.live.memory import MemorySample
 from machine.live.sampler import Sample
+from machine.live.surroundings import Surroundings
 from machine.live.threads import ThreadSample
 from machine.model import to_json
-from machine.system.surroundings import Surroundings
 from tests.experiments.machines import machine
 
 RULES = {rule.id: rule for rule in rules().rule}

@@ -8,7 +8,7 @@ from app.checkup.store import Checkups
 from app.window.checkup import sheets
 from app.window.checkup.place import CheckupPlace
 from app.window.core.target import CHECKUP, Target
-from machine.system.surroundings import Surroundings
+from machine.live.surroundings import Surroundings
 from tests.app.window.checkup.scripted import MACHINE, Scripted, result, watched
 from tests.app.window.stage import settle
 from widgets.checkup.soak_sheet import SoakSheet

@@ -19,7 +19,7 @@ from app.window.experiment.place import ExperimentPage
 from app.window.map.place import MapPlace
 from experiments.checkup.order import Order, read_order, write_order
 from experiments.checkup.result import Word, encode
-from machine.system.surroundings import Surroundings
+from machine.live.surroundings import Surroundings
 from tests.app.recordings import burst
 from tests.app.window.checkup import states
 from tests.app.window.checkup.scripted import MACHINE, Scripted, result

@@ -19,11 +19,11 @@ from app.window.core.settings import Settings
 from app.window.doctor import sheet as doctors
 from app.window.doctor.sheet import Doctor, page_data
 from experiments.core import words
-from machine.doctor.asking import Stopped
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.environments import Environment
 from machine.doctor.evidence import Card, Evidence, Surroundings, Vendor
 from machine.doctor.verdicts import State
+from machine.system.asking import Stopped
 from tests.app.window.stage import FakeRunner, settle
 from tests.app.window.whole import Whole
 from tests.machine.doctor import fake_torch

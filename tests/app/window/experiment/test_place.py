@@ -43,9 +43,9 @@ from tests.app.window.stage import events, live_s, settle
 from widgets.controls.fold import Fold
 from widgets.controls.links import LinkLabel
 from widgets.controls.replay_bar import ReplayBar
+from widgets.controls.tab_order import go_on
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.machine_strip import Tile
-from widgets.frame.tab_order import go_on
 from widgets.plots.plot import Plot
 from widgets.style import theme as themes
 

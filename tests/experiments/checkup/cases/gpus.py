@@ -12,8 +12,8 @@ from experiments.many_devices.p2p.experiment import Copied
 from experiments.many_devices.p2p.links import RIGHT, WRONG, YES, Access
 from experiments.memory.roofline.arms import Peak, Rate
 from experiments.to_the_gpu.pinned.experiment import Copy
+from machine.live.surroundings import GpuCompany, Surroundings
 from machine.model import Machine
-from machine.system.surroundings import GpuCompany, Surroundings
 from tests.experiments.checkup.made import (
     BUSY,
     ROUNDS,

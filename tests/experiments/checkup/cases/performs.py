@@ -12,8 +12,8 @@ from experiments.core.disturbed import Loss, mark
 from experiments.engine import messages
 from experiments.memory.storage.experiment import Read, Where
 from experiments.memory.stream.experiment import Move
+from machine.live.surroundings import Surroundings
 from machine.model import Machine
-from machine.system.surroundings import Surroundings
 from tests.experiments.checkup.made import (
     BUSY,
     ROUNDS,

@@ -5,10 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pytest
-
-from machine.doctor import asking
-
 LONG_S = 3600.0  # beyond the limit of every question
 
 
@@ -32,11 +28,3 @@ class Clock:
             self._reached.unlink()  # another question may hang as well
             self._ahead_s += LONG_S
         return time.monotonic() + self._ahead_s
-
-
-@pytest.fixture
-def clock(tmp_path, monkeypatch) -> Clock:
-    """Return the clock of the questions, and ways to hang."""
-    clock = Clock(tmp_path / "hangs")
-    monkeypatch.setattr(asking, "time", clock)
-    return clock

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.frame.tab_order import go_on
+from widgets.controls.tab_order import go_on
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from machine.facts import Notes
 from machine.gpus import nvml
 from machine.live.gpu_samples import GpuSample
 from machine.live.gpus import GpuSampler
+from machine.live.power import read_battery, read_power_saver
 from machine.live.threads import ThreadSampler
 from machine.model import Machine, Missing, missing_of, usable_threads
 from machine.record import record
 from machine.system.linux import confined
-from machine.system.power import read_battery, read_power_saver
 
 _NO_LOAD = "The system does not tell how busy the hardware threads are, or this is a recording."
 _NOT_HERE = "This GPU did not answer when its programs were asked for."

@@ -10,8 +10,8 @@ import pytest
 
 from machine.devices import Gpu
 from machine.inspect import inspect
+from machine.live.surroundings import look_around
 from machine.model import Cpu, CpuCounts, Machine, Memory, Thread
-from machine.system.surroundings import look_around
 from tests.machine.conditioned import policy
 from tests.machine.fake_nvml import FakeNvml, h100
 from tests.machine.gpu_trees import amd as write_amd
@@ -122,7 +122,7 @@ def test_elsewhere_psutil_tells_the_battery_and_nobody_the_saver(monkeypatch, pl
     battery = SimpleNamespace(percent=40, power_plugged=plugged)
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery)
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr("machine.system.power.exists", lambda _: False)
+    monkeypatch.setattr("machine.live.power.exists", lambda _: False)
     told = look_around(Machine(), 0.05)
     assert (told.on_battery, told.battery_fraction) == (on_battery, 0.4)
 

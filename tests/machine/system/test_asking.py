@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
-from machine.doctor.asking import Stopped, ask
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
+from machine.system.asking import Stopped, ask
 from tests.processes import until
 
 SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
