@@ -28,8 +28,8 @@ from experiments.core.units import ABOUT, About
 from experiments.core.words import Words
 from experiments.devices.device import CPU
 from experiments.engine import messages
+from experiments.presentation.known import Invitation, KnownValue, is_of_part
 from machine.model import Machine
-from widgets.map.layout.boxes import Invitation, KnownValue, is_of_part
 
 NEARLY = 0.9  # of the usual memory: free memory varies a little
 

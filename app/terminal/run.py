@@ -218,7 +218,7 @@ def _draw(
     finished: messages.Finished,
     path: Path,
 ) -> None:
-    from app.terminal import picture
+    from app.reports import headline as picture
 
     values = finished.finding.clear_values() if finished.finding else {}
     problem = picture.draw(context, experiment, tables, values, path)

@@ -28,12 +28,12 @@ from experiments.core.units import show
 from experiments.engine import messages
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
+from experiments.presentation.load.face import Face
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import History, Moment
+from experiments.presentation.load.io_faces import IoFaces, flow
+from experiments.presentation.load.resources import HOT_CELSIUS
 from machine.live.recorded_watch import RecordedWatch
-from widgets.live.history import History, Moment
-from widgets.live.tiles.face import Face
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.io_faces import IoFaces, flow
-from widgets.live.tiles.resources import HOT_CELSIUS
 
 BAR_WIDTH = 30  # at most, where the terminal is wide enough
 FEW_THREADS = 16  # have a line each; more threads become one row of steps

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.core.words import Words
+from experiments.presentation.load.gpu_processes import Right
+from experiments.presentation.load.history import History
 from tests.gallery import made_gpus
 from tests.gallery.live_samples import machine, samples
 from widgets.controls.basics import column, label
 from widgets.live.board import Board
 from widgets.live.controls import Controls
-from widgets.live.gpu_processes import Right
-from widgets.live.history import History
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

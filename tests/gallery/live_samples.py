@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.presentation.load.history import History, Moment
 from machine.condition import Clock, Temperature
 from machine.model import Cpu, Machine, Thread
 from machine.processor.heat import NO_SENSOR
 from tests.gallery import made_gpus
-from widgets.live.history import History, Moment
 
 GIB = 2**30
 

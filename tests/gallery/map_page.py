@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.presentation.known import Invitation, KnownValue
 from machine.inspect import inspect
 from machine.model import from_json
-from widgets.map.layout.boxes import Invitation, KnownValue
 from widgets.map.page import MapPage
 from widgets.style.look import Look
 

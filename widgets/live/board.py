@@ -14,19 +14,19 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.presentation.load.face import percent
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.groups import group_threads
+from experiments.presentation.load.history import SPAN_S, History, Moment
+from experiments.presentation.load.resources import Resource, Resources
 from machine.model import Machine
 from widgets.controls.basics import announce, label
 from widgets.live import grid
 from widgets.live.cores import CoresBody
-from widgets.live.groups import group_threads
-from widgets.live.history import SPAN_S, History, Moment
 from widgets.live.minute import move
 from widgets.live.processes import ProcessTable
 from widgets.live.sparkline import Sparkline
-from widgets.live.tiles.face import percent
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.resources import Resource, Resources
-from widgets.live.tiles.tile import Body, Tile
+from widgets.live.tile import Body, Tile
 from widgets.style.look import Look
 
 WAITED_FOR = ("cores", "memory")  # resources with a time that tasks waited for them

@@ -16,8 +16,8 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEv
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.live.groups import Group
-from widgets.live.history import History, Moment
+from experiments.presentation.load.groups import Group
+from experiments.presentation.load.history import History, Moment
 from widgets.live.minute import MinuteView, move
 from widgets.live.ribbon import Ribbon
 from widgets.style.look import Look

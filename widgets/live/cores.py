@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
+from experiments.presentation.load.history import History
 from widgets.live.core_strip import CoreStrip
-from widgets.live.history import History
 from widgets.live.minute import move
 from widgets.live.sparkline import Sparkline
 from widgets.style.look import Look

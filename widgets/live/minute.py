@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from widgets.live.history import SPAN_S, History, Mark, Moment
+from experiments.presentation.load.history import SPAN_S, History, Mark, Moment
 from widgets.live.ribbon import Ribbon
 from widgets.style.look import Look
 from widgets.style.theme import STEP

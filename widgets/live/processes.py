@@ -15,11 +15,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from experiments.core.words import Words
+from experiments.presentation.load.face import Reasons, shown_bytes
+from experiments.presentation.load.gpu_processes import GpuProcess, Right, gpu_processes
+from experiments.presentation.load.history import Moment
 from widgets.controls.basics import chip, label, leave_keys, set_role
-from widgets.live.gpu_processes import GpuProcess, Right, gpu_processes
-from widgets.live.history import Moment
-from widgets.live.tiles.face import Reasons, shown_bytes
-from widgets.live.tiles.tile import ATTENTION, PAD
+from widgets.live.tile import ATTENTION, PAD
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

@@ -11,7 +11,7 @@ import math
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter
 
-from widgets.live.history import SPAN_S
+from experiments.presentation.load.history import SPAN_S
 
 PATTERN = 8  # pixels, of Qt's hatch
 

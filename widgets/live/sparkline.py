@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from widgets.live.history import SPAN_S, History, Moment
+from experiments.presentation.load.history import SPAN_S, History, Moment
 from widgets.live.minute import MinuteView
 from widgets.live.ribbon import Ribbon
 from widgets.style.look import Look

@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QToolTip
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
 from widgets.controls.basics import announce, asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
-from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue, Layout
+from widgets.map.layout.boxes import Box, Kind, Layout
 from widgets.map.layout.layout import lay_out_comfortably
 from widgets.map.layout.ways import DataPaths
 from widgets.map.live import Live, Loads, Sampled, load_step

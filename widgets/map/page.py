@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.presentation.known import Invitation, KnownValue, is_of_part
 from machine.model import Machine
 from widgets.controls.basics import chip, column, label, leave_keys, row
 from widgets.controls.choices import joined
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine, LoadScale
-from widgets.map.layout.boxes import Box, Invitation, KnownValue, is_of_part
+from widgets.map.layout.boxes import Box
 from widgets.map.live import Sampled
 from widgets.map.machine_map import MachineMap
 from widgets.map.panel.part_panel import PartPanel

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QWidget
 from app import end_process
 from app.end_process import Ended, Process
 from app.window.core.session import Session
-from widgets.live.gpu_processes import GpuProcess, Right
-from widgets.live.tiles.face import shown_bytes
+from experiments.presentation.load.face import shown_bytes
+from experiments.presentation.load.gpu_processes import GpuProcess, Right
 from widgets.sheets.question import Answer, ask
 
 

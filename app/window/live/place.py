@@ -20,9 +20,9 @@ from app.window.live.recorded import Recording, WatchPlayer, as_message, band_of
 from app.window.live.state import LiveState
 from app.window.live.watching import Watching
 from experiments.engine import messages
+from experiments.presentation.load.gpu_processes import Idleness
 from machine.live.recorded_watch import RecordedWatch
 from widgets.controls.basics import announce, column
-from widgets.live.gpu_processes import Idleness
 from widgets.live.page import Explanation, LivePage
 
 

@@ -12,10 +12,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from experiments.core.words import Words
 from experiments.engine import messages
+from experiments.presentation.load.history import History, Moment
 from machine.live.recorded_watch import RecordedWatch
 from machine.live.sampler import Sample
 from machine.model import Machine
-from widgets.live.history import History, Moment
 
 PAUSE_S = 2.0  # before it plays again; a gap in the plots
 

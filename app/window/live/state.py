@@ -9,7 +9,7 @@ import msgspec
 
 from app.window.live.recorded import Recording, add_to
 from experiments.engine import messages
-from widgets.live.history import History, Mark, Moment
+from experiments.presentation.load.history import History, Mark, Moment
 
 SOONEST_S = 0.03  # after the last sample; the kernel counts in ticks of 10 ms
 

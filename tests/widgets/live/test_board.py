@@ -9,14 +9,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from experiments.core.words import Words
+from experiments.presentation.load.face import Face
+from experiments.presentation.load.history import History
 from machine.model import Machine
 from tests.gallery.live_samples import machine, samples
 from widgets.live.board import Board
 from widgets.live.controls import RATES_HZ, Controls
-from widgets.live.history import History
 from widgets.live.sparkline import Sparkline
-from widgets.live.tiles.face import Face
-from widgets.live.tiles.tile import WRAPPED, Tile
+from widgets.live.tile import WRAPPED, Tile
 from widgets.style import theme
 from widgets.style.look import Look
 

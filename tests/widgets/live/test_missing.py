@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import History
+from experiments.presentation.load.resources import Resources
 from tests.gallery.live_samples import machine, samples
 from tests.gallery.made_gpus import NAMES
 from widgets.live.board import Board
-from widgets.live.history import History
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.resources import Resources
 
 KINDS = st.sampled_from(["none", "one", "pair", "eight", "asleep", "lost"])
 STATES = st.sampled_from(["awake", "awake", "asleep", "lost"])

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from widgets.live.gpu_processes import GpuProcess, Idleness, Right, gpu_processes
-from widgets.live.history import History, Moment
+from experiments.presentation.load.face import Reasons
+from experiments.presentation.load.gpu_processes import GpuProcess, Idleness, Right, gpu_processes
+from experiments.presentation.load.history import History, Moment
 from widgets.live.processes import LONG_S, Elided, ProcessTable
-from widgets.live.tiles.face import Reasons
 
 TRAIN = {
     "pid": 48213,

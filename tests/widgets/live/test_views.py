@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage, QPalette
 
+from experiments.presentation.load.groups import Group, group_threads
+from experiments.presentation.load.history import SPAN_S, History
 from tests.gallery.live_samples import machine, samples
 from widgets.live.core_strip import CoreStrip
 from widgets.live.cores import CoresBody
-from widgets.live.groups import Group, group_threads
-from widgets.live.history import SPAN_S, History
 from widgets.live.sparkline import Sparkline
 from widgets.style import theme
 

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QW
 
 from experiments.core import words
 from experiments.core.declare import Part
+from experiments.presentation.known import Invitation, KnownValue
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
 from tests.widgets.map.samples import sample, texts_of, written
-from widgets.map.layout.boxes import Invitation, Kind, KnownValue
+from widgets.map.layout.boxes import Kind
 from widgets.map.machine_map import MachineMap
 from widgets.style import theme as themes
 

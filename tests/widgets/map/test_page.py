@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 from experiments.core import words
 from experiments.core.declare import Part
 from experiments.core.units import unbroken
+from experiments.presentation.known import Invitation, KnownValue
 from machine.inspect import inspect
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
 from widgets.controls.wrapped import WrappedLink
 from widgets.map.foot import FootLine, LoadScale
-from widgets.map.layout.boxes import Invitation, Kind, KnownValue
+from widgets.map.layout.boxes import Kind
 from widgets.map.page import MapPage
 from widgets.map.panel.part_panel import PartPanel
 from widgets.map.panel.part_rows import PartRow

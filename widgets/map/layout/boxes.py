@@ -41,12 +41,6 @@ BEARING = frozenset(
     {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
 )
 
-COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that compare parts
-RATES = {  # of computing parts, where a time belongs to some task
-    Part.CORES: frozenset({"flop/s"}),
-    Part.GPU: frozenset({"flop/s", "bytes/s"}),
-}
-
 
 class Rect(NamedTuple):
     """A rectangle."""
@@ -139,41 +133,6 @@ class Layout:
     height: float
     is_roomy: bool = False  # nothing was made smaller or folded
     style: int = 0  # index of the style, the largest first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownValue:
-    """A number that was measured on this machine, in words."""
-
-    label: str  # with the settings of the run if they were unusual
-    text: str  # "1.41 ns"
-    when: str  # "3 minutes ago"
-    experiment: str
-    unit: str = ""
-    is_quick: bool = False
-    is_rough: bool = False  # measured beside other programs
-    about: str = ""  # what was timed or counted
-
-
-def is_of_part(part: Part | None, unit: str) -> bool:
-    """Return whether a number of this unit describes the part alone, not an experiment."""
-    return unit in RATES[part] if part in RATES else unit not in COMPARING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invitation:
-    """An experiment about a part, and its question.
-
-    `fills`: it measures numbers of the part; the `missing` ones have not been measured yet.
-    `heads`: one of them may stand at the part's title. `lack`: what it lacks here, or "".
-    """
-
-    experiment: str
-    question: str
-    fills: bool = True
-    heads: bool = True
-    lack: str = ""
-    missing: tuple[str, ...] = ()
 
 
 class Letters(Enum):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from experiments.core.declare import Part
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.map.layout.boxes import Box, Kind, KnownValue, is_of_part
+from experiments.presentation.known import KnownValue, is_of_part
+from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import joined
 from widgets.map.painting.state import State
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from experiments.core.declare import Part
-from widgets.map.layout.boxes import KnownValue
+from experiments.presentation.known import KnownValue
 from widgets.map.live import Live
 
 

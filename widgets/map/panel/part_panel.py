@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 from experiments.core.declare import Part
 from experiments.core.units import unbroken
 from experiments.core.words import Words
+from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
 from widgets.controls.wrapped import WrappedLink
-from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue
+from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import joined
 from widgets.map.live import Live
 from widgets.map.panel.about import About

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from app import end_process
 from app.window.live.end_requests import EndRequests
-from widgets.live.gpu_processes import GpuProcess, Right
+from experiments.presentation.load.gpu_processes import GpuProcess, Right
 from widgets.sheets.question import Question
 
 PLAIN = "import time; print(flush=True); time.sleep(60)"

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from app.context import Context
-from app.terminal import picture
+from app.reports import headline as picture
 from experiments.python_at_work.gil_threads.experiment import EXPERIMENT, Slice, Timing
 
 ROWS = [

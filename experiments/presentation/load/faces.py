@@ -10,9 +10,7 @@ from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from machine.model import Machine, is_virtual
-from widgets.live.history import Moment
-from widgets.live.tiles.face import (
+from experiments.presentation.load.face import (
     ErrorState,
     Face,
     Reasons,
@@ -22,6 +20,8 @@ from widgets.live.tiles.face import (
     percent,
     shown_bytes,
 )
+from experiments.presentation.load.history import Moment
+from machine.model import Machine, is_virtual
 
 MUCH_STOLEN_FRACTION = 0.05
 MOST_NAMED = 12  # sensors in the tip

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from experiments.core.units import show
+from experiments.presentation.load.face import percent, shown_bytes
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import History, Moment
 from machine.condition import Clock
 from machine.model import Cpu, Machine
-from widgets.live.history import History, Moment
-from widgets.live.tiles.face import percent, shown_bytes
-from widgets.live.tiles.faces import Faces
 
 GIB = 2**30
 WHY = "virtual machines are not told the clock"

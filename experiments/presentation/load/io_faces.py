@@ -10,9 +10,9 @@ from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.live.history import Moment
-from widgets.live.tiles.face import ErrorState, Face, joined, lines, percent, total
-from widgets.live.tiles.faces import Faces
+from experiments.presentation.load.face import ErrorState, Face, joined, lines, percent, total
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import Moment
 
 MOST_NAMED = 12  # devices listed in the tip
 LEAST_QUEUE = 0.05  # requests in flight: fewer count as none

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import History, Moment
+from experiments.presentation.load.io_faces import IoFaces
 from machine.devices import NetworkInterface
 from machine.model import Machine
-from widgets.live.history import History, Moment
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.io_faces import IoFaces
 
 DISK = {
     "name": "nvme0n1",

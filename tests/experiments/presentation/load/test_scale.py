@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.live.history import History
-from widgets.live.scale import LEAST_PER_S, Scale, round_above
+from experiments.presentation.load.history import History
+from experiments.presentation.load.scale import LEAST_PER_S, Scale, round_above
 
 
 def history(*rates: float | None, step_s: float = 1.0) -> History:

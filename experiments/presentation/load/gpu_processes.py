@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from widgets.live.history import Moment
+from experiments.presentation.load.history import Moment
 
 
 class Right(Enum):

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.gpu_faces import GpuFaces
+from experiments.presentation.load.history import History, Moment
 from machine.devices import Gpu, Link, NvLink
 from machine.model import Machine
 from tests.gallery.made_gpus import gpus
-from widgets.live.history import History, Moment
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.gpu_faces import GpuFaces
 
 NBSP = "\N{NO-BREAK SPACE}"
 

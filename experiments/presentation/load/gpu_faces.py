@@ -10,10 +10,10 @@ from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.presentation.load.face import ErrorState, Face, joined, lines, part_of, percent
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.history import Moment
 from machine.devices import Gpu, Link
-from widgets.live.history import Moment
-from widgets.live.tiles.face import ErrorState, Face, joined, lines, part_of, percent
-from widgets.live.tiles.faces import Faces
 
 GpuValues = Mapping[str, Any]  # of one GPU, in a sample
 

@@ -12,12 +12,12 @@ from functools import partial
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.live.history import Moment
-from widgets.live.scale import Scale, Value, round_above
-from widgets.live.tiles.face import Face, percent
-from widgets.live.tiles.faces import Faces
-from widgets.live.tiles.gpu_faces import GpuFaces
-from widgets.live.tiles.io_faces import IoFaces, flow
+from experiments.presentation.load.face import Face, percent
+from experiments.presentation.load.faces import Faces
+from experiments.presentation.load.gpu_faces import GpuFaces
+from experiments.presentation.load.history import Moment
+from experiments.presentation.load.io_faces import IoFaces, flow
+from experiments.presentation.load.scale import Scale, Value, round_above
 
 BEFORE_GPUS = 5  # tiles; later ones matter less than a GPU
 HOT_CELSIUS = 100.0  # the top of the scale of the processor's temperature

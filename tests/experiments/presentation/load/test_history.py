@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from widgets.live.history import GAP_S, SPAN_S, History
+from experiments.presentation.load.history import GAP_S, SPAN_S, History
 
 MEMORY = {"total_bytes": 100, "used_bytes": 40, "swap_total_bytes": 0, "swap_used_bytes": 0}
 

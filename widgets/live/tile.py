@@ -24,12 +24,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from experiments.presentation.load.face import Face
+from experiments.presentation.load.history import SPAN_S
 from widgets.controls.basics import tip
 from widgets.live.cores import CoresBody
-from widgets.live.history import SPAN_S
 from widgets.live.minute import move
 from widgets.live.sparkline import Sparkline
-from widgets.live.tiles.face import Face
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

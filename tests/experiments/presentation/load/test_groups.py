@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from experiments.presentation.load.groups import group_threads
 from machine.model import Cpu, Machine, Thread
 from tests.gallery.live_samples import machine
-from widgets.live.groups import group_threads
 
 
 def test_threads_of_a_core_stand_side_by_side():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from widgets.live.history import History, Moment
+from experiments.presentation.load.history import History, Moment
 
 Value = Callable[[Moment], float | None]
 

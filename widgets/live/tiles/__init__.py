@@ -1,1 +1,0 @@
-"""The tiles of Live, and the words on them."""
