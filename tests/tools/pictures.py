@@ -162,17 +162,17 @@ class Tour:
 
     def show_runs_deleted(self) -> None:
         self.window.place.table.select([self.session.runs[0].path.name])  # type: ignore[attr-defined]
-        self.window.place.actions_.delete.trigger()  # type: ignore[attr-defined]
+        self.window.place.actions_["runs.delete_runs"].trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
 
     def show_runs_bin(self) -> None:
-        self.window.place.actions_.restore.trigger()  # type: ignore[attr-defined]
+        self.window.place.actions_["runs.restore"].trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
 
     def show_runs_pair(self) -> None:
-        self.window.place.actions_.undo.trigger()  # type: ignore[attr-defined]
+        self.window.place.actions_["runs.undo_delete"].trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
-        self.window.place.actions_.compare_with.trigger()  # type: ignore[attr-defined]
+        self.window.place.actions_["runs.compare_with"].trigger()  # type: ignore[attr-defined]
 
     def show_runs_none(self) -> None:
         self.window.place.pairing.leave()  # type: ignore[attr-defined]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
@@ -14,6 +14,7 @@ from widgets.catalogue.card import WALKS, Card
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
+from widgets.controls.actions import PAGE, Actions
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
 from widgets.style.look import Look
@@ -60,13 +61,11 @@ class Catalogue(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._nothing, 1)
         layout.addWidget(self._scroll, 1)
-        self._find = self._action("search", self._bar.search)
-        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._add = self._action("add_to_lecture", self._add_to_lecture)
-        self._add.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self.use_letters(True)
-        self._surprise_action = self._action("surprise", self._surprise)
-        self._show_all = self._action("show_all", self._bar.show_all)
+        actions = self._actions = Actions(self, words, PAGE)
+        self._find = actions.add("catalogue.search", self._bar.search, "/ Ctrl+F")
+        self._surprise_action = actions.add("catalogue.surprise", self._surprise)
+        self._show_all = actions.add("catalogue.show_all", self._bar.show_all)
+        self._add = actions.add("catalogue.add_to_lecture", self._add_to_lecture, "L")
         self._filter()
         self._allow_surprise()
         look.changed.connect(self._fit)
@@ -94,14 +93,12 @@ class Catalogue(QWidget):
             self._bar.search()
 
     def use_letters(self, used: bool) -> None:
-        """Enable or disable the single-key shortcut of the search."""
-        keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
-        self._find.setShortcuts([QKeySequence(each) for each in keys])
-        self._add.setShortcut(QKeySequence("L" if used else ""))
+        """Let single letters act as keys, or not."""
+        self._actions.use_letters(used)
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions of this page."""
-        return (self._find, self._surprise_action, self._show_all, self._add)
+        return tuple(self._actions)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let arrow keys enter the cards from anywhere."""
@@ -170,9 +167,3 @@ class Catalogue(QWidget):
         card = self.window().focusWidget()
         if isinstance(card, Card):
             self.lecture_wanted.emit(card.data.id)
-
-    def _action(self, key: str, act: Callable[[], object]) -> QAction:
-        action = QAction(self._words.say(f"catalogue.{key}"), self)
-        action.triggered.connect(lambda _checked=False: act())
-        self.addAction(action)
-        return action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.checkup.result import Word
@@ -17,6 +17,7 @@ from widgets.checkup.row_data import RowData
 from widgets.checkup.row_list import RowList
 from widgets.checkup.trace_plot import TracePanel
 from widgets.checkup.under_way import UnderWay
+from widgets.controls.actions import Actions
 from widgets.controls.basics import column, label
 from widgets.controls.elided import ElidedLabel
 from widgets.controls.fold import Fold
@@ -36,13 +37,15 @@ class CheckupPage(QWidget):
     def __init__(self, words: Words, look: Look, stages: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._words, self._look = words, look
-        self.check = self._action("check", "F5")
-        self.quick = self._action("quick", "Shift+F5")
-        self.soak = self._action("soak")
-        self.compare = self._action("compare")
-        self.report = self._action("report")
-        self.baseline = self._action("save_baseline")
-        self.order = self._action("order")
+        self.actions_here = Actions(self, words)
+        add = self.actions_here.add
+
+        def made(name: str, keys: str = "") -> QAction:
+            return add(f"checkup_page.{name}", keys=keys, help_key=f"checkup_page.{name}_help")
+
+        self.check, self.quick = made("check", "F5"), made("quick", "Shift+F5")
+        self.soak, self.compare, self.report = made("soak"), made("compare"), made("report")
+        self.baseline, self.order = made("save_baseline"), made("order")
         self.buttons = {
             action: ActionButton(action, role, hint="")
             for action, role in (
@@ -72,14 +75,6 @@ class CheckupPage(QWidget):
         self._arrange()
         self.rows.hide()
         self._standing.hide()
-
-    @property
-    def actions_here(self) -> list[QAction]:
-        """The actions that are allowed now."""
-        all_ = (
-            self.check, self.quick, self.soak, self.compare, self.report, self.baseline, self.order
-        )  # fmt: skip
-        return [each for each in all_ if each.isEnabled() and each.isVisible()]
 
     def tell(self, data: PageData) -> None:
         """Show a result, or what is known of one on its way; what stays the same stays."""
@@ -142,11 +137,3 @@ class CheckupPage(QWidget):
         told = column(self._counts, self._standing, self._notes, space=STEP)
         above = column(head, told, self.under_way)
         self.setLayout(column(above, self.area, space=BELOW))
-
-    def _action(self, key: str, keys: str = "") -> QAction:
-        action = QAction(self._words.say(f"checkup_page.{key}"), self)
-        if keys:
-            action.setShortcut(QKeySequence(keys))
-        action.setToolTip(self._words.say(f"checkup_page.{key}_help"))
-        self.addAction(action)  # the keys work only while the page is seen
-        return action

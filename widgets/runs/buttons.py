@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -13,42 +15,33 @@ from widgets.style.look import Look
 
 
 class RunButtons(QWidget):
-    """Emits what was asked for."""
+    """Emits the action that was asked for, by the key of its words."""
 
-    open_asked = Signal()
-    replay_asked = Signal()
-    again_asked = Signal()
-    compare_asked = Signal()
-    compare_with_asked = Signal()
-    collage_asked = Signal()
+    asked = Signal(str)
     comparing_left = Signal()
-    pin_asked = Signal()
-    export_asked = Signal()
-    report_asked = Signal()
-    delete_asked = Signal()
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look, self._words, self._is_pinned = look, words, False
         say = words.say
-        self.open = button(say("runs.open"), "main", clicked=self.open_asked.emit)
-        self.compare = button(say("runs.compare"), "main", clicked=self.compare_asked.emit)
-        self.collage = button(say("runs.collage"), clicked=self.collage_asked.emit)
+        self.open = button(say("runs.open"), "main", clicked=self._asks("runs.open_run"))
+        self.compare = button(say("runs.compare"), "main", clicked=self._asks("runs.compare_runs"))
+        self.collage = button(say("runs.collage"), clicked=self._asks("runs.collage_runs"))
         self.collage.setToolTip(say("runs.collage_runs"))
         self.replay = IconButton(look, "play", say("runs.replay_hint"))
-        self.replay.clicked.connect(self.replay_asked)
-        self.again = button(say("runs.again"), clicked=self.again_asked.emit)
+        self.replay.clicked.connect(self._asks("runs.replay_hint"))
+        self.again = button(say("runs.again"), clicked=self._asks("runs.again_hint"))
         self.again.setToolTip(say("runs.again_hint"))
         self.pin = IconButton(look, "pin", say("runs.pin"))
-        self.pin.clicked.connect(self.pin_asked)
+        self.pin.clicked.connect(self._asks("runs.pin_runs"))
         self.export = IconButton(look, "export", say("runs.export"))
-        self.export.clicked.connect(self.export_asked)
-        self.report = button(say("report.short"), clicked=self.report_asked.emit)
+        self.export.clicked.connect(self._asks("runs.export_runs"))
+        self.report = button(say("report.short"), clicked=self._asks("report.of_run"))
         self.report.setToolTip(say("report.help"))
         self.delete = IconButton(look, "delete", say("runs.delete"))
-        self.delete.clicked.connect(self.delete_asked)
+        self.delete.clicked.connect(self._asks("runs.delete_runs"))
         self.compare_with = button(
-            say("runs.compare_with"), "flush-link", clicked=self.compare_with_asked.emit
+            say("runs.compare_with"), "flush-link", clicked=self._asks("runs.compare_with")
         )
         self.allow_comparison(allowed=True)
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
@@ -95,6 +88,9 @@ class RunButtons(QWidget):
     def show_asking(self) -> None:
         """Show only the button that cancels the comparison."""
         self._offer({self.leave})
+
+    def _asks(self, key: str) -> Callable[..., None]:
+        return lambda *_checked: self.asked.emit(key)
 
     def _offer(self, offered: set[QWidget]) -> None:
         for each in self._all:

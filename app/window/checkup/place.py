@@ -83,7 +83,7 @@ class CheckupPlace(Place):
 
     def own_actions(self) -> Sequence[QAction]:
         """Return what can be done now."""
-        return self.page.actions_here
+        return tuple(self.page.actions_here)
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
         """Return the keys of the rows."""

@@ -2,71 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QWidget
 
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
+from widgets.controls.actions import Actions
 from widgets.lesson.steps import Step
 
 
-class ExperimentActions(QObject):
+class ExperimentActions(Actions):
     """The page connects them; the state of the model says which are allowed."""
 
     def __init__(self, model: PageModel, page: QWidget) -> None:
-        super().__init__(page)
-        self._model, self._page, words = model, page, model.words
-        self.run = self._action("page.run", "F5")
-        self.quick = self._action("page.quick", "Shift+F5")
-        self.quick.setToolTip(words.say("outcomes.quick"))
+        super().__init__(page, model.words)
+        self._model, add = model, self.add
+        self.run = add("page.run", keys="F5")
+        self.quick = add("page.quick", keys="Shift+F5", help_key="outcomes.quick")
         # No key of its own: the window handles Escape.
-        self.stop = self._action("page.stop")
-        self.go_there = self._action("page.go_there")
-        self.reset = self._action("page.reset")
-        self.replay = self._action("page.replay", "R")
-        self.replay.setToolTip(words.say("page.replay_help"))
-        self.live = self._action("page.own_run")
-        self.recording = self._action("page.show_recording")
-        self.recording.setToolTip(words.say("page.show_recording_help"))
-        self.lesson = self._action("page.lesson")
-        self.plot = self._action("page.numbers")
-        self.swap = self._action("page.swap")
-        self.predict = self._action("page.predict")
-        self.observe = self._action("page.observe")
-        self.explain = self._action("page.explain")
-        self.try_it = self._action("page.try")
-        self.code = self._action("page.code")
-        self.data = self._action("page.data")
-        self.data.setToolTip(f"{words.say('page.data')} (Ctrl+D)")
-        self.turn = self._action("page.turn_data", "Ctrl+D")
-        self.compare = self._action("page.compare")
-        self.stop_comparing = self._action("page.stop_comparing")
-        self.full_plot = self._action("page.full_plot", "F")
-        self.lecture = self._action("page.lecture_mode", "F11")
-        self.lecture.setToolTip(words.say("page.lecture_mode_help"))
-        self.add_to_lecture = self._action("catalogue.add_to_lecture", "L")
-        self.copy_result = self._action("page.copy_result")
-        self.copy_result.setToolTip(words.say("page.copy_result_help"))
-        self.copy_picture = self._action("plot.copy_picture", "Ctrl+Shift+C")
-        self.copy_svg = self._action("plot.copy_svg")
-        self.save_picture = self._action("plot.save_png", "Ctrl+S")
-        self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
-        self.report = self._action("report.of_run", "Ctrl+P")
-        self.report.setToolTip(words.say("report.help"))
-        self.notebook = self._action("page.notebook")
-        self.notebook.setToolTip(words.say("page.notebook_help"))
+        self.stop = add("page.stop")
+        self.go_there = add("page.go_there")
+        self.reset = add("page.reset")
+        self.replay = add("page.replay", keys="R", help_key="page.replay_help")
+        self.live = add("page.own_run")
+        self.recording = add("page.show_recording", help_key="page.show_recording_help")
+        self.lesson = add("page.lesson")
+        self.plot = add("page.numbers")
+        self.swap = add("page.swap", keys="N")
+        self.predict = add("page.predict", keys="P")
+        self.observe = add("page.observe", keys="O")
+        self.explain = add("page.explain", keys="E")
+        self.try_it = add("page.try", keys="T")
+        self.code = add("page.code")
+        self.data = add("page.data")
+        self.data.setToolTip(f"{self.data.text()} (Ctrl+D)")
+        self.turn = add("page.turn_data", keys="Ctrl+D")
+        self.compare = add("page.compare")
+        self.stop_comparing = add("page.stop_comparing")
+        self.full_plot = add("page.full_plot", keys="F")
+        self.lecture = add("page.lecture_mode", keys="F11", help_key="page.lecture_mode_help")
+        self.add_to_lecture = add("catalogue.add_to_lecture", keys="L")
+        self.copy_result = add("page.copy_result", help_key="page.copy_result_help")
+        self.copy_picture = add("plot.copy_picture", keys="Ctrl+Shift+C")
+        self.copy_svg = add("plot.copy_svg")
+        self.save_picture = add("plot.save_png", keys="Ctrl+S")
+        self.save_csv = add("page.save_csv", keys="Ctrl+Shift+S")
+        self.report = add("report.of_run", keys="Ctrl+P", help_key="report.help")
+        self.notebook = add("page.notebook", help_key="page.notebook_help")
         self._sides = QActionGroup(self)
         for side in (self.lesson, self.plot, self.code, self.data):
             side.setCheckable(True)
             self._sides.addAction(side)
         self.plot.setChecked(True)
-
-    def __iter__(self) -> Iterator[QAction]:
-        """Yield the allowed ones, for menu, palette and sheet."""
-        return (each for each in self._all() if each.isEnabled() and each.isVisible())
 
     @property
     def steps(self) -> dict[Step, QAction]:
@@ -77,20 +66,6 @@ class ExperimentActions(QObject):
             Step.EXPLAIN: self.explain,
             Step.TRY: self.try_it,
         }
-
-    def use_letters(self, used: bool) -> None:
-        """Let single letters act as keys, or not."""
-        for action, letter in (
-            (self.replay, "R"),
-            (self.full_plot, "F"),
-            (self.swap, "N"),
-            (self.predict, "P"),
-            (self.observe, "O"),
-            (self.explain, "E"),
-            (self.try_it, "T"),
-            (self.add_to_lecture, "L"),
-        ):
-            action.setShortcut(QKeySequence(letter if used else ""))
 
     def allow_steps(self, reachable: Set[Step]) -> None:
         """Allow to go to these steps."""
@@ -148,17 +123,6 @@ class ExperimentActions(QObject):
             _allow(action, has_rows)
         _allow(self.data, has_rows, seen=True)
         _allow(self.turn, has_rows)
-
-    def _all(self) -> Iterator[QAction]:
-        return (each for each in vars(self).values() if isinstance(each, QAction))
-
-    def _action(self, key: str, keys: str = "") -> QAction:
-        action = QAction(self._model.words.say(key), self)
-        if keys:
-            action.setShortcut(QKeySequence(keys))
-            action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        self._page.addAction(action)
-        return action
 
 
 def _allow(action: QAction, allowed: bool, *, seen: bool | None = None) -> None:

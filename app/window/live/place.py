@@ -22,6 +22,7 @@ from app.window.live.watching import Watching
 from experiments.engine import messages
 from experiments.presentation.load.gpu_processes import Idleness
 from machine.live.recorded_watch import RecordedWatch
+from widgets.controls.actions import Actions
 from widgets.controls.basics import announce, column
 from widgets.live.page import Explanation, LivePage
 
@@ -49,7 +50,15 @@ class LivePlace(Place):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab skips it
         self.setAccessibleName(words.say("places.live"))
         self.setAcceptDrops(True)
-        self._actions = self._make_actions()
+        self._actions = Actions(self, session.words)
+        for key, act in (
+            ("live.freeze", self.controls.freeze.toggle),
+            ("live.mark", self.mark),
+            ("live.save", self.save),
+            ("live.open", self.files.choose_and_open),
+            ("live.explain", self.explain),
+        ):
+            self._actions.add(key, act)  # those of the chips, for menu and palette
         self._connect()
         self._show_machine()
 
@@ -73,7 +82,7 @@ class LivePlace(Place):
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions of Live."""
-        return self._actions
+        return tuple(self._actions)
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
         """Return the keys that are no shortcuts, so that Space still presses a button."""
@@ -220,21 +229,6 @@ class LivePlace(Place):
         controls.open_wanted.connect(self.files.choose_and_open)
         controls.explanation_wanted.connect(self.explain)
         self.watching.ended.connect(self._end_watch)
-
-    def _make_actions(self) -> Sequence[QAction]:
-        """Return the actions of the chips, for menu and palette."""
-        actions = []
-        for key, act in (
-            ("live.freeze", self.controls.freeze.toggle),
-            ("live.mark", self.mark),
-            ("live.save", self.save),
-            ("live.open", self.files.choose_and_open),
-            ("live.explain", self.explain),
-        ):
-            action = QAction(self.session.words.say(key), self)
-            action.triggered.connect(lambda _=False, act=act: act())
-            actions.append(action)
-        return actions
 
     def _use_letters(self) -> None:
         self.controls.use_letters(self.session.settings.letters)

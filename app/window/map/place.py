@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 
 from app.window.core.place import Place
 from app.window.core.saving import Saving
@@ -15,6 +15,7 @@ from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from experiments.core.declare import Part
 from experiments.engine import messages
+from widgets.controls.actions import Actions
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.map.page import MapPage
@@ -53,18 +54,18 @@ class MapPlace(Place):
         self.page.doctor_wanted.connect(session.asked_for_doctor)
         self.page.save_wanted.connect(self._save)
         self.page.copied.connect(lambda: session.tell(session.words.say("page.copied")))
-        self._actions = [
-            self._action("map.act_measured", self.page.measured.toggle),
-            self._action("map.act_live", self.page.live.toggle),
-            self._action("map.act_fit", self.page.map.fit),
-            self._action("map.act_table", self.page.table.toggle, "Ctrl+D"),
-            self._action("map.act_save", lambda: self._save(".png"), "Ctrl+S"),
-            self._action("map.act_save_svg", lambda: self._save(".svg")),
-            self._action("map.act_copy", self.page.copy_picture, "Ctrl+Shift+C"),
-            self._action("map.act_save_machine", self._save_machine),
-        ]
+        self._actions = Actions(self, session.words)
+        add = self._actions.add
+        add("map.act_measured", self.page.measured.toggle)
+        add("map.act_live", self.page.live.toggle)
+        add("map.act_fit", self.page.map.fit)
+        add("map.act_table", self.page.table.toggle, "Ctrl+D")
+        add("map.act_save", lambda: self._save(".png"), "Ctrl+S")
+        add("map.act_save_svg", lambda: self._save(".svg"))
+        add("map.act_copy", self.page.copy_picture, "Ctrl+Shift+C")
+        add("map.act_save_machine", self._save_machine)
         if not session.context.has_fake_machine:
-            self._actions.append(self._action("map.act_inspect", self._inspect))
+            add("map.act_inspect", self._inspect)
         if session.machine is not None:
             self._show_machine()
 
@@ -88,7 +89,7 @@ class MapPlace(Place):
 
     def own_actions(self) -> Sequence[QAction]:
         """Return the actions of the map."""
-        return self._actions
+        return tuple(self._actions)
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
         """Return the keys of the map."""
@@ -124,14 +125,6 @@ class MapPlace(Place):
             lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection
         )
         watcher.inspect()
-
-    def _action(self, key: str, act: Callable[[], object], shortcut: str = "") -> QAction:
-        action = QAction(self.session.words.say(key), self)
-        if shortcut:
-            action.setShortcut(QKeySequence(shortcut))
-            self.addAction(action)  # the key works only while the place is seen
-        action.triggered.connect(lambda _=False: act())
-        return action
 
     def _show_machine(self) -> None:
         self.page.show_machine(self.session.machine)

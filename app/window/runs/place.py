@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from app.runs.library import Kept
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
-from app.window.runs.actions import RunActions
 from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.exporting import Exporting
@@ -28,6 +28,7 @@ from app.window.runs.side_by_side import why_not_comparable
 from app.window.runs.stack import RunsStack
 from app.window.runs.surprises import Surprises
 from experiments.core.problems import Problem
+from widgets.controls.actions import PAGE, Actions
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.runs.details import Said
@@ -40,6 +41,33 @@ if TYPE_CHECKING:
 Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, predicted ones
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """How many whole and damaged runs are selected, and what else decides what may be done."""
+
+    whole: int
+    damaged: int
+    comparable: bool
+    has_others: bool  # there are more runs of their experiment
+    can_undo: bool
+
+    def is_one(self) -> bool:
+        """Is it one run, and a whole one?"""
+        return self.whole == 1 and not self.damaged
+
+    def has_other(self) -> bool:
+        """Is it one run with others to compare it with?"""
+        return self.is_one() and self.has_others
+
+    def has_whole(self) -> bool:
+        """Is a whole run among them?"""
+        return self.whole > 0
+
+    def has_any(self) -> bool:
+        """Is any run selected?"""
+        return self.whole + self.damaged > 0
+
+
 class RunsPlace(Place):
     """Shows the list and the details, and connects them with the library."""
 
@@ -50,7 +78,6 @@ class RunsPlace(Place):
         words = session.words
         self.page = RunsPage(session.look, words)
         self.table, self.details = self.page.table, self.page.details
-        self.actions_ = RunActions(self.page, self.table, words)
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
         self._predictions = Predictions(words, session.catalogue)
         self.stack = RunsStack(session, self.page)
@@ -73,6 +100,7 @@ class RunsPlace(Place):
         self.setLayout(layout)
         self.setFocusProxy(self.table)
         self.details.buttons.setFocusProxy(self.table)  # a click leaves the keys to the list
+        self.actions_ = self._declared()
         self._connect()
         self._use_letters()
         self._allow()
@@ -144,41 +172,35 @@ class RunsPlace(Place):
         page.import_asked.connect(self._choose_files)
         page.experiments_asked.connect(lambda: session.go(EXPERIMENTS))
         page.files_dropped.connect(self.sheets.look_into)
-        for asked, action in (
-            (details.buttons.open_asked, actions.open),
-            (details.buttons.replay_asked, actions.replay),
-            (details.buttons.again_asked, actions.again),
-            (details.buttons.pin_asked, actions.pin),
-            (details.buttons.compare_asked, actions.compare),
-            (details.buttons.compare_with_asked, actions.compare_with),
-            (details.buttons.collage_asked, actions.collage),
-            (details.buttons.export_asked, actions.export),
-            (details.buttons.report_asked, actions.report),
-            (details.buttons.delete_asked, actions.delete),
-            (table.delete_asked, actions.delete),
-            (table.rename_asked, actions.rename),
-        ):
-            asked.connect(action.trigger)
-        for action, act in (
-            (actions.open, self._open),
-            (actions.replay, lambda: self._open("replay")),
-            (actions.again, lambda: self.again.run(self._chosen()[0].path)),
-            (actions.compare, self._compare),
-            (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
-            (actions.collage, self._show_collage),
-            (actions.rename, details.edit_name),
-            (actions.pin, lambda: archive.pin(self._chosen())),
-            (actions.export, lambda: self.exporting.export(self._chosen())),
-            (actions.report, self._report),
-            (actions.delete, self._delete),
-            (actions.undo, archive.undo),
-            (actions.search, self._search),
-            (actions.bring, self._choose_files),
-            (actions.restore, self.sheets.show_bin),
-            (actions.empty_bin, lambda: archive.count_bin(self.sheets.ask_to_empty)),
-            (actions.rebuild, archive.rebuild),
-        ):
-            action.triggered.connect(lambda _checked=False, act=act: act())
+        details.buttons.asked.connect(lambda key: actions[key].trigger())
+        table.delete_asked.connect(actions["runs.delete_runs"].trigger)
+        table.rename_asked.connect(actions["runs.rename"].trigger)
+
+    def _declared(self) -> Actions:
+        """Return all that can be done here, in the order of menu, palette and keys."""
+        page, table, archive = self.page, self.table, self.archive
+        actions = Actions(page, self.session.words, PAGE)
+        of_list, of_page = partial(actions.add, of=table), actions.add
+        one, some = Selected.is_one, Selected.has_whole
+
+        of_list("runs.open_run", self._open, "Return", when=one, group=1)
+        of_list("runs.replay_hint", partial(self._open, "replay"), "R", when=one, group=1)
+        of_list("runs.again_hint", self._run_again, "Shift+R", when=one, group=1)
+        of_page("runs.compare_runs", self._compare, when=lambda of: of.comparable, group=1)
+        of_page("runs.compare_with", self._ask_other, when=Selected.has_other, group=1)
+        of_page("runs.collage_runs", self._show_collage, when=lambda of: of.whole > 1, group=1)
+        of_list("runs.rename", self.details.edit_name, "F2", when=one, group=2)
+        of_list("runs.pin_runs", lambda: archive.pin(self._chosen()), "P", when=some, group=2)
+        of_page("runs.export_runs", self._export, "Ctrl+E", when=some, group=2)
+        of_page("report.of_run", self._report, "Ctrl+P", when=one, group=2)
+        of_list("runs.delete_runs", self._delete, "Del", when=Selected.has_any, group=3)
+        of_page("runs.undo_delete", archive.undo, "Ctrl+Z", when=lambda of: of.can_undo, group=3)
+        of_page("runs.search", self._search, "Ctrl+F")
+        of_page("runs.import_runs", self._choose_files, "Ctrl+O")
+        of_page("runs.restore", self.sheets.show_bin, group=3)
+        of_page("runs.empty_bin", lambda: archive.count_bin(self.sheets.ask_to_empty))
+        of_page("runs.rebuild", archive.rebuild)
+        return actions
 
     def _use_letters(self) -> None:
         self.actions_.use_letters(self.session.settings.letters)
@@ -287,11 +309,13 @@ class RunsPlace(Place):
             if run.problem is None
         )
         self.actions_.allow(
-            whole=len(chosen) - damaged,
-            damaged=damaged,
-            comparable=why_not_comparable(self.session.words, chosen) == "",
-            has_others=has_others,
-            can_undo=self.archive.can_undo,
+            Selected(
+                whole=len(chosen) - damaged,
+                damaged=damaged,
+                comparable=why_not_comparable(self.session.words, chosen) == "",
+                has_others=has_others,
+                can_undo=self.archive.can_undo,
+            )
         )
         self.details.buttons.allow_comparison(allowed=has_others)
 
@@ -321,7 +345,7 @@ class RunsPlace(Place):
 
     def _compare_pair(self, first: str, other: str) -> None:
         self._show_again(first, other)
-        if self.actions_.compare.isEnabled():
+        if self.actions_["runs.compare_runs"].isEnabled():
             self._compare()
 
     def _compare(self) -> None:
@@ -331,6 +355,15 @@ class RunsPlace(Place):
             self.sheets.show_beside([a, b, *more])
             return
         self.session.go(EXPERIMENTS, experiment=a.experiment, run=a.path, beside=b.path)
+
+    def _run_again(self) -> None:
+        self.again.run(self._chosen()[0].path)
+
+    def _ask_other(self) -> None:
+        self.pairing.ask(self._chosen()[0].path.name)
+
+    def _export(self) -> None:
+        self.exporting.export(self._chosen())
 
     def _show_collage(self) -> None:
         self.details.hand_on()

@@ -101,22 +101,22 @@ def test_a_run_is_shown_with_all_that_is_known_of_it(shown):
 
 
 @pytest.mark.parametrize(
-    ("button", "signal"),
+    ("button", "action"),
     [
-        ("open", "open_asked"),
-        ("replay", "replay_asked"),
-        ("again", "again_asked"),
-        ("pin", "pin_asked"),
-        ("export", "export_asked"),
-        ("delete", "delete_asked"),
+        ("open", "runs.open_run"),
+        ("replay", "runs.replay_hint"),
+        ("again", "runs.again_hint"),
+        ("pin", "runs.pin_runs"),
+        ("export", "runs.export_runs"),
+        ("delete", "runs.delete_runs"),
     ],
 )
 @pytest.mark.parametrize("how", ["mouse", "keys"])
-def test_every_button_asks_for_what_it_says(qtbot, shown, button, signal, how):
+def test_every_button_asks_for_what_it_says(qtbot, shown, button, action, how):
     shown.details.show_run(RUN)
     pressed = getattr(shown.details.buttons, button)
     assert pressed.accessibleName() or pressed.text()
-    with qtbot.waitSignal(getattr(shown.details.buttons, signal)):
+    with qtbot.waitSignal(shown.details.buttons.asked, check_params_cb=lambda key: key == action):
         if how == "mouse":
             qtbot.mouseClick(pressed, LEFT)
         else:
@@ -149,8 +149,9 @@ def test_a_damaged_file_shows_its_sentence_and_can_only_be_deleted(shown):
 def test_two_runs_can_be_compared_and_others_say_why_not(qtbot, shown):
     shown.details.show_several(2, "")
     assert WORDS.say("runs.several", {"count": 2}) in texts(shown.details)
-    with qtbot.waitSignal(shown.details.buttons.compare_asked):
+    with qtbot.waitSignal(shown.details.buttons.asked) as asked:
         qtbot.mouseClick(shown.details.buttons.compare, LEFT)
+    assert asked.args == ["runs.compare_runs"]
     shown.details.show_several(3, "Only two.")
     assert "Only two." in texts(shown.details)
     assert not shown.details.buttons.compare.isVisible()

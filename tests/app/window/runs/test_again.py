@@ -154,7 +154,7 @@ def test_a_file_that_is_gone_is_one_sentence(runs):
     (name,) = runs.keep(burst(here=here()))
     runs.show()
     (runs.library.folder / "runs" / name).unlink()
-    runs.place.actions_.again.trigger()
+    runs.place.actions_["runs.again_hint"].trigger()
     runs.settle()
     assert [problem.key for problem in runs.problems] == ["recording_missing"]
     assert runs.went == []

@@ -64,7 +64,7 @@ def test_the_selected_runs_make_a_collage(runs):
     )
     for show in (
         partial(runs.click, runs.details.buttons.collage),
-        runs.place.actions_.collage.trigger,
+        runs.place.actions_["runs.collage_runs"].trigger,
     ):
         runs.table.select(names[:3])
         show()
@@ -82,7 +82,7 @@ def test_one_run_alone_makes_none(runs):
     runs, names = four(runs)
     runs.table.select(names[:1])
     assert not runs.details.buttons.collage.isVisible()
-    assert not runs.place.actions_.collage.isEnabled()
+    assert not runs.place.actions_["runs.collage_runs"].isEnabled()
 
 
 def test_dropped_files_are_added_to_my_runs_or_make_a_collage(runs, tmp_path):
@@ -302,7 +302,7 @@ def test_an_export_asks_what_the_file_may_tell(runs, tmp_path, monkeypatch, note
     target = tmp_path / "x.coreopsis.jsonl"
     chooses(monkeypatch, target=lambda *_: target)
 
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     sheet = runs.place.findChild(Question)
     assert (
         runs.session.words.say(f"runs.{key}", {"name": notes.name}) in sheet.accessibleDescription()
@@ -323,7 +323,7 @@ def test_several_runs_are_asked_about_once(runs, tmp_path, monkeypatch):
     runs.settle()
     chooses(monkeypatch, folder=lambda *_: tmp_path)
     runs.table.select(names[:2])
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     sheet = runs.place.findChild(Question)
     assert runs.session.words.say("runs.export_several") in sheet.accessibleDescription()
     runs.click(sheet.buttons["told"])

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.reports.checkup_report import checkup_report
@@ -287,7 +288,7 @@ def test_a_run_is_opened_as_it_was_in_each_of_its_ways(runs):
     runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
     for button in (buttons.open, buttons.again, buttons.replay):
         runs.click(button)
-    actions.open.trigger()
+    actions["runs.open_run"].trigger()
 
     path = runs.library.folder / "runs" / names[3]
     assert [went.then for went in runs.went] == ["", "replay", "", "", "measure", "replay", ""]
@@ -301,7 +302,7 @@ def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs
     runs, names = four(runs)
     runs.table.select([names[0], names[2]])
     runs.click(runs.details.buttons.compare)
-    runs.place.actions_.compare.trigger()
+    runs.place.actions_["runs.compare_runs"].trigger()
     folder = runs.library.folder / "runs"
     older, newer = folder / names[2], folder / names[0]
     wanted = Target(EXPERIMENTS, experiment="burst-random", run=older, beside=newer)
@@ -362,7 +363,7 @@ def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs):
 def test_others_say_why_they_cannot_be_compared(runs):
     runs, names = four(runs)
     say = runs.session.words.say
-    runs.place.actions_.compare_with.trigger()
+    runs.place.actions_["runs.compare_with"].trigger()
     click_on(runs, 3)
     assert runs.went == []
     assert set(runs.selected()) == {names[0], names[3]}
@@ -372,7 +373,7 @@ def test_others_say_why_they_cannot_be_compared(runs):
         runs.table.select([names[number] for number in chosen])
         assert say("runs.compare_other") in runs.says()
         assert not runs.details.buttons.compare.isVisible()
-        assert not runs.place.actions_.compare.isEnabled()
+        assert not runs.place.actions_["runs.compare_runs"].isEnabled()
 
 
 def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
@@ -382,7 +383,7 @@ def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
     runs.table.select([names[3]])
 
     assert not runs.details.buttons.compare_with.isEnabled()
-    assert not runs.place.actions_.compare_with.isEnabled()
+    assert not runs.place.actions_["runs.compare_with"].isEnabled()
     assert "No other run" in runs.details.buttons.compare_with.toolTip()
 
 
@@ -397,7 +398,7 @@ def test_comparing_can_be_left(runs):
     for leave in ways:
         runs.table.select([names[0]])
         runs.table.setFocus()
-        runs.place.actions_.compare_with.trigger()
+        runs.place.actions_["runs.compare_with"].trigger()
         runs.press(Qt.Key.Key_Down)
         leave()
         assert runs.selected() == [names[0]]
@@ -455,7 +456,7 @@ def test_a_note_and_a_pin_right_after_it_both_remain(runs):
     runs.details.note.setFocus()
     runs.qtbot.keyClicks(runs.details.note, "hot")
     runs.details.hand_on()
-    runs.place.actions_.pin.trigger()
+    runs.place.actions_["runs.pin_runs"].trigger()
     runs.details.tags.setText("office")
     runs.details.hand_on()
     runs.settle()
@@ -468,7 +469,7 @@ def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
     runs, names = four(runs)
     runs.details.note.setFocus()
     runs.qtbot.keyClicks(runs.details.note, "hot")
-    runs.place.actions_.delete.trigger()
+    runs.place.actions_["runs.delete_runs"].trigger()
     runs.settle()
     runs.details.hand_on()
     runs.settle()
@@ -524,7 +525,7 @@ def test_runs_are_pinned_and_unpinned(runs):
         partial(runs.press, Qt.Key.Key_P),
         by_mouse,
         partial(runs.click, runs.details.buttons.pin),
-        runs.place.actions_.pin.trigger,
+        runs.place.actions_["runs.pin_runs"].trigger,
     )
     for pin in ways:
         pin()
@@ -595,7 +596,7 @@ def test_a_deleted_run_goes_to_the_bin_and_comes_back_with_all_that_was_said_of_
     deletes = (
         partial(runs.press, Qt.Key.Key_Delete),
         partial(runs.click, runs.details.buttons.delete),
-        runs.place.actions_.delete.trigger,
+        runs.place.actions_["runs.delete_runs"].trigger,
     )
     undoes = (lambda: runs.undos[-1](), partial(runs.press, Qt.Key.Key_Z, CTRL))
     for delete, undo in zip(deletes, itertools.cycle(undoes)):
@@ -635,7 +636,7 @@ def test_what_an_earlier_window_deleted_comes_back(runs):
     for run in runs.library.runs():
         runs.library.delete(run)
     runs.show()
-    runs.place.actions_.restore.trigger()
+    runs.place.actions_["runs.restore"].trigger()
     runs.settle()
     (sheet,) = runs.place.window().findChildren(BinLook)
     assert list(sheet.checks) == runs_of(names, runs.library.deleted())
@@ -675,7 +676,7 @@ def test_several_are_deleted_and_brought_back_at_once(runs):
     assert runs.keys() == []
     assert runs.place.page.to_experiments_button.isVisible()
     assert runs.told == [runs.session.words.say("runs.deleted_many", {"count": 4})]
-    runs.place.actions_.undo.trigger()
+    runs.place.actions_["runs.undo_delete"].trigger()
     runs.settle()
     assert runs.keys() == names
     assert sorted(runs.selected()) == sorted(names)
@@ -711,7 +712,7 @@ def test_a_notice_undoes_its_own_deletion_in_whatever_order(runs):
 
 def test_deleting_and_undoing_faster_than_the_disk_ends_well(runs):
     runs, names = four(runs)
-    delete, undo = runs.place.actions_.delete, runs.place.actions_.undo
+    delete, undo = runs.place.actions_["runs.delete_runs"], runs.place.actions_["runs.undo_delete"]
     delete.trigger()
     undo.trigger()
     delete.trigger()
@@ -742,7 +743,7 @@ def test_in_a_field_undo_belongs_to_the_text(runs):
 
 
 def bin_question(runs):
-    runs.place.actions_.empty_bin.trigger()
+    runs.place.actions_["runs.empty_bin"].trigger()
     runs.settle()
     return runs.place.findChild(Question)
 
@@ -763,7 +764,7 @@ def test_the_bin_is_emptied_after_a_question_that_says_how_many(runs):
     runs.settle()
     assert runs.files("bin") == []
     assert runs.told[-1] == say("runs.bin_emptied", {"count": 3})
-    assert not runs.place.actions_.undo.isEnabled()
+    assert not runs.place.actions_["runs.undo_delete"].isEnabled()
     runs.undos[0]()
     runs.settle()
     assert runs.problems == []
@@ -772,7 +773,7 @@ def test_the_bin_is_emptied_after_a_question_that_says_how_many(runs):
 
 def test_an_empty_bin_has_nothing_to_restore_and_is_not_asked_about(runs):
     runs, _ = four(runs)
-    runs.place.actions_.restore.trigger()
+    runs.place.actions_["runs.restore"].trigger()
     assert bin_question(runs) is None
     assert runs.told == [runs.session.words.say("runs.bin_is_empty")] * 2
 
@@ -792,7 +793,7 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, monkeypatc
     ways = (
         partial(runs.press, Qt.Key.Key_E, CTRL),
         partial(runs.click, runs.details.buttons.export),
-        runs.place.actions_.export.trigger,
+        runs.place.actions_["runs.export_runs"].trigger,
     )
     for export in ways:
         target.unlink(missing_ok=True)
@@ -806,7 +807,7 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, monkeypatc
 def test_exports_get_the_ending_that_import_lists_or_go_into_a_folder(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     chooses(monkeypatch, target=lambda *_: tmp_path / "bigpages.jsonl")
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     runs.settle()
     assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
 
@@ -814,7 +815,7 @@ def test_exports_get_the_ending_that_import_lists_or_go_into_a_folder(runs, tmp_
     folder.mkdir()
     chooses(monkeypatch, folder=lambda *_: folder)
     runs.table.select(names[:2])
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     runs.settle()
     assert sorted(path.name for path in folder.iterdir()) == sorted(names[:2])
 
@@ -822,7 +823,7 @@ def test_exports_get_the_ending_that_import_lists_or_go_into_a_folder(runs, tmp_
 def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path, monkeypatch):
     runs, _ = four(runs)
     chooses(monkeypatch, target=lambda *_: tmp_path / "missing" / "x.jsonl")
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     runs.settle()
     assert [problem.key for problem in runs.problems] == ["not_exported"]
     assert runs.told == []
@@ -833,10 +834,10 @@ def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs, monkeyp
     chooses(monkeypatch, target=lambda *_: None)
     chooses(monkeypatch, folder=lambda *_: None)
     chooses(monkeypatch, files=lambda *_: [])
-    runs.place.actions_.export.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
     runs.press(Qt.Key.Key_A, CTRL)
-    runs.place.actions_.export.trigger()
-    runs.place.actions_.bring.trigger()
+    runs.place.actions_["runs.export_runs"].trigger()
+    runs.place.actions_["runs.import_runs"].trigger()
     runs.settle()
     assert (runs.told, runs.problems) == ([], [])
     assert runs.keys() == names
@@ -924,7 +925,7 @@ def test_a_report_has_the_note_that_was_just_typed(runs):
     runs.details.note.setFocus()
     runs.qtbot.keyClicks(runs.details.note, "just typed")
 
-    runs.place.actions_.report.trigger()
+    runs.place.actions_["report.of_run"].trigger()
     runs.qtbot.waitUntil(lambda: runs.place.window().findChild(ReportSheet) is not None)
 
     sheet = runs.place.window().findChild(ReportSheet)
@@ -934,10 +935,10 @@ def test_a_report_has_the_note_that_was_just_typed(runs):
 
 def test_a_report_is_of_one_run(runs):
     runs, _ = four(runs)
-    assert runs.place.actions_.report.isEnabled()
+    assert runs.place.actions_["report.of_run"].isEnabled()
     assert runs.details.buttons.report.isVisible()
     runs.table.selectAll()
-    assert not runs.place.actions_.report.isEnabled()
+    assert not runs.place.actions_["report.of_run"].isEnabled()
     assert not runs.details.buttons.report.isVisible()
 
 
@@ -1060,7 +1061,7 @@ def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):
 
 def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
-    actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
+    actions = runs.place.actions_.findChildren(QAction)
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
     assert len(keys) == len(set(keys)) == 11
     assert all(each.text() for each in actions)
@@ -1086,7 +1087,7 @@ def offered(runs):
 def test_the_index_is_made_anew_on_request(runs):
     runs, names = four(runs)
     (runs.library.folder / "index.sqlite3").write_bytes(b"nonsense" * 1000)
-    runs.place.actions_.rebuild.trigger()
+    runs.place.actions_["runs.rebuild"].trigger()
     runs.settle()
     assert runs.keys() == names
     assert runs.told == [runs.session.words.say("runs.rebuilt")]
