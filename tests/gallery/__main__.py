@@ -139,7 +139,7 @@ def trouble(look: Look, words: Words) -> QWidget:
     actions = [("Run again", boxes.clear), ("Try smaller", boxes.clear)]
     for box, role in zip(boxes, ("attention", "fault"), strict=True):
         box.tell(text, role=role, actions=actions, detail="status -9")
-    report = "Coreopsis 0.1.0 · Python 3.11.7\n\nTraceback (most recent call last):\n  …"
+    report = "Coreopsis 0.2.0 · Python 3.11.7\n\nTraceback (most recent call last):\n  …"
     dialog = CrashDialog(report, words)
     dialog.add(report)
     whole = QWidget()
