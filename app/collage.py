@@ -106,13 +106,10 @@ class Gathered:
     left: Mapping[str, int]
 
 
-def gather(
-    paths: Sequence[Path], catalogue: Catalogue, *, kept: Collection[str], fingerprint: str | None
-) -> Gathered:
+def gather(paths: Sequence[Path], catalogue: Catalogue, mine: Collection[str]) -> Gathered:
     """Read run files; a prediction may stand in the file or in the notes beside it.
 
-    A run is mine if it is among those `kept` here and its machine has this `fingerprint`.
-    LIMIT: an imported run of a machine of the same model counts as mine.
+    `mine` are the ids of the runs that were made on this machine.
     """
     found: dict[str, dict[str, Result]] = {}
     left: dict[str, Counter[str]] = {}
@@ -135,8 +132,7 @@ def gather(
         if why := _why_not(recording, known[0]):
             reasons[why] += 1
             continue
-        is_mine = started.run in kept and fingerprint == started.machine.get("fingerprint")
-        result = _result(path, recording, *known, is_mine=is_mine)
+        result = _result(path, recording, *known, is_mine=started.run in mine)
         before = results.get(started.run)
         reasons["collage.reasons.twice"] += before is not None
         if before is None or (before.guess is None and result.guess is not None):

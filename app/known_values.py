@@ -7,18 +7,15 @@ before quick ones. A run of another machine never counts: each run carries a fin
 from __future__ import annotations
 
 import functools
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from app.report import about, number, setting, when
 from app.runs.library import Kept
-from app.runs.selection import completed
+from app.runs.selection import completed, runs_here
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, Part, Value, specs
 from experiments.core.needs import missing_need
@@ -27,7 +24,6 @@ from experiments.core.trust import Trust, as_trusted
 from experiments.core.units import ABOUT, About
 from experiments.core.words import Words
 from experiments.devices.device import CPU
-from experiments.engine import messages
 from experiments.presentation.known import Invitation, KnownValue, is_of_part
 from machine.model import Machine
 
@@ -51,19 +47,18 @@ def known_numbers(
     machine: Machine,
     runs: Callable[[], Sequence[Kept]],
     catalogue: Catalogue,
-    fingerprints: Fingerprints,
 ) -> dict[str, float]:
     """Return the known numbers that parameters start from, as `Spec.earned` names them.
 
     Only runs with the usual settings count: another precision or device gives another number.
-    Reads files, unless none of the `experiments` asks for a number.
+    The library is not read where none of the `experiments` asks for a number.
     """
     asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
     kept = runs() if asked else ()
     found: dict[str, float] = {}
     for source_id in {name.partition(".")[0] for name in asked}:
         usual = _Usual(catalogue.load(source_id), machine)
-        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        run = _newest(kept, usual)
         run = run if run and run.trust is Trust.SOLID else None
         for name, value in run.values.items() if run and not usual.departures(run) else ():
             found[f"{source_id}.{name}"] = value
@@ -78,13 +73,13 @@ class _Usual:
     """
 
     def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
-        self.experiment, self._machine = experiment, machine
+        self.experiment, self.machine = experiment, machine
         self._specs = specs(experiment.params)
 
     @functools.cached_property
     def _starts(self) -> dict[bool, dict[str, Any]]:
         """The defaults of full and quick runs. Slow to compute, so only for runs that exist."""
-        full = self.experiment.params_for(self._machine, quick=False)
+        full = self.experiment.params_for(self.machine, quick=False)
         return {False: to_json(full), True: to_json(self.experiment.quick(full))}
 
     def departures(self, run: Kept) -> dict[str, Any]:
@@ -111,38 +106,24 @@ class _Usual:
         return bool(value != usual)
 
 
-class Fingerprints:
-    """The machines that runs were made on; each file is opened once."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, str | None] = {}
-
-    def of(self, path: Path) -> str | None:
-        """Return the fingerprint in the first line of a run, None where it cannot be read."""
-        if path not in self._known:
-            self._known[path] = _fingerprint(path)
-        return self._known[path]
-
-
 def known_values(
     runs: Iterable[Kept],
     experiments: Iterable[Experiment[Any]],
     words: Words,
     machine: Machine,
-    fingerprints: Fingerprints,
     now: datetime | None = None,
 ) -> KnownValues:
-    """Return what is known of this machine. Reads files."""
+    """Return what is known of this machine."""
     values: dict[Part, list[KnownValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
     possible: dict[Part, int] = {}
     kept = list(runs)
     for experiment in experiments:
         usual = _Usual(experiment, machine)
-        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        run = _newest(kept, usual)
         settings = _settings(words, usual, run) if run else ""
         since = when(words, run.at, now) if run else ""
-        if run and _is_passed_over(run, kept, usual, fingerprints):
+        if run and _is_passed_over(run, kept, usual):
             since = words.say("map.usual_settings", {"when": since})
         need = missing_need(experiment, machine)
         can_come = need is None or _can_be_met(need, machine)
@@ -250,40 +231,21 @@ def _can_be_met(need: Need, machine: Machine) -> bool:
     return need in _INSTALLED or (need in gpus and len(machine.gpus) >= gpus[need])
 
 
-def _newest(
-    runs: Sequence[Kept],
-    usual: _Usual,
-    fingerprint: str | None,
-    fingerprints: Fingerprints,
-) -> Kept | None:
-    some = completed(runs, usual.experiment.id) if fingerprint else ()
-    told = (run for run in some if run.trust is not Trust.DISTURBED)
-    usual_first = sorted(
-        told, key=lambda run: (bool(usual.departures(run)), run.trust is not Trust.SOLID)
+def _newest(runs: Iterable[Kept], usual: _Usual) -> Kept | None:
+    told = [run for run in _here(runs, usual) if run.trust is not Trust.DISTURBED]
+    return min(
+        told,
+        key=lambda run: (bool(usual.departures(run)), run.trust is not Trust.SOLID),
+        default=None,
     )
-    return next((run for run in usual_first if fingerprints.of(run.path) == fingerprint), None)
 
 
-def _is_passed_over(
-    run: Kept, runs: Sequence[Kept], usual: _Usual, fingerprints: Fingerprints
-) -> bool:
+def _is_passed_over(run: Kept, runs: Iterable[Kept], usual: _Usual) -> bool:
     """Did a newer run of this machine not count, because of its settings?"""
-    return any(
-        usual.departures(other) and fingerprints.of(other.path) == fingerprints.of(run.path)
-        for other in completed(runs, usual.experiment.id)
-        if other.at > run.at
-    )
+    return any(usual.departures(other) for other in _here(runs, usual) if other.at > run.at)
 
 
-def _fingerprint(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            is_packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if is_packed else path.open("rb") as file:
-            started = messages.decode_event(file.readline(messages.LINE_LIMIT_BYTES + 1))
-    except (OSError, EOFError, zlib.error, messages.BadMessage):
-        return None
-    if not isinstance(started, messages.Started):
-        return None
-    found = started.machine.get("fingerprint")
-    return found if isinstance(found, str) else None
+def _here(runs: Iterable[Kept], usual: _Usual) -> list[Kept]:
+    """Return the completed runs of an experiment on this machine."""
+    name = usual.experiment.id
+    return completed(runs_here(runs, name, usual.machine), name)

@@ -40,6 +40,7 @@ from experiments.engine.report_file import carried_by
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
+    from machine.model import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,11 @@ class Kept:
     trust: Trust = Trust.SOLID
     taken_s: float = 0.0  # from its start to its last row
     version: int = 0  # of its experiment
+    fingerprint: str = ""  # of the machine it was made on, "" where that is unknown
+
+    def is_of(self, machine: Machine) -> bool:
+        """Was it made on this machine?"""
+        return _is_same(self.fingerprint, machine)
 
     @property
     def is_altered(self) -> bool:
@@ -261,13 +267,14 @@ class Library:
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
             version=facts["version"],
+            fingerprint=facts["fingerprint"],
             trust=Trust(facts["trust"]),
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s", "version", "trust",
+    "run_notes", "problem", "unclear", "taken_s", "version", "trust", "fingerprint",
 )  # fmt: skip
 
 
@@ -304,6 +311,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
             0.0,
             0,
             str(Trust.SOLID),
+            "",
         )
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
@@ -330,6 +338,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         max((event.t_s for event in measured), default=0.0),
         started.experiment_version,
         str(finding.trust if finding else Trust.SOLID),
+        _fingerprint(started),
     )
 
 
@@ -338,6 +347,21 @@ def _files(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError:
         return []
+
+
+def is_made_on(machine: Machine, started: messages.Started) -> bool:
+    """Was a run made on this machine?"""
+    return _is_same(_fingerprint(started), machine)
+
+
+def _is_same(fingerprint: str, machine: Machine) -> bool:
+    """Is it this machine? LIMIT: one with the same parts has the same fingerprint."""
+    return bool(fingerprint) and fingerprint == machine.fingerprint
+
+
+def _fingerprint(started: messages.Started) -> str:
+    found = started.machine.get("fingerprint")
+    return found if isinstance(found, str) else ""
 
 
 def machine_name(started: messages.Started) -> str:

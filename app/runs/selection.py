@@ -25,8 +25,7 @@ def runs_of(runs: Iterable[Kept], experiment: str) -> list[Kept]:
 
 def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine) -> Iterator[Kept]:
     """Yield the readable runs of an experiment on this machine, newest first."""
-    name = str(machine.cpu.model or "?")
-    return (run for run in runs_of(runs, experiment) if run.machine == name)
+    return (run for run in runs_of(runs, experiment) if run.is_of(machine))
 
 
 def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:

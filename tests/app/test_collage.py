@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import msgspec
 import pytest
 
@@ -11,7 +9,6 @@ from app.runs.told import Told, retold
 from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Guess
 from tests.app.recordings import burst, ladder, many_small, threads
-from tests.experiments.machines import machine
 
 CATALOGUE = Catalogue()
 MEASURED = 20.0  # how many times longer the shuffled order takes in `burst`
@@ -36,8 +33,8 @@ class Files:
         self.paths.append(path)
         return path
 
-    def gather(self, kept=(), fingerprint=None):
-        return gather(self.paths, CATALOGUE, kept=kept, fingerprint=fingerprint)
+    def gather(self, mine=()):
+        return gather(self.paths, CATALOGUE, mine)
 
     def collage(self, **more):
         (collage,) = self.gather(**more).collages.values()
@@ -160,18 +157,17 @@ def test_the_axes_are_the_key_numbers_that_most_machines_have(files):
     assert {x, y} <= short.results[0].values.keys()
 
 
-def test_a_run_that_is_kept_here_and_was_made_on_this_machine_is_mine(files):
-    here, there = (dataclasses.replace(machine(), fingerprint=name) for name in ("here", "there"))
-    old = burst(here=here, at="2026-05-01T00:00:00+00:00")
-    new = burst(here=here, at="2026-05-02T00:00:00+00:00")
-    theirs = burst(here=there, at="2026-05-03T00:00:00+00:00")
+def test_the_newest_of_my_runs_is_mine(files):
+    old = burst(at="2026-05-01T00:00:00+00:00")
+    new = burst(at="2026-05-02T00:00:00+00:00")
+    theirs = burst(at="2026-05-03T00:00:00+00:00")
     files.add(old, 9)
     files.add(new)
     files.add(theirs, 4)
-    collage = files.collage(kept={old.run, new.run, theirs.run}, fingerprint="here")
+    collage = files.collage(mine={old.run, new.run})
     assert collage.here.run == new.run
     assert collage.yours.run == old.run
-    assert files.collage(kept=(), fingerprint="here").here is None
+    assert files.collage().here is None
 
 
 @pytest.mark.parametrize(

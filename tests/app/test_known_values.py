@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from app.known_values import Fingerprints, KnownValues, known_numbers, known_values
+from app.known_values import KnownValues, known_numbers, known_values
 from app.runs.library import Library
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
@@ -49,7 +49,7 @@ def keep(library, made, name="run.coreopsis.jsonl"):
 
 
 def look(library, here=HERE) -> KnownValues:
-    return known_values(library.runs(), Catalogue(), WORDS, here, Fingerprints(), NOW)
+    return known_values(library.runs(), Catalogue(), WORDS, here, NOW)
 
 
 def counts(found) -> tuple[int, int]:
@@ -254,17 +254,6 @@ def test_damaged_files_are_passed_over(library):
     assert set(look(library).values) == {Part.MEMORY}
 
 
-def test_each_file_is_opened_once(library):
-    path = keep(library, ladder(here=HERE))
-    known = Fingerprints()
-    assert known.of(path) == "here"
-
-    path.unlink()
-
-    assert known.of(path) == "here"
-    assert Fingerprints().of(path) is None
-
-
 def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
     made = threads(here=HERE)
     finished = messages.decode_event(made.lines[-1])
@@ -300,7 +289,7 @@ def test_what_was_measured_on_the_processor_is_no_number_of_a_gpu(library):
 def numbers(library, *ids, here=HERE):
     catalogue = Catalogue()
     asking = [catalogue.load(each) for each in ids]
-    return known_numbers(asking, here, library.runs, catalogue, Fingerprints())
+    return known_numbers(asking, here, library.runs, catalogue)
 
 
 def test_what_was_earned_here_is_what_a_later_run_starts_from(library):
@@ -327,7 +316,7 @@ def test_the_library_is_not_read_for_experiments_that_start_from_no_number():
 
     catalogue = Catalogue()
     asking = [catalogue.load("stream")]
-    assert known_numbers(asking, HERE, nobody_reads, catalogue, Fingerprints()) == {}
+    assert known_numbers(asking, HERE, nobody_reads, catalogue) == {}
 
 
 def test_every_number_that_is_asked_for_is_a_value_of_an_experiment():

@@ -33,6 +33,7 @@ def machine(
     )
     return Machine(
         virtualization=virtualization,
+        fingerprint="test",
         cpu=Cpu(model="Test CPU", cores=cores, threads_list=threads, caches=instances),
         memory=Memory(total_bytes=16 * GIB, peak_bytes_per_s=peak_bytes_per_s),
         gpus=tuple(Gpu(index=index, torch_backend="cuda") for index in range(gpus)),

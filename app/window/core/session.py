@@ -19,7 +19,6 @@ from experiments.core.problems import Problem
 from widgets.style.look import Look
 
 if TYPE_CHECKING:
-    from app.known_values import Fingerprints
     from app.runs.library import Kept, Library
     from app.synthetic_load import KnownLoad
     from app.window.checkup.following import Following
@@ -84,13 +83,6 @@ class Session(QObject):
     def library(self) -> Library:
         """The runs in the user's data folder."""
         return self.context.library
-
-    @functools.cached_property
-    def fingerprints(self) -> Fingerprints:
-        """The machines that the runs were made on."""
-        from app.known_values import Fingerprints
-
-        return Fingerprints()
 
     @functools.cached_property
     def known_load(self) -> KnownLoad:
@@ -230,15 +222,15 @@ class Session(QObject):
         self._look_up_numbers()
 
     def _look_up_numbers(self) -> None:
-        """Ask what earlier runs told of what experiments start from; that opens files."""
+        """Ask what earlier runs told of what experiments start from."""
         machine, runs = self.machine, self.runs
         if machine is None or self.context.has_fake_machine or not self.is_awake:
             return
         from app.known_values import known_numbers
 
-        catalogue, known = self.catalogue, self.fingerprints
+        catalogue = self.catalogue
         self.background.do(
-            lambda: known_numbers(catalogue, machine, lambda: runs, catalogue, known),
+            lambda: known_numbers(catalogue, machine, lambda: runs, catalogue),
             self._use_numbers,
         )
 

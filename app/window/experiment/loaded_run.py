@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.report import analysed_anew
-from app.runs.library import machine_name
+from app.runs.library import is_made_on, machine_name
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import LessonRun, lesson_run
@@ -49,8 +49,7 @@ class LoadedRun:
     def is_of(self, machine: Machine) -> bool:
         """Was it measured on this machine?"""
         started = self.run_state.started
-        mark = started.machine.get("fingerprint") if started is not None else None
-        return mark is not None and mark == machine.fingerprint
+        return started is not None and is_made_on(machine, started)
 
 
 def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> LoadedRun:

@@ -131,18 +131,18 @@ class MapPlace(Place):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Look up the known numbers in the background, because that reads files."""
+        """Look up the known numbers in the background."""
         session = self.session
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
             return
         from app.known_values import known_values  # after the first paint
 
-        catalogue, words, known = session.catalogue, session.words, session.fingerprints
+        catalogue, words = session.catalogue, session.words
 
         def look_up() -> tuple[KnownValues, bool]:
-            found = known_values(runs, catalogue, words, machine, known)
-            return found, any(known.of(run.path) == machine.fingerprint for run in runs)
+            found = known_values(runs, catalogue, words, machine)
+            return found, any(run.is_of(machine) for run in runs)
 
         session.background.do(look_up, self._show_values)
 

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from app.report import problem_text, setting
-from app.runs.library import machine_name
+from app.runs.library import is_made_on, machine_name
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Then
 from experiments.core.declare import Experiment, specs
@@ -116,8 +116,7 @@ def _differs(
 def _of_machine(
     words: Words, experiment: Experiment[Any], started: Started, machine: Machine
 ) -> Iterator[str]:
-    mark = started.machine.get("fingerprint")
-    if mark is None or mark != machine.fingerprint:
+    if not is_made_on(machine, started):
         values = {"then": machine_name(started), "here": str(machine.cpu.model or "?")}
         yield words.say("again.other_machine", values)
     here, there = len(usable_threads(machine)), _threads(started)

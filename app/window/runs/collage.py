@@ -61,14 +61,14 @@ class Collages(QObject):
         self._asked += 1
         asked, session, files = self._asked, self._session, list(self._paths)
         catalogue = session.catalogue
-        kept = {run.run for run in session.runs if run.problem is None}
-        here = session.machine.fingerprint if session.machine is not None else None
+        here = session.machine
+        mine = {run.run for run in session.runs if here is not None and run.is_of(here)}
         if files:
             self.page.show_reading(len(files))
 
         def work() -> Gathered:
             found = expanded(files, MOST_FILES)
-            return gather(found, catalogue, kept=kept, fingerprint=here)
+            return gather(found, catalogue, mine)
 
         def then(gathered: Gathered) -> None:
             if asked == self._asked:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -158,13 +159,12 @@ def test_an_item_longer_than_a_minute_or_its_minutes_takes_long(check, seconds, 
 
 
 def test_earlier_runs_on_this_machine_tell_the_time(check):
-    here = machine()
     params = {"how": "behaves", "rows": 3, "analysis": "works", "free_children": 0, "text": "",
               "device": "cpu"}  # fmt: skip
     run = Kept(
-        run="r", path=None, experiment="misbehave", at="2026", quick=False, outcome="completed",
-        machine=str(here.cpu.model or "?"), params=params, message="", values={}, notes=(),
-        run_notes=RunNotes(), problem=None, taken_s=70.0,
+        run="r", path=Path("r"), experiment="misbehave", at="2026", quick=False,
+        outcome="completed", machine="Test CPU", params=params, message="", values={}, notes=(),
+        run_notes=RunNotes(), problem=None, taken_s=70.0, fingerprint="test",
     )  # fmt: skip
     (*_, found) = check(BEHAVES, runs=[run])
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from app.runs.selection import expected_s
+from app.runs.selection import expected_s, last_run
 from app.window.catalogue.card_data import best_run
 from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.availability import Entry
@@ -262,12 +262,11 @@ def test_a_result_that_lacks_a_value_is_not_told(place, awake):
     assert data.note == "Threads, processes and the interpreter lock"
 
 
-def test_runs_of_another_machine_do_not_count(place, awake):
-    awake.machine = machine(cores=2)
-    object.__setattr__(awake.machine, "cpu", type(awake.machine.cpu)(model="Another CPU"))
-    keep(awake, ladder())
+def test_runs_of_another_machine_with_the_same_processor_do_not_count(place, awake):
+    keep(awake, ladder(here=dataclasses.replace(machine(), fingerprint="another")))
 
     assert card(place, "cache-ladder").data.state is State.NEW
+    assert last_run(awake.runs, "cache-ladder", awake.machine) is None
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "killed", "lost", "failed"])

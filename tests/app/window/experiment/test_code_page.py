@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
@@ -9,6 +11,7 @@ from experiments.core.views import BROKEN
 from experiments.numbers.clinic.experiment import PIECES, Params, Remarked, Step
 from tests.app.recordings import made
 from tests.app.window.stage import events, settle
+from tests.experiments.machines import machine
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.puzzle import Puzzle
 
@@ -24,7 +27,7 @@ ROWS = [
 
 @pytest.fixture
 def run():
-    return made("clinic", Params(), ROWS)
+    return made("clinic", Params(), ROWS, here=replace(machine(), fingerprint="elsewhere"))
 
 
 def puzzle(stage) -> Puzzle:

@@ -40,6 +40,7 @@ from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s, settle
+from tests.experiments.machines import machine
 from widgets.controls.fold import Fold
 from widgets.controls.links import LinkLabel
 from widgets.controls.replay_bar import ReplayBar
@@ -630,14 +631,10 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
 
 
 def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
-    from tests.experiments.machines import machine
-
-    newer = dataclasses.replace(
-        machine(), cpu=dataclasses.replace(machine().cpu, model="Another CPU")
-    )
+    theirs = dataclasses.replace(machine(), fingerprint="another")  # of the same model
     stage.keep(
         burst(at="2026-05-04T03:02:01+00:00"),
-        burst(2.0, at="2026-05-05T03:02:01+00:00", here=newer),
+        burst(2.0, at="2026-05-05T03:02:01+00:00", here=theirs),
         burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
     )
     stage.page.open("burst-random")
@@ -712,7 +709,7 @@ def test_the_settings_stay_as_they_were_left(stage):
 
 def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stage, monkeypatch):
     path = stage.folder / "burst-random.coreopsis.jsonl.gz"
-    path.write_bytes(gzip.compress(burst().data))
+    path.write_bytes(gzip.compress(burst(here=ELSEWHERE).data))
     monkeypatch.setattr(Catalogue, "recording", lambda _, name: {"burst-random": path}.get(name))
     stage.page.open("cache-ladder")
     assert "Show a recording" not in said(stage)  # it has none
@@ -771,6 +768,9 @@ def test_a_recording_stands_in_for_no_run_of_this_machine(qtbot, stage):
     assert "RECORDED" not in said(stage)
 
 
+ELSEWHERE = dataclasses.replace(machine(), fingerprint="elsewhere")
+
+
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
     path = made.write(stage.folder / name)
     stage.page.open_run(path)
@@ -787,7 +787,7 @@ def test_a_run_that_is_opened_begins_with_its_plots(qtbot, stage):
 
 
 def test_a_recorded_run_is_shown_as_it_was_and_can_be_run_here(qtbot, stage):
-    open_run(qtbot, stage, burst())
+    open_run(qtbot, stage, burst(here=ELSEWHERE))
 
     assert stage.page.model.state is State.ENDED
     assert stage.form.params().rounds == 5
@@ -805,7 +805,7 @@ def test_a_recorded_run_is_shown_as_it_was_and_can_be_run_here(qtbot, stage):
 
 
 def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
-    open_run(qtbot, stage, burst())
+    open_run(qtbot, stage, burst(here=ELSEWHERE))
     button(stage, "Back to this machine").click()
 
     assert stage.page.model.state is State.READY
