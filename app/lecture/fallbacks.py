@@ -1,7 +1,8 @@
-"""The recordings that stand behind the items of a lecture, where a run cannot be shown.
+"""The recordings that stand in for the runs of a lecture, where those cannot be shown.
 
-Of an item the first of these counts that can be read: the recording that it names, a quick run
-that preflight recorded with its settings, the recording that comes with its experiment.
+Of an item the first of these counts that is whole: the recording that it names, a quick run that
+preflight recorded with its settings, the recording that comes with its experiment, the last run of
+this machine. One that was altered or cut off never stands in.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ import msgspec
 from app.lecture.file import Item
 from app.lecture.lectures import NAME, is_shipped, name_of
 from app.runs.copies import write_whole
+from app.runs.library import Kept
+from app.runs.selection import completed, runs_here
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
-from experiments.engine.recording import ALTERED, SUFFIXES, read
+from experiments.engine.recording import ALTERED, SUFFIXES, Recording, read
+from machine.model import Machine
 
 PACKED = SUFFIXES[1]
 
@@ -35,6 +39,7 @@ class Origin(StrEnum):
     OWN = "own"  # named by the item, beside the lecture
     MADE = "made"  # by preflight, with the settings of the item
     SHIPPED = "shipped"  # with the experiment
+    LIBRARY = "library"  # the last run of this machine, or the very run that a class saw
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Fallbacks:
-    """What stands behind one item, and what is wrong with recordings that come before it."""
+    """What stands in for one item, and what is wrong with recordings that come before it."""
 
     best: Fallback | None = None
     faults: Mapping[Origin, Problem] = field(default_factory=dict)
@@ -58,42 +63,86 @@ class Fallbacks:
     def is_wanting(self) -> bool:
         """Would a run recorded here be better?"""
         best = self.best
-        return best is None or (best.origin is Origin.SHIPPED and not best.has_settings)
+        if best is None or best.origin is Origin.LIBRARY:
+            return True
+        return best.origin is Origin.SHIPPED and not best.has_settings
 
 
-def candidates(
-    item: Item, experiment: Experiment[Any], lecture: Path, data: Path, catalogue: Catalogue
-) -> Iterator[tuple[Origin, Path]]:
-    """Yield the files that may stand behind an item, the best first; some may not be there."""
-    if item.recording:
-        yield Origin.OWN, lecture.parent / item.recording
-    for folder in folders(lecture, data):
-        yield Origin.MADE, folder / made_name(item, experiment)
-    if (shipped := catalogue.recording(experiment.id)) is not None:
-        yield Origin.SHIPPED, shipped
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIns:
+    """Where recordings lie: beside the file of a lecture, in the data folder, in the library."""
+
+    lecture: Path
+    data: Path
+    catalogue: Catalogue
+    runs: Sequence[Kept] = ()
+    machine: Machine | None = None
+
+    def find(self, item: Item, experiment: Experiment[Any], shown: str = "") -> Fallbacks:
+        """Return the recording that stands in for the run of an item; may take a moment.
+
+        The run with the id `shown` is better than any other.
+        """
+        faults: dict[Origin, Problem] = {}
+        best: Fallback | None = None
+        for origin, path in self._candidates(item, experiment, shown):
+            if origin is not Origin.OWN and not os.path.isfile(path):
+                continue
+            try:
+                started = whole(path, experiment).started
+            except UserError as trouble:
+                if best is None:
+                    faults.setdefault(origin, trouble.problem)
+                continue
+            found = Fallback(origin, path, started, _has_settings(started, item, experiment))
+            if shown and started.run == shown:
+                return Fallbacks(found)
+            if best is None and (origin is not Origin.MADE or found.has_settings):
+                best = found
+                if not shown:
+                    break
+        return Fallbacks(best, faults)
+
+    def keep(self, item: Item, experiment: Experiment[Any], lines: Sequence[bytes]) -> Path:
+        """Write the lines of a run as the recording of an item; return the file.
+
+        Raises UserError.
+        """
+        packed, reason = gzip.compress(b"".join(lines), mtime=0), ""
+        for folder in folders(self.lecture, self.data):
+            path = folder / made_name(item, experiment)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                write_whole(path, packed)
+            except OSError as error:
+                reason = error.strerror or str(error)
+            else:
+                return path
+        raise UserError("fallback_not_written", reason=reason)
+
+    def _candidates(
+        self, item: Item, experiment: Experiment[Any], shown: str
+    ) -> Iterator[tuple[Origin, Path]]:
+        """Yield the files that may stand in, the best first; some may not be there."""
+        if shown:
+            named = f"-{shown[:8]}."  # all that is known of a damaged one
+            for run in self.runs:
+                if run.run == shown or (run.problem and named in run.path.name):
+                    yield Origin.LIBRARY, run.path
+        if item.recording:
+            yield Origin.OWN, self.lecture.parent / item.recording
+        for folder in folders(self.lecture, self.data):
+            yield Origin.MADE, folder / made_name(item, experiment)
+        if (shipped := self.catalogue.recording(experiment.id)) is not None:
+            yield Origin.SHIPPED, shipped
+        if self.machine is not None:
+            here = runs_here(self.runs, experiment.id, self.machine)
+            for run in completed(here, experiment.id)[:1]:
+                yield Origin.LIBRARY, run.path
 
 
-def find(
-    item: Item, experiment: Experiment[Any], lecture: Path, data: Path, catalogue: Catalogue
-) -> Fallbacks:
-    """Return what stands behind an item; may take a moment."""
-    faults: dict[Origin, Problem] = {}
-    for origin, path in candidates(item, experiment, lecture, data, catalogue):
-        if origin is Origin.MADE and not os.path.isfile(path):
-            continue
-        try:
-            started = checked(path, experiment)
-        except UserError as trouble:
-            faults[origin] = trouble.problem
-            continue
-        has_settings = _has_settings(started, item, experiment)
-        if origin is not Origin.MADE or has_settings:
-            return Fallbacks(Fallback(origin, path, started, has_settings), faults)
-    return Fallbacks(None, faults)
-
-
-def checked(path: Path, experiment: Experiment[Any]) -> messages.Started:
-    """Return the first line of a recording of an experiment.
+def whole(path: Path, experiment: Experiment[Any]) -> Recording:
+    """Return a recording that may stand in for a run of an experiment.
 
     Raises UserError for one of another experiment or version, and for one that is not whole.
     """
@@ -101,9 +150,9 @@ def checked(path: Path, experiment: Experiment[Any]) -> messages.Started:
     if not os.path.isfile(path):
         raise UserError("fallback_missing", name=name)
     recording = read(path)
-    started = recording.started
-    if started.experiment != experiment.id:
-        raise UserError("fallback_of_other", name=name, id=experiment.id, other=started.experiment)
+    other = recording.started.experiment
+    if other != experiment.id:
+        raise UserError("fallback_of_other", name=name, id=experiment.id, other=other)
     recording.tables(experiment)
     if ALTERED in recording.notes:
         raise UserError("fallback_altered", name=name)
@@ -111,24 +160,7 @@ def checked(path: Path, experiment: Experiment[Any]) -> messages.Started:
         raise UserError("fallback_cut_short", name=name)
     if not any(isinstance(each, messages.Row | messages.Frame) for each in recording.events):
         raise UserError("recording_empty", name=name)
-    return started
-
-
-def keep(
-    item: Item, experiment: Experiment[Any], lines: Sequence[bytes], lecture: Path, data: Path
-) -> Path:
-    """Write the lines of a run as the fallback of an item; return the file. Raises UserError."""
-    packed, reason = gzip.compress(b"".join(lines), mtime=0), ""
-    for folder in folders(lecture, data):
-        path = folder / made_name(item, experiment)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, packed)
-        except OSError as error:
-            reason = error.strerror or str(error)
-        else:
-            return path
-    raise UserError("fallback_not_written", reason=reason)
+    return recording
 
 
 def folders(lecture: Path, data: Path) -> tuple[Path, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.lecture.fallbacks import Origin, candidates
+from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
 from app.lecture.lectures import SHIPPED
 from app.lecture.record import HeldItem, LectureRecord
@@ -17,6 +17,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lessons import Taught, taught
 from experiments.core.problems import Problem, UserError
+from machine.model import Machine
 from machine.record import record
 
 
@@ -33,38 +34,29 @@ class FoundItem:
 
 
 def find(
-    held: LectureRecord, path: Path, data: Path, runs: Sequence[Kept], catalogue: Catalogue
+    held: LectureRecord,
+    path: Path,
+    data: Path,
+    runs: Sequence[Kept],
+    catalogue: Catalogue,
+    machine: Machine | None = None,
 ) -> list[FoundItem]:
-    """Return every item with the run that was shown, or a recording; may take a while.
+    """Return every item with the run that was shown, or what stands in; may take a while.
 
     `path` is the file of the lecture or of its record, `data` the data folder, `runs` are those of
-    the library. Of a lecture that nobody has held, the recordings are taken.
+    the library, `machine` is this one. Of a lecture that nobody has held, recordings are taken.
     """
     lecture = path.with_name(f"{held.name}{SUFFIX}")
     if not lecture.exists() and (SHIPPED / lecture.name).exists():
         lecture = SHIPPED / lecture.name
-
-    def paths(item: HeldItem, experiment: Experiment[Any]) -> Iterator[Path]:
-        """Yield the files that may hold the run, the best first."""
-        if item.run:
-            named = f"-{item.run[:8]}."  # all that is known of a damaged one
-            for run in runs:
-                if run.run == item.run or (run.problem and named in run.path.name):
-                    yield run.path
-        like = Item(experiment=item.experiment, recording=item.recording, set=item.set)
-        for origin, each in candidates(like, experiment, lecture, data, catalogue):
-            if origin is not Origin.MADE or each.is_file():
-                yield each
-
-    return [_found(item, bool(held.at), paths, catalogue) for item in held.item]
+    stand_ins = StandIns(
+        lecture=lecture, data=data, catalogue=catalogue, runs=runs, machine=machine
+    )
+    return [_found(item, bool(held.at), stand_ins) for item in held.item]
 
 
-def _found(
-    item: HeldItem,
-    is_held: bool,
-    paths: Callable[[HeldItem, Experiment[Any]], Iterator[Path]],
-    catalogue: Catalogue,
-) -> FoundItem:
+def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> FoundItem:
+    catalogue = stand_ins.catalogue
     try:
         experiment = catalogue.load(item.experiment)
         lesson = _lesson(experiment, catalogue)
@@ -73,26 +65,19 @@ def _found(
     found = FoundItem(item=item, experiment=experiment, lesson=lesson)
     if is_held and not item.run:
         return replace(found, problem=Problem("handout_not_shown"))
-    problem, other = None, None
-    for path in paths(item, experiment):
-        try:
-            source = source_of(path, catalogue)
-            if source.experiment.id != experiment.id:
-                other_id = source.experiment.id
-                raise UserError(
-                    "fallback_of_other", name=path.name, id=experiment.id, other=other_id
-                )
-            source.recording.tables(experiment)  # those of an older version may be others
-        except UserError as trouble:
-            problem = problem or trouble.problem
-            continue
-        if not item.run or source.recording.started.run == item.run:
-            known = None if item.run else problem
-            return replace(found, source=source, is_shown=bool(item.run), problem=known)
-        other = other or source
-    if other is not None:
-        return replace(found, source=other, problem=problem or Problem("handout_run_gone"))
-    return replace(found, problem=problem or Problem("handout_no_run"))
+    like = Item(experiment=item.experiment, recording=item.recording, set=item.set)
+    behind = stand_ins.find(like, experiment, item.run)
+    problem, best = next(iter(behind.faults.values()), None), behind.best
+    if best is None:
+        return replace(found, problem=problem or Problem("handout_no_run"))
+    try:
+        source = source_of(best.path, catalogue)
+    except UserError as trouble:  # it has just been deleted or changed
+        return replace(found, problem=trouble.problem)
+    if item.run and best.started.run == item.run:
+        return replace(found, source=source, is_shown=True)
+    gone = Problem("handout_run_gone") if item.run else None
+    return replace(found, source=source, problem=problem or gone)
 
 
 def _lesson(experiment: Experiment[Any], catalogue: Catalogue) -> Taught | None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.lecture.fallbacks import Fallback, Fallbacks, Origin, find, keep
+from app.lecture.fallbacks import Fallback, Fallbacks, Origin, StandIns
 from app.lecture.file import Item, Lecture
 from app.runs.library import Kept
 from app.runs.selection import expected_s, runs_here
@@ -104,16 +104,18 @@ class Preflight:
         catalogue: Catalogue,
         machine: Machine,
         data: Path,
-        runs: Iterable[Kept] = (),
+        runs: Sequence[Kept] = (),
         earned: Earned = lambda experiment: {},
         engine: Engine | None = None,
         patience_s: float = PATIENCE_S,
         disturbed: Disturbed = doubt,
     ) -> None:
         """Take a lecture, its file, the data folder, and earlier runs, which tell times."""
-        self._lecture, self._path, self._data = lecture, path, data
-        self._catalogue, self._machine, self._earned = catalogue, machine, earned
-        self._runs = tuple(runs)
+        self._lecture, self._catalogue = lecture, catalogue
+        self._machine, self._earned, self._runs = machine, earned, runs
+        self._stand_ins = StandIns(
+            lecture=path, data=data, catalogue=catalogue, runs=runs, machine=machine
+        )
         self._engine = engine or Engine()
         self._patience_s, self._disturbed = patience_s, disturbed
         self._run: Run | None = None
@@ -142,7 +144,7 @@ class Preflight:
             yield Checked(place=place, item=item, mark=Mark.NEITHER, reason=trouble.problem)
             return
         yield Step(place=place, work=Work.TRY)
-        found = find(item, experiment, self._path, self._data, self._catalogue)
+        found = self._stand_ins.find(item, experiment)
         seconds = reason = disturbance = None
         try:
             full, quick, small = self._params(experiment, item)
@@ -212,10 +214,10 @@ class Preflight:
         if self._is_stopping:
             return found
         try:
-            keep(item, experiment, lines, self._path, self._data)
+            self._stand_ins.keep(item, experiment, lines)
         except UserError as trouble:
             return Fallbacks(found.best, {**found.faults, Origin.MADE: trouble.problem})
-        return find(item, experiment, self._path, self._data, self._catalogue)
+        return self._stand_ins.find(item, experiment)
 
     def _follow(
         self,

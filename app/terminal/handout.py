@@ -26,7 +26,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     words, path = context.words, options.file
     held = read(path)
     runs = context.library.runs() if held.at else ()
-    found = find(held, path, context.folder, runs, context.catalogue)
+    found = find(held, path, context.folder, runs, context.catalogue, context.machine)
     wanted = {"html": options.html, "pdf": options.pdf}
     application, problem = qt_or_problem() if any(wanted.values()) else (None, None)
     if problem is not None and options.pdf:

@@ -9,7 +9,7 @@ With `--json` one document goes to standard output:
             "seconds": 24.9,                  what its run will take here, null if it cannot run
             "reason": {"key", "text"},        why it cannot run here, or null
             "disturbance": {"key", "text"},   what else used the machine meanwhile, or null
-            "fallback": {"origin": "own" | "made" | "shipped", "path", "machine", "at",
+            "fallback": {"origin": "own" | "made" | "shipped" | "library", "path", "machine", "at",
                          "same_settings": true},   what stands in for a run, or null
             "faults": [{"key", "text"}]}]}    what is wrong with recordings that are not taken
 ```

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.lecture.fallbacks import whole
 from app.report import analysed_anew
 from app.runs.library import is_made_on, machine_name
 from experiments.core.catalogue import Catalogue
@@ -52,9 +53,18 @@ class LoadedRun:
         return started is not None and is_made_on(machine, started)
 
 
-def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> LoadedRun:
-    """Read a run file and analyse it anew; may take a while. Raises UserError."""
-    recording = read(path)
+def load(
+    path: Path,
+    catalogue: Catalogue,
+    *,
+    is_opened: bool,
+    stands_in_for: Experiment[Any] | None = None,
+) -> LoadedRun:
+    """Read a run file and analyse it anew; may take a while.
+
+    Raises UserError, also for one that may not stand in for a run of that experiment.
+    """
+    recording = whole(path, stands_in_for) if stands_in_for else read(path)
     experiment = catalogue.load(recording.started.experiment)
     recording.tables(experiment)  # refuses the tables of another version
     finished, note = analysed_anew(recording, experiment)

@@ -359,17 +359,18 @@ class PageModel(QObject):
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
         elif not self.needs_nothing and self.recording is not None:
-            self._read(self.recording, self._take_stand_in, is_opened=True)
+            instead = self.experiment
+            self._read(self.recording, self._take_stand_in, is_opened=True, stands_in_for=instead)
 
-    def _read(self, path: Path, then: Callable[[Result], None], *, is_opened: bool) -> None:
-        """Read a file in the background; `then` gets only the newest one."""
+    def _read(self, path: Path, then: Callable[[Result], None], **how: Any) -> None:
+        """Load a file in the background; `then` gets only the newest one."""
         asked = self._asked = self._asked + 1
 
         def take(loaded: Result) -> None:
             if asked == self._asked:
                 then(loaded)
 
-        work = partial(load, path, self.session.catalogue, is_opened=is_opened)
+        work = partial(load, path, self.session.catalogue, **how)
         self.session.background.do_soon(work, take, failed=take)
 
     def _take_last(self, loaded: Result) -> None:

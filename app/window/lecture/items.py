@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.lecture.course import Turn
-from app.lecture.fallbacks import candidates
+from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
 from app.lecture.lectures import NAME
 from app.lecture.options import Options, options_of
-from app.runs.selection import completed, expected_s, runs_here
+from app.runs.selection import expected_s, runs_here
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
 from experiments.core.lessons import Taught, taught
@@ -110,20 +110,16 @@ def seconds_of(session: Session, prepared: Prepared) -> float | None:
     return expected_s(here, experiment, params)
 
 
-def recordings_of(session: Session, prepared: Prepared, path: Path | None) -> Sequence[Path]:
-    """Return the files that may stand in for a run, the best first.
-
-    Behind those that preflight knows stands the last whole run that was made here.
-    """
-    experiment, machine = prepared.experiment, session.machine
-    if experiment is None:
-        return ()
+def stand_ins_of(session: Session, path: Path | None) -> StandIns:
+    """Return what may stand in for the runs of a lecture; `path` is its file."""
     data = session.context.folder
-    path = path or data / NAME / SUFFIX  # of no file, beside which there is nothing
-    found = candidates(prepared.item, experiment, path, data, session.catalogue)
-    here = runs_here(session.runs, experiment.id, machine) if machine is not None else ()
-    kept = completed(list(here), experiment.id)[:1]
-    return [*(each for _, each in found), *(run.path for run in kept)]
+    return StandIns(
+        lecture=path or data / NAME / SUFFIX,  # of no file, beside which there is nothing
+        data=data,
+        catalogue=session.catalogue,
+        runs=session.runs,
+        machine=session.machine,
+    )
 
 
 def _lesson(session: Session, experiment: Experiment[Any]) -> Taught | None:

@@ -88,5 +88,5 @@ def handout_of(session: Session, record: LectureRecord, path: Path) -> Document:
     It takes a while. For any thread.
     """
     words, data = session.words, session.context.folder
-    found = find(record, path, data, session.runs, session.catalogue)
+    found = find(record, path, data, session.runs, session.catalogue, session.machine)
     return handout(words, record, found, drawer(words))

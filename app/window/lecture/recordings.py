@@ -9,11 +9,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.lecture.fallbacks import StandIns
 from app.window.core.session import Session
 from app.window.experiment.loaded_run import LoadedRun, load
-from app.window.lecture.items import Prepared, recordings_of
-from experiments.core.catalogue import Catalogue
-from experiments.core.problems import Problem, UserError
+from app.window.lecture.items import Prepared, stand_ins_of
+from experiments.core.problems import Problem
 from experiments.engine import messages
 
 
@@ -36,8 +36,7 @@ class Recordings(QObject):
             return
         self._asked.add(place)
         prepared = self._items[place]
-        paths = recordings_of(self._session, prepared, self._path)
-        work = partial(_first, paths, self._session.catalogue, prepared.item.experiment)
+        work = partial(_stand_in, stand_ins_of(self._session, self._path), prepared)
         take = partial(self._take, place)
         self._session.background.do_soon(work, take, failed=lambda _problem: take(None))
 
@@ -61,14 +60,8 @@ def pause_s(loaded: LoadedRun | None) -> float:
     return max((now - before for before, now in itertools.pairwise(times)), default=0.0)
 
 
-def _first(paths: Sequence[Path], catalogue: Catalogue, experiment: str) -> LoadedRun | None:
-    """Return the first file that can be read and is of this experiment."""
-    for path in paths:
-        try:
-            loaded = load(path, catalogue, is_opened=True)
-        except UserError:  # the next one may be better
-            continue
-        run_state = loaded.run_state
-        if run_state.experiment.id == experiment and (run_state.rows or run_state.frames):
-            return loaded
-    return None
+def _stand_in(stand_ins: StandIns, prepared: Prepared) -> LoadedRun | None:
+    """Return the recording that stands in for the run of an item. Raises UserError."""
+    item, experiment = prepared.item, prepared.experiment
+    best = stand_ins.find(item, experiment).best if experiment is not None else None
+    return None if best is None else load(best.path, stand_ins.catalogue, is_opened=True)

@@ -266,16 +266,6 @@ def test_of_a_magnitude_the_nearest_answer_is_right(tmp_path):
     assert say("handout.had_it", {"right": 1, "total": 2}) in texts(parts)
 
 
-def test_a_run_whose_file_was_changed_is_told(tmp_path):
-    made, name = threads(), "mine.coreopsis.jsonl"
-    (tmp_path / name).write_bytes(made.data.replace(b'"wall_s":0.4,', b'"wall_s":0.5,', 1))
-    lecture = Lecture(item=(Item(experiment="gil-threads", recording=name),))
-
-    parts, _ = one(record_of(lecture, "ten"), tmp_path)
-
-    assert say("notes.recording_altered") in texts(parts)
-
-
 def test_a_lecture_without_questions_says_so(tmp_path):
     parts, _ = one(LectureRecord(), tmp_path)
 

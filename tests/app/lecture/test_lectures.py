@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.lecture.fallbacks import Origin, find, folders
+from app.lecture.fallbacks import Origin, StandIns, folders
 from app.lecture.file import Item, Lecture, encode
 from app.lecture.lectures import SHIPPED, lectures, meant
 from experiments.core.catalogue import Catalogue
@@ -53,7 +53,8 @@ def test_each_item_of_ours_runs_anywhere_and_has_lesson_recording_and_notes(ours
         usual = to_json(experiment.params_for(here, quick=False))
         from_json(experiment.params, {**usual, **item.set}, here)
         assert taught(experiment, CATALOGUE.homes[experiment.id]) is not None
-        found = find(item, experiment, ours.path, tmp_path, CATALOGUE)
+        stand_ins = StandIns(lecture=ours.path, data=tmp_path, catalogue=CATALOGUE)
+        found = stand_ins.find(item, experiment)
         assert found.best.origin in (Origin.OWN, Origin.SHIPPED)
         assert not found.faults
         assert not found.is_wanting
@@ -72,9 +73,10 @@ def test_ten_things_are_ten():
 
 def test_settings_that_a_shipped_recording_has_not_leave_it_wanting(tmp_path):
     experiment = CATALOGUE.load("amdahl")
-    path = tmp_path / "x.coreopsis-lecture.toml"
+    lecture = tmp_path / "x.coreopsis-lecture.toml"
+    stand_ins = StandIns(lecture=lecture, data=tmp_path, catalogue=CATALOGUE)
     same, other = (
-        find(Item(experiment="amdahl", set=each), experiment, path, tmp_path, CATALOGUE)
+        stand_ins.find(Item(experiment="amdahl", set=each), experiment)
         for each in ({"problem": "fixed"}, {"problem": "growing"})
     )
 

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from app.lecture.file import SUFFIX, Item, Lecture
+from app.lecture.found import find
+from app.lecture.record import record_of
 from app.window.lecture.conductor import SLEPT_S
 from app.window.lecture.live import HELD_S, LATE_S
 from app.window.lecture.recordings import pause_s
@@ -214,6 +216,31 @@ def test_a_recording_beside_the_lecture_counts_and_a_damaged_one_does_not(hall, 
     hall.press(Key.Key_R)
     assert hall.data.band
     assert "2024-02-03" not in hall.data.band
+
+
+@pytest.mark.parametrize(
+    ("fault", "spoil"),
+    [
+        ("fallback_altered", lambda data: data.replace(b'"wall_s":0.4,', b'"wall_s":0.5,', 1)),
+        ("fallback_cut_short", lambda data: b"".join(data.splitlines(keepends=True)[:-1])),
+    ],
+)
+def test_a_spoiled_recording_stands_in_nowhere(hall, tmp_path, fault, spoil):
+    from tests.app.recordings import CATALOGUE, threads
+
+    made = threads(at="2024-02-03T04:05:06+00:00")
+    (tmp_path / "beside.coreopsis.jsonl").write_bytes(spoil(made.data))
+    lecture = Lecture(item=(Item(experiment="gil-threads", recording="beside.coreopsis.jsonl"),))
+    path, ours = tmp_path / f"x{SUFFIX}", recorded("gil-threads").started
+    hall.whole.session.asked_for_lecture.emit(lecture, path)
+    hall.rest()
+    hall.to_run()
+    hall.press(Key.Key_R)
+    assert ours.at[:10] in hall.data.band
+
+    (found,) = find(record_of(lecture, "x"), path, tmp_path, (), CATALOGUE)
+    assert found.source.recording.started == ours
+    assert found.problem.key == fault
 
 
 def test_an_exception_shows_the_recording(hall, monkeypatch, caplog):
