@@ -20,7 +20,7 @@ from app.runs.told import Told, told_in
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import Guess, lesson_run
-from experiments.core.lessons import Choice, Magnitude, Taught, taught
+from experiments.core.lessons import Choice, Magnitude, Taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.trust import is_told
@@ -239,9 +239,7 @@ def _newest(results: Any) -> Result | None:
 def _experiment(name: str, catalogue: Catalogue) -> tuple[Experiment[Any], Taught | None] | None:
     try:
         experiment = catalogue.load(name)
-        home = catalogue.homes.get(name)
-        has_lesson = home is not None and not experiment.is_own  # its functions may never end
-        return experiment, taught(experiment, home) if home is not None and has_lesson else None
+        return experiment, catalogue.lesson(experiment)
     except UserError:
         return None
 

@@ -15,7 +15,7 @@ from app.reports.run_report import Source, source_of
 from app.runs.library import Kept
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
-from experiments.core.lessons import Taught, taught
+from experiments.core.lessons import Taught
 from experiments.core.problems import Problem, UserError
 from machine.model import Machine
 from machine.record import record
@@ -59,7 +59,7 @@ def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> FoundItem:
     catalogue = stand_ins.catalogue
     try:
         experiment = catalogue.load(item.experiment)
-        lesson = _lesson(experiment, catalogue)
+        lesson = catalogue.lesson(experiment)
     except UserError as trouble:
         return FoundItem(item=item, problem=trouble.problem)
     found = FoundItem(item=item, experiment=experiment, lesson=lesson)
@@ -78,8 +78,3 @@ def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> FoundItem:
         return replace(found, source=source, is_shown=True)
     gone = Problem("handout_run_gone") if item.run else None
     return replace(found, source=source, problem=problem or gone)
-
-
-def _lesson(experiment: Experiment[Any], catalogue: Catalogue) -> Taught | None:
-    """Return a lesson; that of somebody's own experiment would execute what may never end."""
-    return None if experiment.is_own else taught(experiment, catalogue.homes[experiment.id])

@@ -28,7 +28,7 @@ from app.runs.run_notes import RunNotes, read_notes, told_notes
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.lesson_run import LessonRun, lesson_run
-from experiments.core.lessons import Explained, Taught, taught
+from experiments.core.lessons import Explained, Taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.tables import in_words
@@ -69,12 +69,11 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
     notes = read_notes(path) if carried is None else told_notes(carried.notes)
     experiment = catalogue.load(recording.started.experiment)
     is_own = experiment.is_own
-    lesson = None if is_own else taught(experiment, catalogue.homes[experiment.id])
     without, said = nameless(), (notes.name, notes.note, *notes.tags)
     has_names = any(without(text) != text for text in said) or clean_lines(
         lines, is_own=is_own
     ) != clean_lines(lines, is_own=is_own, names=True)
-    return Source(recording, lines, experiment, notes, lesson, has_names)
+    return Source(recording, lines, experiment, notes, catalogue.lesson(experiment), has_names)
 
 
 def run_report(

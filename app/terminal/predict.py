@@ -13,7 +13,7 @@ from rich.text import Text
 from app.context import Context
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import Guess, lesson_run
-from experiments.core.lessons import Choice, Rank, Sketch, Taught, taught
+from experiments.core.lessons import Choice, Rank, Sketch, Taught
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages
@@ -164,10 +164,8 @@ class Lesson:
 
 
 def lesson_of(context: Context, experiment: Experiment[Any]) -> Lesson | None:
-    """Return the lesson of an experiment; None, and says so, where none is written."""
-    found = taught(experiment, context.catalogue.homes[experiment.id])
-    if found is None:
-        said = context.words.say("lesson.none", {"id": experiment.id})
-        context.console.print(Text(said))
-        return None
-    return Lesson(context, experiment, found)
+    """Return the lesson of an experiment; None, and says why, where there is none."""
+    if (why := context.catalogue.lacks_lesson(experiment)) is not None:
+        context.console.print(Text(context.sentence(why)))
+    found = context.catalogue.lesson(experiment)
+    return None if found is None else Lesson(context, experiment, found)

@@ -7,11 +7,14 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES, YOURS, Home, homes
+
+if TYPE_CHECKING:
+    from experiments.core.lessons import Taught
 
 Refuse = Callable[[Mapping[str, Home]], Mapping[str, Problem]]
 
@@ -87,6 +90,28 @@ class Catalogue:
         """Return the run that comes with an experiment, if there are both."""
         home = self._home(experiment_id)
         return None if home is None else home.recording
+
+    def lesson(self, experiment: Experiment[Any]) -> Taught | None:
+        """Return the lesson of an experiment; None for a reason that `lacks_lesson` gives.
+
+        Raises UserError where it cannot be read.
+        """
+        home = self._home(experiment.id)
+        if home is None or self.lacks_lesson(experiment) is not None:
+            return None
+        from experiments.core.lessons import taught  # with its many types: not at the start
+
+        return taught(experiment, home)
+
+    def lacks_lesson(self, experiment: Experiment[Any]) -> Problem | None:
+        """Return why an experiment has no lesson, None if it has one.
+
+        A lesson executes code, which may never end: the user's own runs only in the worker.
+        """
+        home = self._home(experiment.id)
+        if home is None or not home.has_lesson:
+            return Problem("lesson_unwritten", {"id": experiment.id})
+        return Problem("lesson_of_own", {"id": experiment.id}) if experiment.is_own else None
 
     def _near(self, typed: str) -> list[str]:
         """Return the ids that may be meant: first what begins so, then what looks so."""

@@ -14,7 +14,6 @@ from app.runs.library import is_made_on, machine_name
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import LessonRun, lesson_run
-from experiments.core.lessons import Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.words import Words
@@ -91,14 +90,6 @@ def lesson_run_of(run_state: RunState, here: Machine | None = None) -> LessonRun
         machine = here or machine_of(started.machine)
         return lesson_run(params, run_state.tables, machine, finished.finding)
     return None
-
-
-def lesson_of(catalogue: Catalogue, experiment: Experiment[Any]) -> Taught | None:
-    """Return the lesson of an experiment; None where none is written. Raises UserError."""
-    home = catalogue.homes.get(experiment.id)
-    if home is None or experiment.is_own:  # its functions may never end
-        return None
-    return taught(experiment, home)
 
 
 def came_to_nothing(run_state: RunState) -> bool:

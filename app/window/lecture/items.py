@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from app.lecture.options import Options, options_of
 from app.runs.selection import expected_s, runs_here
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
-from experiments.core.lessons import Taught, taught
+from experiments.core.lessons import Taught
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.views import Heatmap, Plotted
@@ -73,7 +74,9 @@ def prepare(session: Session, item: Item) -> Prepared:
     except UserError as trouble:
         return Prepared(item, item.title or item.experiment, problem=trouble.problem)
     title = item.title or words.say(f"{experiment.id}.question")
-    lesson = _lesson(session, experiment)
+    lesson = None
+    with contextlib.suppress(UserError):  # without it there are question, run and result
+        lesson = session.catalogue.lesson(experiment)
     options = options_of(lesson.voted_on(session.machine), words) if lesson else None
     return Prepared(item, title, experiment, lesson, options)
 
@@ -120,13 +123,3 @@ def stand_ins_of(session: Session, path: Path | None) -> StandIns:
         runs=session.runs,
         machine=session.machine,
     )
-
-
-def _lesson(session: Session, experiment: Experiment[Any]) -> Taught | None:
-    home = session.catalogue.homes.get(experiment.id)
-    if home is None or experiment.is_own:  # its functions may never end
-        return None
-    try:
-        return taught(experiment, home)
-    except UserError:  # without it there are question, run and result
-        return None

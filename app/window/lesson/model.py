@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
-from app.window.experiment.loaded_run import LoadedRun, lesson_of, lesson_run_of
+from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
 from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Experiment
 from experiments.core.lesson_run import Guess, LessonRun
@@ -293,7 +293,7 @@ class LessonModel(QObject):
 
     def _load(self, experiment: Experiment[Any]) -> Taught | None:
         try:
-            return lesson_of(self._session.catalogue, experiment)
+            return self._session.catalogue.lesson(experiment)
         except UserError as trouble:
             self._session.troubled.emit(trouble.problem)
             return None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.runs.library import Kept
-from app.window.experiment.loaded_run import lesson_of, lesson_run_of, load
+from app.window.experiment.loaded_run import lesson_run_of, load
 from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Guess
 from experiments.core.lessons import Choice, Mark, Rank, Taught
@@ -98,7 +98,7 @@ class Predictions:
             self._lessons[experiment_id] = None
             with contextlib.suppress(UserError):  # said on the page of the experiment
                 experiment: Any = self._catalogue.load(experiment_id)
-                self._lessons[experiment_id] = lesson_of(self._catalogue, experiment)
+                self._lessons[experiment_id] = self._catalogue.lesson(experiment)
         return self._lessons[experiment_id]
 
 

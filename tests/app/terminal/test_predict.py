@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 
 import msgspec
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.cli import main
 from app.context import Context
 from app.terminal.predict import Lesson, lesson_of
+from experiments import yours
 from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Guess
 from experiments.core.lessons import Predict, Taught, taught
@@ -16,6 +18,7 @@ from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home, homes
 from experiments.engine.recording import read
+from tests.app.own import good
 
 QUICK = ("run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--no-keep", "--predict")
 
@@ -147,3 +150,20 @@ def test_the_command_tells_of_it(capsys):
     with pytest.raises(SystemExit):
         raise SystemExit(main(["run", "--help"]))
     assert "--predict" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", ["open({ran!r}, 'w').close()", "def broken(:"])
+def test_the_lesson_of_an_own_experiment_is_left_out_and_never_runs(
+    answering, coreopsis, tmp_path, code
+):
+    folder, ran = good(coreopsis.data / "experiments"), tmp_path / "ran"
+    shutil.copy(homes()["burst-random"].folder / "lesson.en.toml", folder)
+    (folder / "lesson.py").write_text(code.format(ran=str(ran)))
+
+    said = answering([], "run", "call-cost", "--quick", "--no-keep", "--predict",
+                     "--set", "calls=1000")  # fmt: skip
+
+    yours.use([])
+    assert said.code == 0
+    assert "The lesson of call-cost is left out" in said.out
+    assert not ran.exists()

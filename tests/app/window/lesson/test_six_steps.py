@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
-from experiments.core import words
+from experiments.core import lessons, words
 from experiments.core.catalogue import Catalogue
 from experiments.core.lesson_run import Guess, Spot
 from experiments.core.lessons import taught
@@ -305,9 +305,7 @@ def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
 
 
 def test_an_experiment_of_ones_own_runs_none_of_its_code_here(stage, monkeypatch):
-    monkeypatch.setattr(
-        "app.window.experiment.loaded_run.taught", lambda *_: pytest.fail("was loaded")
-    )
+    monkeypatch.setattr(lessons, "taught", lambda *_: pytest.fail("was loaded"))
     experiment = type(CATALOGUE.load("gil-threads"))
     monkeypatch.setattr(experiment, "is_own", property(lambda _self: True))
     stage.page.open("gil-threads")
