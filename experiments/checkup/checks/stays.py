@@ -27,6 +27,9 @@ def sustained(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[R
     if run.values.get("stopped_by_heat"):
         values = {"hottest_celsius": run.values.get("hottest_celsius", 0.0)}
         yield fact(rule, Word.LOOK, "stopped_by_heat", **values)
+    silence = next((note for note in run.notes if note.key == "stopped_by_silence"), None)
+    if silence is not None:
+        yield fact(rule, Word.LOOK, silence.key, sensor=silence.values.get("sensor", ""))
     rows = run.tables["work"]
     for device, rates in windows(rows).items():
         part, last = part_of(evidence, device), rates[-1]

@@ -5,7 +5,7 @@ GPU multiplies matrices of random numbers in half precision, all at once. Each s
 the work of the processor, divided by the processor time that it had, so that what other programs
 took does not count; and the work of each GPU by its own clock. Temperatures, power and clocks are
 read meanwhile. Windows of ten seconds are compared: the last with the best. It ends early where a
-sensor reaches the temperature at which it shall.
+sensor reaches the temperature at which it shall, or where one that told falls silent.
 Source: 3DMark's stress test compares loops in the same way; gpu-burn multiplies matrices.
 
 What it cannot tell: what limits a processor that tells neither temperature nor throttling.
@@ -33,6 +33,7 @@ ROW_S, ROWS = 1.0, 12  # the length of a row, and the least number of rows
 WINDOW_S, WINDOWS = 10.0, 3  # the length of a compared window, and the least number of windows
 MOST_WINDOWS = 6
 STAYS = 0.97  # of the best window
+SILENT_LOOKS = 3  # of a sensor that told before: then nobody knows how hot it is
 
 
 def where(machine: x.Machine) -> tuple[str, ...]:
@@ -80,13 +81,14 @@ class GpuState:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield rows of work, heat and GPUs until the time is over or a sensor is too hot."""
+    """Yield rows of work, heat and GPUs until time is over, or a sensor too hot or silent."""
     yield x.Progress(0.0)
     names = torch_devices(bench.machine)[:-1] if params.device == ALL else ()
     gpus = Gpus(bench, names, params.gpu_rows)
     with Cores(bench, spare=bool(names)) as cores, gpus:
         start_s = bench.now_s()
         t_s = 0.0
+        silent: dict[str, int] = {}  # looks without an answer, by sensor
         while t_s < params.duration_s:
             ends_s = start_s + t_s + min(ROW_S, params.duration_s / ROWS)
             cores.begin(ends_s)
@@ -109,18 +111,29 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                 values = {"sensor": hot.sensor, "now_celsius": hot.celsius}
                 yield x.Note("stopped_by_heat", values)
                 return
+            if rows is not None and (lost := _lost(silent, {row.sensor for row in heat})):
+                yield x.Note("stopped_by_silence", {"sensor": lost, "looks": SILENT_LOOKS})
+                return
+
+
+def _lost(silent: dict[str, int], told: set[str]) -> str:
+    """Count the looks without an answer; return a sensor that has been silent for too many."""
+    for sensor in silent.keys() | told:
+        silent[sensor] = 0 if sensor in told else silent[sensor] + 1
+    return next((each for each, looks in silent.items() if looks >= SILENT_LOOKS), "")
 
 
 def _heat(t_s: float) -> list[Heat]:
-    found = [t for t in read_temperatures(Path("/"), Notes()) if t.now_celsius is not None]
+    found = read_temperatures(Path("/"), Notes())
     names = [each.name for each in found]
     return [
         Heat(
             t_s=t_s,
             sensor=each.name if names.count(each.name) == 1 else f"{each.name} {place}",
-            celsius=each.now_celsius or 0.0,
+            celsius=each.now_celsius,
         )
         for place, each in enumerate(found)
+        if each.now_celsius is not None
     ]
 
 
@@ -168,6 +181,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("virtual_machine")
     if values.get("stopped_by_heat"):
         return x.Finding("too_hot", values, tuple(limits))
+    if _fell_silent(params, work, heat):
+        return x.Finding("sensor_silent", values, tuple(limits))
     if not kept:
         return x.Finding("too_short" if work else "nothing_measured", values, tuple(limits))
     values["kept_fraction"] = min(kept.values())
@@ -175,6 +190,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("falls", values, tuple(limits))
     message = "stays" if values["kept_fraction"] >= STAYS else x.CANNOT_TELL
     return x.Finding(message, values, tuple(limits))
+
+
+def _fell_silent(params: Params, work: Sequence[Work], heat: Sequence[Heat]) -> bool:
+    """Did it end early, after looks at which a sensor that had told gave nothing?"""
+    ends = sorted({row.t_s for row in work})
+    if len(ends) <= SILENT_LOOKS or ends[-1] >= params.duration_s:
+        return False
+    last_told = {row.sensor: row.t_s for row in heat}
+    return any(t_s < ends[-1 - SILENT_LOOKS] for t_s in last_told.values())
 
 
 def kept_fractions(work: Sequence[Work]) -> dict[str, float]:

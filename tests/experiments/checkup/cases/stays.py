@@ -70,6 +70,8 @@ def disturbed():
     return load(falls_to(0.7), notes=[BUSY])
 
 
+SILENT = messages.Note(key="stopped_by_silence", values={"sensor": "package 0"})
+
 SUSTAINED = [
     Case("sustained", Word.FINE, "measured", load(), "gpu0"),
     Case("sustained", Word.FINE, "measured", load(lambda t_s: min(1.0, 0.5 + t_s)), "gpu0"),
@@ -94,6 +96,7 @@ SUSTAINED = [
         "sustained", Word.UNCHECKED, "guest", load(falls_to(0.7), here=in_a_guest("vgpu")), "gpu0"
     ),
     Case("sustained", Word.LOOK, "stopped_by_heat", load(celsius=99.0), ""),
+    Case("sustained", Word.LOOK, "stopped_by_silence", load(notes=[SILENT]), ""),
     Case(
         "sustained", Word.UNCHECKED, "machine_was_busy", load(falls_to(0.7), notes=[BUSY]), "gpu0"
     ),

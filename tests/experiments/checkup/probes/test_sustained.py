@@ -12,6 +12,7 @@ from experiments.checkup.probes.sustained import experiment
 from experiments.checkup.probes.sustained.experiment import (
     ALL,
     EXPERIMENT,
+    SILENT_LOOKS,
     GpuState,
     Heat,
     Params,
@@ -173,6 +174,28 @@ def test_it_ends_where_a_sensor_is_too_hot(monkeypatch):
     (note,) = [item for item in items if isinstance(item, Note)]
     assert note == Note("stopped_by_heat", {"sensor": "Tctl", "now_celsius": 96.0})
     assert analyse(params, tables, machine()).message == "too_hot"
+    assert threads_left() == []
+
+
+def test_a_sensor_that_falls_silent_near_the_limit_ends_it(monkeypatch):
+    degrees = iter((90.0, 94.0, None, 94.0))
+
+    def sensors(_root, _notes):
+        return (
+            Temperature(name="Tctl", now_celsius=next(degrees, None)),
+            Temperature(name="Tdie", now_celsius=40.0),
+        )
+
+    monkeypatch.setattr(experiment, "read_temperatures", sensors)
+    params = Params(duration_s=5.0, stop_celsius=95.0)
+    items = items_of(params)
+    tables = in_tables(EXPERIMENT, items)
+
+    assert [row.celsius for row in tables["heat"] if row.sensor == "Tctl"] == [90, 94, 94]
+    assert len(tables["work"]) == 4 + SILENT_LOOKS  # one look that fails is no silence
+    (note,) = [item for item in items if isinstance(item, Note)]
+    assert note == Note("stopped_by_silence", {"sensor": "Tctl", "looks": SILENT_LOOKS})
+    assert analyse(params, tables, machine()).message == "sensor_silent"
     assert threads_left() == []
 
 
