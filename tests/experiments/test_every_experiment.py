@@ -247,6 +247,11 @@ def test_the_defaults_can_be_typed_and_sent(experiment):
                 assert getattr(again, key) == expected, name
 
 
+def test_how_many_rounds_a_quick_run_takes_stands_in_its_code_alone(experiment):
+    said = experiment.quick.__doc__ or ""
+    assert not re.search(r"\b(two|three|four|five|ten|\d+)( \w+)? (rounds|times)\b", said)
+
+
 def test_a_full_run_takes_half_a_minute_at_most_and_a_quick_one_five_seconds(experiment):
     for name, _, full, quick in defaults(experiment.id):
         assert quick != full, name

@@ -218,7 +218,7 @@ def _no_less(size_bytes: int) -> int:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, through arrays of 128 MiB at most."""
+    """Take few rounds, through arrays of 128 MiB at most."""
     largest_bytes = min(params.largest_bytes, 128 * x.MIB)
     return replace(params, largest_bytes=largest_bytes, rounds=QUICK_ROUNDS)
 

@@ -187,7 +187,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds through half a chain."""
+    """Take few rounds through half a chain."""
     return replace(params, chain_bytes=max(power_of_two(params.chain_bytes) // 2, x.MIB), rounds=5)
 
 

@@ -274,7 +274,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take less data, five times; and fewer GPUs if that is still too long."""
+    """Take less data, in few rounds; and fewer GPUs if that is still too long."""
     reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=5)
     while seconds(reduced) > 5 and reduced.gpus > 2:
         reduced = replace(reduced, gpus=reduced.gpus - 1)

@@ -133,7 +133,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take a smaller batch and network, three times."""
+    """Take a smaller batch and network, in few rounds."""
     return replace(params, batch=min(params.batch, 256), width=min(params.width, 1024), rounds=3)
 
 

@@ -276,7 +276,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter work, five times."""
+    """Take shorter work, in few rounds."""
     return replace(params, job_s=min(params.job_s, 0.05), rounds=5)
 
 

@@ -162,7 +162,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Walk through half of the memory, ten times at most."""
+    """Walk through half of the memory, in few rounds."""
     memory_bytes = max(power_of_two(params.memory_bytes) // 2, x.MIB)
     return replace(params, memory_bytes=memory_bytes, rounds=min(params.rounds, 10))
 

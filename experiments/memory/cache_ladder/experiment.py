@@ -291,7 +291,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take half the points, once, and only as much memory as is quickly laid out."""
+    """Take half the points, in few rounds, and only as much memory as is quickly laid out."""
     largest, rounds = min(params.largest_bytes, x.GIB), min(params.rounds, EVERY)
     reduced = replace(params, largest_bytes=largest, points_per_octave=2, rounds=rounds)
     if seconds(reduced) > QUICK_S:  # too few rounds could not compare the pages

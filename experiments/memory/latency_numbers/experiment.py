@@ -137,7 +137,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less to the disk, lay out less memory, and time everything twice."""
+    """Write less to the disk, lay out less memory, and time everything less often."""
     file_bytes = min(params.file_bytes, QUICK_FILE_BYTES)
     memory_bytes = min(params.memory_bytes, QUICK_MEMORY_BYTES)
     return replace(params, file_bytes=file_bytes, memory_bytes=memory_bytes, rounds=2)

@@ -261,7 +261,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less, read three block sizes, five times."""
+    """Write less, read three block sizes, in few rounds."""
     return replace(
         params,
         file_bytes=min(params.file_bytes, QUICK_BYTES),

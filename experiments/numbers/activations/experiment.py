@@ -272,7 +272,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and fewer numbers if that is still too long."""
+    """Take few rounds, and fewer numbers if that is still too long."""
     return x.shrink(replace(params, rounds=5), seconds, QUICK_S, rounds=5, numbers=1_000_000)
 
 

@@ -322,7 +322,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and smaller images if single precision would take too long."""
+    """Take few rounds, and smaller images if single precision would take too long."""
     reduced = replace(params, rounds=5, most_s=min(params.most_s, 0.1))
     while seconds(reduced) > 4 and reduced.side > 8:
         reduced = replace(reduced, side=reduced.side // 2)

@@ -286,7 +286,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Leave out what torch must compile first, and take five rounds."""
+    """Leave out what torch must compile first, and take few rounds."""
     return replace(params, compiles=False, other_batches=False, rounds=5)
 
 

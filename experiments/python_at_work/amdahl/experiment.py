@@ -313,7 +313,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter samples, ten times."""
+    """Take shorter samples, in few rounds."""
     return x.shrink(
         replace(params, sample_s=params.sample_s / 4, rounds=10), seconds, QUICK_S, sample_s=0.01
     )

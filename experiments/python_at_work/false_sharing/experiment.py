@@ -265,7 +265,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds."""
+    """Take few rounds."""
     return replace(params, rounds=5)
 
 

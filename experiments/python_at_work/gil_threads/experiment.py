@@ -242,7 +242,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Do shorter jobs, in five rounds, and start no processes anew, which takes longest."""
+    """Do shorter jobs, in few rounds, and start no processes anew, which takes longest."""
     methods = tuple(method for method in params.methods if method != "processes_started")
     reduced = replace(params, methods=methods, job_s=0.03, rounds=5)
     return x.shrink(reduced, seconds, QUICK_S, job_s=0.005)

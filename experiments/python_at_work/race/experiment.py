@@ -221,7 +221,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def quick(params: Params) -> Params:
-    """Race five times, in this Python alone."""
+    """Race in few rounds, in this Python alone."""
     return replace(params, pythons=(), rounds=5)
 
 

@@ -152,7 +152,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Measure shorter batches, in five rounds."""
+    """Measure shorter batches, in few rounds."""
     return replace(params, sample_s=0.003, rounds=5)
 
 

@@ -167,7 +167,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter batches up to a sixteenth of the size, in five rounds."""
+    """Take shorter batches up to a sixteenth of the size, in few rounds."""
     return replace(
         params, largest_bytes=max(params.largest_bytes // 16, x.KIB), sample_s=0.003, rounds=5
     )

@@ -223,7 +223,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Compute narrower rows, five times."""
+    """Compute narrower rows, in few rounds."""
     return x.shrink(
         replace(params, columns=max(4, params.columns // 4), rounds=5), seconds, QUICK_S, columns=4
     )

@@ -191,7 +191,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Wait for a shorter time, up to 16 at once, five times."""
+    """Wait for a shorter time, up to 16 at once, in few rounds."""
     return replace(params, wait_s=0.01, most_waits=16, weighed=300, rounds=5)
 
 

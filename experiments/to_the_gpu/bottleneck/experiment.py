@@ -212,7 +212,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take a few small steps, five times, without workers, which would have to start first."""
+    """Take a few small steps, in few rounds, without workers, which would have to start first."""
     reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=5, workers=0)
     while seconds(reduced) > QUICK_S and reduced.batch > 1:
         reduced = replace(reduced, batch=reduced.batch // 2)

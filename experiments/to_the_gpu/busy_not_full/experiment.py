@@ -245,7 +245,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter loads, three times."""
+    """Take shorter loads, in few rounds."""
     return replace(params, load_s=min(params.load_s, 0.22), rounds=5)
 
 

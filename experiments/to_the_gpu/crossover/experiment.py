@@ -222,7 +222,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and leave out long products."""
+    """Take few rounds, and leave out long products."""
     reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
     return x.shrink(reduced, seconds, QUICK_S, largest=64)
 

@@ -369,7 +369,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take a smaller plate, three times, and nothing that torch must compile first."""
+    """Take a smaller plate, in few rounds, and nothing that torch must compile first."""
     reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=5)
     return x.shrink(
         replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=5, large=USUAL

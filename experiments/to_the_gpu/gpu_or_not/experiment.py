@@ -374,7 +374,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and shorter trials."""
+    """Take few rounds, and shorter trials."""
     reduced = replace(params, rounds=5, most_s=min(params.most_s, 0.15))
     while seconds(reduced) > QUICK_S and reduced.rows > 64:
         reduced = replace(reduced, rows=reduced.rows // 2)

@@ -181,7 +181,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and fewer calls if that is still too long."""
+    """Take few rounds, and fewer calls if that is still too long."""
     reduced = replace(params, rounds=5)
     return reduced if seconds(reduced) <= 4 else replace(reduced, calls=min(params.calls, THOUSAND))
 

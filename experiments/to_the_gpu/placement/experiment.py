@@ -222,7 +222,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take smaller vectors, three times."""
+    """Take smaller vectors, in few rounds."""
     reduced = replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
     return replace(reduced, largest_bytes=x.MIB) if seconds(reduced) > 4 else reduced
 

@@ -236,7 +236,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take 32 MiB at most, three times."""
+    """Take 32 MiB at most, in few rounds."""
     return replace(params, total_bytes=min(params.total_bytes, 32 * x.MIB), rounds=5)
 
 
