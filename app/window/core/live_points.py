@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
+from app.window.core.event_pump import EventPump
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
 from experiments.core.parameters import to_json
@@ -27,16 +27,14 @@ class LivePoints(QObject):
     ready = Signal()  # the next point is answered at once; before, a second may go by
     rows = Signal(str, object)  # the name of a table, and the rows of one point in it, as records
     failed = Signal(object)  # Problem: why there is no answer
-    _heard = Signal(object, object)
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self._experiment: Experiment[Any] | None = None
         self._points: Points | None = None
-        self._threads: list[threading.Thread] = []  # of points that have not ended yet
+        self._pump = EventPump(self._take, lambda _problem: None, parent=self)
         self._new: dict[str, list[Any]] = defaultdict(list)  # of the point under way
-        self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         session.closing.connect(self._end)
         if session.is_awake:
             self._follow_runs()
@@ -64,6 +62,7 @@ class LivePoints(QObject):
         if self._points is not None:
             self._points.stop()
             self._points = None
+            self._pump.forget()
         self._new.clear()
 
     def _begin(self) -> None:
@@ -75,17 +74,11 @@ class LivePoints(QObject):
             self.failed.emit(Problem("points_during_run"))
             return
         try:
-            self._points = Points(self._experiment)
+            points = self._points = Points(self._experiment)
         except OSError as error:
             self.failed.emit(Problem("points_not_started", {"reason": error.strerror or "?"}))
             return
-        thread = threading.Thread(target=self._follow, args=(self._points,), name="points")
-        self._threads = [each for each in self._threads if each.is_alive()] + [thread]
-        thread.start()
-
-    def _follow(self, points: Points) -> None:
-        for event in points.events():
-            self._heard.emit(points, event)
+        self._pump.start(lambda _wish: points.events())
 
     def _follow_runs(self) -> None:
         self._session.runner.began.connect(self.close)
@@ -93,15 +86,12 @@ class LivePoints(QObject):
 
     def _end(self) -> None:
         self.close()
-        for thread in self._threads:
-            thread.join()
+        self._pump.close()
 
-    @Slot(object, object)
-    def _take(self, points: Points, event: messages.Event) -> None:
-        if points is not self._points:
-            return
+    def _take(self, event: messages.Event) -> None:
         if isinstance(event, messages.Row):
-            record = points.experiment.tables[event.table]
+            assert self._experiment is not None
+            record = self._experiment.tables[event.table]
             self._new[event.table].append(as_record(event, record))
         elif isinstance(event, messages.PointDone):
             self._answer(event.problem)

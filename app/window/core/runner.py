@@ -1,37 +1,25 @@
-"""Runs an experiment in the engine's process, and follows it in a thread.
-
-The thread only puts events into a queue. A timer of the window's thread takes them 30 times a
-second, for a few milliseconds at most. Rows are never dropped; drawing may be.
-"""
+"""Runs an experiment in the engine's process. Rows are never dropped; drawing may be."""
 
 from __future__ import annotations
 
-import collections
-import logging
-import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.runs.library import Library
 from app.runs.run_writer import RunWriter
+from app.window.core.event_pump import EventPump, Wish
 from experiments.core.declare import Experiment
-from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.run_state import RunState
 from experiments.engine.sweep import sweep
 
-log = logging.getLogger(__name__)
-
-TICK_MS = 33
 SECOND_MS = 1000
-BUDGET_S = 0.004  # of one tick
 
 
 class Runner(QObject):
@@ -48,17 +36,15 @@ class Runner(QObject):
         self._library, self._engine = library, engine
         # All blocking work is done in this thread: to start, warm and close processes.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
-        self._events: collections.deque[messages.Event] = collections.deque()
         self._run: Run | None = None
-        self._stopping = threading.Event()
         self._held, self._first = False, ""  # does it wait for `go`, and the arm to begin with
-        self._broken: messages.Finished | None = None  # the end of a run that sent invalid rows
+        self._finished: messages.Finished | None = None  # what it said, or what was wrong with it
         self._closed = False
         self._writer: RunWriter | None = None
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(TICK_MS)
-        self._timer.timeout.connect(self._take)
+        self._pump = EventPump(
+            self._take, self._end, submit=self._thread.submit, failure="not_started", parent=self
+        )
+        self._pump.turned.connect(self.moved)
         self._seconds = QTimer(self, interval=SECOND_MS)  # a long step sends nothing meanwhile
         self._seconds.timeout.connect(self.moved)
         self.run_state: RunState | None = None
@@ -68,7 +54,7 @@ class Runner(QObject):
     @property
     def is_stopping(self) -> bool:
         """Has the run under way been asked to end?"""
-        return self.is_running and self._stopping.is_set()
+        return self.is_running and self._pump.is_stopping
 
     @property
     def is_held(self) -> bool:
@@ -116,14 +102,13 @@ class Runner(QObject):
         """
         assert not self.is_running
         self._library.check_writable()
-        self._stopping.clear()
-        self._broken = None
-        self._events.clear()
-        self._writer = RunWriter(self._library, is_wanted=not hold)
+        self._finished = None
+        writer = self._writer = RunWriter(self._library, is_wanted=not hold)
         self.run_state = RunState(experiment)
         self.is_running, self._held, self._first = True, hold, ""
-        self._thread.submit(self._measure, experiment, dict(params), quick, hold, self._writer)
-        self._timer.start()
+        self._pump.start(
+            lambda wish: self._measured(wish, experiment, dict(params), quick, hold, writer)
+        )
         self._seconds.start()
         self.began.emit()
         return self.run_state
@@ -140,8 +125,8 @@ class Runner(QObject):
 
     def stop(self) -> None:
         """Ask the run to end; `ended` comes within a quarter of a second."""
-        if self.is_running and not self._stopping.is_set():
-            self._ask_to_end()
+        if self.is_running and not self._pump.is_stopping:
+            self._pump.stop()
             self.stopping.emit()
 
     def close(self) -> None:
@@ -149,79 +134,61 @@ class Runner(QObject):
         if self._closed:
             return
         self._closed = True
-        self._ask_to_end()
+        self._pump.stop()
         self._thread.submit(self._engine.close)
         self._thread.shutdown(wait=True)
-        self._timer.stop()
+        self._pump.close()
         self._seconds.stop()
-
-    def _ask_to_end(self) -> None:
-        self._stopping.set()
-        run = self._run  # the thread sets it to None at the end
-        if run is not None:
-            run.stop()
 
     def _sweep(self) -> None:
         count = sweep()
         if count:
             self.swept.emit(count)
 
-    def _measure(
+    def _measured(
         self,
+        wish: Wish,
         experiment: Experiment[Any],
         params: dict[str, Any],
         quick: bool,
         hold: bool,
         writer: RunWriter,
-    ) -> None:
+    ) -> Iterator[messages.Event]:
+        """Yield the events of a run; its file is closed before its end is told."""
         try:
-            self._run = self._engine.start(
+            run = self._run = self._engine.start(
                 experiment, params, quick=quick, keep=writer.keep, hold=hold
             )
             if hold and not self._held:  # between its key and now
-                self._run.go(self._first)
-            if self._stopping.is_set():  # between the click and now
-                self._run.stop()
-            finished = None
-            for event in self._run.events():
-                if isinstance(event, messages.Finished):
-                    finished = event
-                else:
-                    self._events.append(event)
-            assert finished is not None  # a run always ends in one
-        except Exception as error:  # the run ends in a sentence, even if it never began
-            log.exception("a run could not be followed")
-            told = unexpected(error, "not_started")
-            problem = messages.ProblemSent(key=told.key, values=dict(told.values))
-            finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+                run.go(self._first)
+            wish.calls(run.stop)
+            yield from run.events()
         finally:
             self._run = None
-        writer.close()
-        self._events.append(finished)
+            writer.close()
 
-    def _take(self) -> None:
-        """Take new events for BUDGET_S; the rest waits for the next turn."""
-        run_state = self.run_state
-        if run_state is None or not self._events:
-            return
-        until_s = time.perf_counter() + BUDGET_S
-        while self._events and time.perf_counter() < until_s:
-            self._add(run_state, self._events.popleft())
-        self.moved.emit()
-        if run_state.finished is not None:
-            self._timer.stop()
-            self._seconds.stop()
-            self.is_running = False
-            self.ended.emit()
-
-    def _add(self, run_state: RunState, event: messages.Event) -> None:
+    def _take(self, event: messages.Event) -> None:
         """Take one event; a row that does not fit the experiment fails the run."""
-        if self._broken is None:
+        if isinstance(event, messages.Finished):
+            self._finished = self._finished or event
+        elif self._finished is None and self.run_state is not None:
             try:
-                run_state.add(event)
+                self.run_state.add(event)
             except msgspec.ValidationError as error:
-                problem = messages.ProblemSent(key="wire_broken", values={"reason": str(error)})
-                self._broken = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+                self._finished = _failed("wire_broken", {"reason": str(error)})
                 self.stop()
-        elif isinstance(event, messages.Finished):
-            run_state.add(self._broken)
+
+    def _end(self, problem: Problem | None) -> None:
+        if problem is not None:  # it may never have begun
+            self._finished = _failed(problem.key, problem.values)
+        assert self._finished is not None  # a run always ends in one
+        assert self.run_state is not None
+        self.run_state.add(self._finished)
+        self._seconds.stop()
+        self.is_running = False
+        self.ended.emit()
+
+
+def _failed(key: str, values: Mapping[str, Any]) -> messages.Finished:
+    problem = messages.ProblemSent(key=key, values=dict(values))
+    return messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)

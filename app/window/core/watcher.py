@@ -7,10 +7,11 @@ machine from a file there is no worker: a recorded watch takes its place.
 from __future__ import annotations
 
 import logging
-import threading
+from collections.abc import Iterator
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.window.core.event_pump import EventPump
 from app.window.live.recorded import WatchPlayer
 from experiments.core.problems import Problem
 from experiments.engine import messages
@@ -31,19 +32,17 @@ class Watcher(QObject):
     not_inspected = Signal(object)  # Problem: why there is none
     sampled = Signal(object)  # messages.Sample
     ended = Signal()  # the workers died
-    _heard = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
         self.player: WatchPlayer | None = None  # in place of a worker
         self._worker: Worker | None = None
-        self._thread: threading.Thread | None = None
         self._hz = QUIET_HZ
         self._replaced = 0
         self._is_inspected = self._closing = False
         self._pause = QTimer(self, interval=PAUSE_MS, singleShot=True)
         self._pause.timeout.connect(self._begin)
-        self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._pump = EventPump(self._take, self._end, parent=self)
 
     def start(self) -> None:
         """Inspect the machine, then send samples, unless that is under way."""
@@ -80,40 +79,24 @@ class Watcher(QObject):
         self._pause.stop()
         if self.player is not None:
             self.player.pause()
-        if self._worker is not None and self._thread is not None:
+        if self._worker is not None:
             self._worker.end()
-            self._thread.join()
-            self._worker = self._thread = None
+            self._pump.close()
+            self._worker = None
 
     def _begin(self) -> None:
         try:
-            self._worker = Worker(guarded=False)
+            worker = self._worker = Worker(guarded=False)
         except OSError as error:  # no room for another process
             log.info("no worker to watch: %s", error)
             self._replace()
             return
-        self._worker.send(messages.Watch(hz=self._hz))
+        worker.send(messages.Watch(hz=self._hz))
         if not self._is_inspected:
-            self._worker.send(messages.Inspect())
-        self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
-        self._thread.start()
+            worker.send(messages.Inspect())
+        self._pump.start(lambda _wish: _said(worker))
 
-    def _read(self, worker: Worker) -> None:
-        try:
-            while line := worker.readline():
-                event = messages.decode_event(line)
-                if isinstance(event, messages.Hello):
-                    worker.pid = event.pid
-                self._heard.emit(event)
-        except messages.BadMessage as error:
-            log.info("the worker that watches cannot be understood: %s", error)
-        worker.close()  # in this thread: closing a pipe waits for the thread that reads it
-        self._heard.emit(None)
-
-    @Slot(object)
-    def _take(self, event: messages.Event | None) -> None:
-        if self._closing:
-            return
+    def _take(self, event: messages.Event) -> None:
         if isinstance(event, messages.Sample):
             self.sampled.emit(event)
         elif isinstance(event, messages.Whole):
@@ -121,11 +104,10 @@ class Watcher(QObject):
             self.inspected.emit(event.value)
         elif isinstance(event, messages.Finished) and event.problem is not None:
             self._give_up(Problem(event.problem.key, event.problem.values))
-        elif event is None:
-            assert self._thread is not None
-            self._thread.join()  # that was its last word
-            self._worker = self._thread = None
-            self._replace()
+
+    def _end(self, _problem: Problem | None) -> None:
+        self._worker = None
+        self._replace()
 
     def _give_up(self, problem: Problem) -> None:
         """End a worker that has failed."""
@@ -142,3 +124,17 @@ class Watcher(QObject):
             self._pause.start()
         else:
             self.ended.emit()
+
+
+def _said(worker: Worker) -> Iterator[messages.Event]:
+    """Yield what a worker says until it ends."""
+    try:
+        while line := worker.readline():
+            event = messages.decode_event(line)
+            if isinstance(event, messages.Hello):
+                worker.pid = event.pid
+            yield event
+    except messages.BadMessage as error:
+        log.info("the worker that watches cannot be understood: %s", error)
+    finally:
+        worker.close()  # in this thread: closing a pipe waits for the thread that reads it

@@ -56,14 +56,17 @@ def ended(whole: Whole) -> CheckupPlace:
 def running(whole: Whole) -> CheckupPlace:
     """Be in the midst of a check, with much that disturbs it."""
     place = begin(whole, Scripted(result(), surroundings=BUSY, held=True))
-    settle(lambda: len(place.page.rows.rows) > 4)
+    settle(lambda: whole.session.checking.left_s == 90.0)
     return place
 
 
 def under_load(whole: Whole) -> CheckupPlace:
     """Be in the midst of the sustained load."""
-    place = begin(whole, Scripted(result(), held=True, between=[*watched()]))
-    settle(lambda: bool(place.page.trace.tiles))
+    heard: list[object] = []
+    between = [*watched()]
+    whole.session.checking.heard.connect(heard.append)
+    place = begin(whole, Scripted(result(), held=True, between=between))
+    settle(lambda: heard[-1:] == between[-1:])
     return place
 
 

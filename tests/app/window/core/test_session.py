@@ -144,7 +144,7 @@ def test_a_machine_that_cannot_be_read_is_told_and_the_watch_goes_on(qtbot, sess
 
     with qtbot.waitSignal(session.troubled) as told:
         failed = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
-        session.watcher._heard.emit(failed)  # noqa: SLF001  (what it would send)
+        session.watcher._take(failed)  # noqa: SLF001  (what it would send)
     assert told.args[0].key == "machine_not_read"
     assert "OSError: no" in session.say(told.args[0])
 
