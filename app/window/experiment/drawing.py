@@ -9,16 +9,14 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 from app.runs.library import machine_name
+from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.experiment.loaded_run import band
 from app.window.experiment.page_model import PageModel
 from experiments.core.disturbed import counting
 from experiments.engine.run_state import RunState
 from widgets.experiment.views_panel import ViewsPanel
 
-DRAW_MS = 33
 TURN_S = 0.008  # half a frame of the screen; plots that are left wait for the next turn
-SHARE = 0.1  # of a core for this thread during a measurement
-LONGEST_S = 0.5  # the longest that a plot waits for it
 
 
 class Drawing(QObject):
@@ -29,7 +27,7 @@ class Drawing(QObject):
         self._model, self._views = model, views
         self._is_seen = False
         self._drawn: object = None  # what the plots were marked for
-        self._last_s = self._used_s = 0.0  # time of the last drawing, and of this thread then
+        self._throttle = Throttle()
         self._timer = QTimer(self, interval=DRAW_MS)
         self._timer.timeout.connect(self._draw)
         model.changed.connect(self.soon)
@@ -54,8 +52,10 @@ class Drawing(QObject):
         if run_state is None:
             self._timer.stop()
             return
-        if self._model.under_way is not None and self._would_disturb():
-            return
+        if self._model.under_way is not None:
+            if self._throttle.would_disturb():
+                return
+            self._throttle.note()
         self._views.show_experiment(run_state.experiment)
         of_run = (run_state.started is None, run_state.finished is None)
         wanted = (self._model.loaded, pair, self._model.player, *of_run)
@@ -75,14 +75,6 @@ class Drawing(QObject):
             if time.perf_counter() > until_s:
                 return
         self._timer.stop()
-
-    def _would_disturb(self) -> bool:
-        """Would drawing now take more than SHARE of a core?"""
-        now_s, used_s = time.perf_counter(), time.thread_time()
-        if now_s - self._last_s < min((used_s - self._used_s) / SHARE, LONGEST_S):
-            return True
-        self._last_s, self._used_s = now_s, used_s
-        return False
 
     def _marks(self) -> tuple[str, str]:
         """Return the text above the plots, and the caption of their pictures."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from app.lecture.course import Course, Step
+from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import Keys, over_of
 from app.window.lecture.machine_line import MachineLine
@@ -24,9 +24,6 @@ from widgets.style.look import Look
 
 log = logging.getLogger(__name__)
 
-DRAW_MS = 33
-SHARE = 0.1  # of a core for drawing during a measurement
-LONGEST_S = 0.5  # the longest that a plot waits for it
 PICTURE = QSize(1280, 720)  # of what comes then
 Screens = Callable[[], Sequence[QScreen]]
 
@@ -44,7 +41,7 @@ class Show(QObject):
         self._is_swapped = False
         self._mode = "light"  # projectors raise black levels
         self._values: dict[str, float] = {}
-        self._last_s = self._used_s = 0.0
+        self._throttle = Throttle()
         self._begun: RunState | None = None  # the run of which something has been drawn
         self._acts: dict[str, Callable[[], object]] = {
             "swap": self.swap,
@@ -208,15 +205,13 @@ class Show(QObject):
 
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""
-        wait_s = min((time.thread_time() - self._used_s) / SHARE, LONGEST_S)
-        is_early = time.perf_counter() - self._last_s < wait_s
-        if self._conductor.live.is_under_way and is_early:
+        if self._conductor.live.is_under_way and self._throttle.would_disturb():
             self._drawing.start()
         else:
             self._draw_now()
 
     def _draw_now(self) -> None:
-        self._last_s, self._used_s = time.perf_counter(), time.thread_time()
+        self._throttle.note()
         if self._conductor.course.turn.step not in (*PLOTTED, Step.QUESTION):
             return
         try:
