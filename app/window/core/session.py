@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from app.window.checkup.following import Following
     from app.window.core.availability import Entry
     from app.window.core.background import Background
+    from app.window.core.other_load import OtherLoad
     from app.window.core.own_shelf import OwnShelf
     from app.window.core.runner import Runner
     from app.window.core.watcher import Watcher
@@ -90,6 +91,13 @@ class Session(QObject):
         from app.synthetic_load import KnownLoad
 
         return KnownLoad()
+
+    @functools.cached_property
+    def other_load(self) -> OtherLoad:
+        """How busy other programs keep the machine."""
+        from app.window.core.other_load import OtherLoad
+
+        return OtherLoad(self)
 
     @functools.cached_property
     def checking(self) -> Following:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.lecture.course import LETTERS, Course, Step
 from app.lecture.pace import MINUTE_S, behind_s
+from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
 from app.window.lecture.keys import ALSO, LETTER_OF
@@ -17,7 +18,7 @@ from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standin
 ON_TIME_S = 45.0  # nobody needs to hear of less
 
 
-def presenter_of(conductor: Conductor, machine: str) -> PresenterData:
+def presenter_of(conductor: Conductor) -> PresenterData:
     """Return all texts of the presenter's window."""
     say, course = conductor.session.words.say, conductor.course
     typed = typed_key(conductor, is_for_class=False)
@@ -44,7 +45,7 @@ def presenter_of(conductor: Conductor, machine: str) -> PresenterData:
         place=course.place,
         acts=tuple(_acts(conductor, step)),
         problem=" ".join(filter(None, (conductor.trouble, conductor.aside))),
-        machine=machine,
+        machine=_machine(conductor.session),
         worker=_worker(conductor),
     )
 
@@ -144,6 +145,21 @@ def _worker(conductor: Conductor) -> str:
     prepared = conductor.items[place] if place < len(conductor.items) else None
     experiment = prepared.experiment if prepared is not None else None
     return say("lecture.warm") if experiment and runner.is_warm(experiment) else ""
+
+
+def _machine(session: Session) -> str:
+    """Return how the machine stands: quiet or busy, on mains or battery, and the free threads."""
+    say, load, found = session.words.say, session.other_load, list[str]()
+    threads = load.busy_threads
+    if threads is not None:
+        busy = {"threads": f"{threads:.1f}"}
+        found.append(say("frame.quiet") if load.is_quiet else say("lecture.busy", busy))
+    if load.is_on_battery is not None:
+        found.append(say("lecture.on_battery" if load.is_on_battery else "lecture.on_mains"))
+    if threads is not None:
+        free = max(0, round(load.thread_count - threads))
+        found.append(say("lecture.free", {"free": free, "count": load.thread_count}))
+    return say("lecture.machine", {"state": ", ".join(found)}) if found else ""
 
 
 def then_of(conductor: Conductor) -> Course:

@@ -12,7 +12,6 @@ from app.lecture.course import Course, Step
 from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import Keys, over_of
-from app.window.lecture.machine_line import MachineLine
 from app.window.lecture.presenter_of import presenter_of, strip_of, then_of
 from app.window.lecture.slide_of import PLOTTED, slide_of
 from experiments.engine.run_state import RunState
@@ -49,7 +48,6 @@ class Show(QObject):
             "pin_strip": self.pin_strip,
         }
         self.keys = Keys(conductor, self._acts)
-        self._machine = MachineLine(session)
         self.presenter = Presenter(session.words, session.look, self.keys.press)
         self.presenter.asked.connect(self._do)
         self.presenter.chosen.connect(conductor.go)
@@ -60,7 +58,7 @@ class Show(QObject):
         self._drawing.timeout.connect(self._draw_soon)
         conductor.changed.connect(self.refresh)
         conductor.moved.connect(self._move)
-        self._machine.changed.connect(self._tell)
+        session.other_load.changed.connect(self._tell)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenAdded.connect(self._follow_screens)
@@ -121,7 +119,7 @@ class Show(QObject):
             window.hide()
             window.deleteLater()
         self._preview.deleteLater()
-        self._machine.deleteLater()
+        self._conductor.session.other_load.changed.disconnect(self._tell)
         self.deleteLater()
 
     def refresh(self) -> None:
@@ -174,7 +172,7 @@ class Show(QObject):
         self.presenter.over.show_content(over if has_presenter else None)
         self.audience.over.show_content(None if has_presenter else over)
         if has_presenter:
-            data = presenter_of(conductor, self._machine.text())
+            data = presenter_of(conductor)
             self.presenter.show_data(data)
             then = then_of(conductor)
             self._show_slide(self._preview, then)

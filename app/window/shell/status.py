@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import collections
-
 from PySide6.QtCore import QObject, QTimer
 
 from app.report import time_left
+from app.window.core.other_load import QUIET_BELOW, SAMPLES
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS
-from experiments.engine import messages
-from experiments.engine.environment import on_battery
 from machine.model import is_virtual
 from widgets.frame.status_line import StatusLine
 
-QUIET_BELOW = 0.25  # of one thread, in the least busy of the last samples: short work is no alarm
-SAMPLES = 6
-POWER_EVERY_MS = 30_000
 TEXT_EVERY_MS = 1000
 
 
@@ -28,15 +22,13 @@ class Status(QObject):
         super().__init__(line)
         self._session, self._line = session, line
         self._place: Place | None = None
-        self._busy: collections.deque[float] = collections.deque(maxlen=SAMPLES)
+        self._load = session.other_load
         self._texts = QTimer(self, interval=TEXT_EVERY_MS)
         self._texts.timeout.connect(self._refresh)
-        self._power = QTimer(self, interval=POWER_EVERY_MS)
-        self._power.timeout.connect(self._ask_power)
         line.stop_wanted.connect(session.stop)
         line.run_wanted.connect(self._show_run)
         session.machine_changed.connect(self._show_machine)
-        session.sampled.connect(self._sample)
+        self._load.changed.connect(self._show_power)
         session.status_changed.connect(self._say_place)
         session.woke.connect(self._wake)
 
@@ -56,10 +48,8 @@ class Status(QObject):
         checking = self._session.checking
         for signal in (checking.began, checking.heard, checking.ended):
             signal.connect(self._show_running)
-        self._session.watcher.ended.connect(self._forget_load)
+        self._session.watcher.ended.connect(lambda: self._line.show_load(""))
         self._texts.start()
-        self._power.start()
-        self._ask_power()
 
     def _show_machine(self) -> None:
         machine, say = self._session.machine, self._session.words.say
@@ -72,29 +62,18 @@ class Status(QObject):
             model = say("frame.virtual_machine", {"machine": model})
         self._line.show_machine(model)
 
-    def _sample(self, sample: messages.Sample) -> None:
-        busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
-        if self._session.background.is_at_long_work:
-            self._busy.clear()  # our own work says nothing of other programs
-        elif busy:
-            self._busy.append(sum(busy))
-
-    def _forget_load(self) -> None:
-        self._busy.clear()
-        self._line.show_load("")
-
     def _refresh(self) -> None:
         say = self._session.words.say
-        if len(self._busy) == SAMPLES and not self._session.is_measuring:
+        if (threads := self._load.busy_threads) is not None:
             known, key = self._session.known_load.count, "frame.quiet"
-            if min(self._busy) >= QUIET_BELOW:
+            if not self._load.is_quiet:
                 key = "frame.busy_by_known_load" if known else "frame.busy"
-            values = {"threads": f"{self._busy[-1]:.1f}", "known": known}
+            values = {"threads": f"{threads:.1f}", "known": known}
             limits = {"samples": SAMPLES, "below_fraction": QUIET_BELOW}
             about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
             self._line.show_load(say(key, values), about)
         elif self._session.is_measuring:
-            self._forget_load()  # the run's own load says nothing of other programs
+            self._line.show_load("")  # the run's own load says nothing of other programs
         self._say_place()
 
     def _show_running(self) -> None:
@@ -124,8 +103,6 @@ class Status(QObject):
         elif run_state is not None:
             self._session.go(EXPERIMENTS, experiment=run_state.experiment.id)
 
-    def _ask_power(self) -> None:
-        self._session.background.do(on_battery, self._show_power)
-
-    def _show_power(self, battery: bool | None) -> None:
-        self._line.show_power(self._session.words.say("frame.on_battery") if battery else "")
+    def _show_power(self) -> None:
+        is_told = self._load.is_on_battery
+        self._line.show_power(self._session.words.say("frame.on_battery") if is_told else "")

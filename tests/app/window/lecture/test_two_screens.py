@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from app.window.shell.status import SAMPLES
+from app.window.core.other_load import SAMPLES
 from experiments.engine import messages
 from tests.app.window.lecture.lectures import Key
 

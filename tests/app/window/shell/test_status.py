@@ -8,7 +8,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel
 
 from app.window.core.background import Background
-from app.window.shell.status import SAMPLES, TEXT_EVERY_MS, Status
+from app.window.core.other_load import SAMPLES
+from app.window.shell.status import TEXT_EVERY_MS, Status
 from tests.widgets.map.machines import small
 from tests.widgets.map.samples import sample
 from widgets.frame.status_line import StatusLine
