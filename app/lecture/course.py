@@ -1,15 +1,16 @@
 """The course of a lecture: which item, which step of it, what the class voted, what is revealed.
 
-Pure: no clock, no window, no process. PageDown is `forward`, PageUp is `back`. Nothing is revealed
-before its key: a run shows its first arm only, and each further key one arm more. Hidden votes are
-shown once `forward` has closed them.
+No clock, no window, no process. PageDown is `forward`, PageUp is `back`, `next` looks what comes.
+Nothing is revealed before its key: a run shows its first arm only, and each further key one arm
+more. Hidden votes are shown once `forward` has closed them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 LETTERS = "ABCD"
 MOST_HANDS = 100_000  # of one option
@@ -36,26 +37,22 @@ class Hint(StrEnum):
     GO_ON = "go_on"
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Votes:
     """Hands counted for each option."""
 
-    counts: list[int]
+    counts: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:
         """All hands."""
         return sum(self.counts)
 
-    def add(self, option: int, by: int = 1) -> None:
-        """Count one hand more, or with -1 one less; never below none."""
-        if 0 <= option < len(self.counts):
-            self.give(option, self.counts[option] + by)
-
-    def give(self, option: int, hands: int) -> None:
-        """Let an option have so many hands; never below none, nor more than a record takes."""
-        if 0 <= option < len(self.counts):
-            self.counts[option] = min(max(0, hands), MOST_HANDS)
+    def given(self, option: int, hands: int) -> Votes:
+        """Return them with so many hands for an option; from none to what a record takes."""
+        counts = list(self.counts)
+        counts[option] = min(max(0, hands), MOST_HANDS)
+        return Votes(tuple(counts))
 
     @property
     def most_fraction(self) -> float:
@@ -72,15 +69,15 @@ class Votes:
         return Hint.DISCUSS if share <= GO_ON else Hint.GO_ON
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One item on its way: how many options it lets vote on, and how many arms it reveals."""
 
     options: int = 0
-    arms: Sequence[str] = ()
+    arms: tuple[str, ...] = ()
     step: Step = Step.QUESTION
     shown_arms: int = 1
-    first: Votes = field(init=False)
+    first: Votes = Votes()  # none yet
     second: Votes | None = None
     is_measured: bool = False  # its run has ended, or its recording is shown
     is_recording: bool = False
@@ -88,28 +85,29 @@ class Turn:
     is_closed: bool = False  # its votes are counted: those that were hidden are shown
 
     def __post_init__(self) -> None:
-        self.first = Votes([0] * self.options)
+        if not self.first.counts:
+            object.__setattr__(self, "first", Votes((0,) * self.options))
 
     @property
     def votes(self) -> Votes:
         """The votes that are counted now, or were counted last."""
-        return self.second or self.first
+        return self.first if self.second is None or self.step is Step.VOTE else self.second
 
     @property
     def hidden_arms(self) -> tuple[str, ...]:
         """The arms that nobody may see yet."""
-        return tuple(self.arms[self.shown_arms :])
+        return self.arms[self.shown_arms :]
 
 
 class Course:
     """All items, and where the lecture stands."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[Turn], place: int = 0, *, hides_votes: bool = False) -> None:
         assert turns
         self.turns = list(turns)
-        self.place = 0
+        self.place = place
         self.is_over = False
-        self.hides_votes = False  # of every item, until each is closed
+        self.hides_votes = hides_votes  # of every item, until each is closed
 
     @property
     def turn(self) -> Turn:
@@ -126,26 +124,41 @@ class Course:
         """Are hands counted now that nobody may see yet?"""
         return self.is_voting and self.hides_votes and not self.turn.is_closed
 
+    def next(self, *, by_recording: bool = False) -> Course:
+        """Return the course after the next key, however the run ends; this one stays.
+
+        A run of which nothing is known yet counts as measured, or its recording as shown.
+        """
+        then = Course(self.turns, self.place, hides_votes=self.hides_votes)
+        if by_recording and then.turn.step is not Step.RUN:
+            then.forward()
+        if by_recording:
+            then.measured(is_recording=True)
+            return then
+        if then.turn.step is Step.RUN and not then.turn.is_measured:
+            then.measured()
+        then.forward()
+        return then
+
     def forward(self) -> bool:
         """Go one step on; False where the step has to wait for the run, or all is over."""
         turn = self.turn
         if self.has_hidden_votes:
-            turn.is_closed = True
+            self._set(is_closed=True)
             return True
         match turn.step:
             case Step.QUESTION:
-                turn.step = Step.VOTE if turn.options else Step.RUN
+                self._set(step=Step.VOTE if turn.options else Step.RUN)
             case Step.VOTE | Step.AGAIN:
-                turn.step = Step.RUN
+                self._set(step=Step.RUN)
             case Step.RUN if not turn.is_measured:
                 return False
             case Step.RUN | Step.REVEAL if turn.hidden_arms:
-                turn.step = Step.REVEAL
-                turn.shown_arms += 1
+                self._set(step=Step.REVEAL, shown_arms=turn.shown_arms + 1)
             case Step.RUN | Step.REVEAL:
-                turn.step = Step.EXPLAIN
+                self._set(step=Step.EXPLAIN)
             case Step.EXPLAIN:
-                turn.is_done = True
+                self._set(is_done=True)
                 return self.go(self.place + 1)
         return True
 
@@ -160,7 +173,7 @@ class Course:
             Step.EXPLAIN: Step.REVEAL if len(turn.arms) > 1 else Step.RUN,
         }
         if turn.step is not Step.QUESTION:
-            turn.step = before[turn.step]
+            self._set(step=before[turn.step])
             return True
         return self.go(self.place - 1)
 
@@ -169,35 +182,44 @@ class Course:
         turn = self.turn
         if turn.step is not Step.VOTE:
             return False
-        turn.step, turn.is_closed = Step.AGAIN, False
-        turn.second = turn.second or Votes([0] * turn.options)
+        second = turn.second or Votes((0,) * turn.options)
+        self._set(step=Step.AGAIN, is_closed=False, second=second)
         return True
 
     def vote(self, option: int, by: int = 1) -> bool:
         """Count a hand; False where nobody votes now."""
-        votes = self._votes_of(option)
-        if votes is not None:
-            votes.add(option, by)
-        return votes is not None
+        counts = self.turn.votes.counts
+        return 0 <= option < len(counts) and self.give(option, counts[option] + by)
 
     def give(self, option: int, hands: int) -> bool:
         """Let an option have so many hands; False where nobody votes now."""
-        votes = self._votes_of(option)
-        if votes is not None:
-            votes.give(option, hands)
-        return votes is not None
+        turn = self.turn
+        if not self.is_voting or not 0 <= option < turn.options:
+            return False
+        votes = turn.votes.given(option, hands)
+        self._set(**{"first" if turn.step is Step.VOTE else "second": votes})
+        return True
 
     def hide_votes(self) -> None:
         """Hide the votes of every item until they are closed, or show them again."""
         is_shown = self.is_voting and not self.has_hidden_votes
         self.hides_votes = is_shown or not self.hides_votes
         if self.is_voting:
-            self.turn.is_closed = False
+            self._set(is_closed=False)
 
     def measured(self, *, is_recording: bool = False) -> None:
         """The run of this item has ended, or its recording is shown in its place."""
-        self.turn.is_measured = True
-        self.turn.is_recording = is_recording
+        self._set(is_measured=True, is_recording=is_recording)
+
+    def measure(self) -> None:
+        """The run of this item is to be made, once more where it was."""
+        self._set(step=Step.RUN, is_measured=False, is_recording=False)
+
+    def know_arms(self, arms: Sequence[str]) -> None:
+        """Take the arms of this item that there are; those that are shown stay the first."""
+        turn = self.turn
+        kept = [arm for arm in turn.arms[: turn.shown_arms] if arm in arms]
+        self._set(arms=tuple(dict.fromkeys((*kept, *arms))))
 
     def go(self, place: int) -> bool:
         """Go to an item; False beyond the first or the last one, which ends the lecture."""
@@ -207,9 +229,5 @@ class Course:
         self.place, self.is_over = place, False
         return True
 
-    def _votes_of(self, option: int) -> Votes | None:
-        """Return the votes that are counted now, None if that option takes none."""
-        turn = self.turn
-        if not self.is_voting or not 0 <= option < turn.options:
-            return None
-        return turn.first if turn.step is Step.VOTE else turn.votes
+    def _set(self, **changes: Any) -> None:
+        self.turns[self.place] = replace(self.turn, **changes)

@@ -71,7 +71,7 @@ def over(kind: Over, look: Look, words: Words) -> Audience:
     made.resize(1280, 720)
     fill(made.slide, "vote", words, "gil-threads")
     session = SimpleNamespace(words=words, settings=Settings())
-    made.over.show_content(over_of(SimpleNamespace(over=kind, session=session)))  # type: ignore[arg-type]
+    made.over.show_content(over_of(session, kind))  # type: ignore[arg-type]
     return made
 
 

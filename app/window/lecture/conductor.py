@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -33,6 +33,8 @@ P = ParamSpec("P")
 SECOND_MS = 1000
 SLEPT_S = 10.0  # between two looks, on the clock on the wall
 MOST_DIGITS = 4
+RECORDING = "recording"  # comes next
+CLOSE = "close"  # hidden votes are shown next
 
 
 class Over(StrEnum):
@@ -93,13 +95,13 @@ class Conductor(QObject):
         It goes on where it was left `before`.
         """
         super().__init__()
-        self.session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
+        self._session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
         self.items = [prepare(session, item) for item in lecture.item]
         self.course = Course([prepared.turn() for prepared in self.items])
         if before is not None:
             self.course = _with_new_answers(before.course, self.course.turns)
         self.recordings = Recordings(session, self.items, path)
-        self.live = LiveRun(session, clock)
+        self._live = LiveRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.aside = ""  # what is wrong but concerns no run
         self.is_halo = self.is_black = self.is_frozen = False
@@ -113,9 +115,9 @@ class Conductor(QObject):
             self.runs.measured.update(before.measured)
             self._by_recording.update(before.by_recording)
             self._began_s = before.began_s
-        self.live.moved.connect(self._move)
-        self.live.ended.connect(self._take_run)
-        self.live.failed.connect(self._fail)
+        self._live.moved.connect(self._move)
+        self._live.ended.connect(self._take_run)
+        self._live.failed.connect(self._fail)
         self.recordings.came.connect(self._take_recording)
         session.entries_changed.connect(self._know_machine)
         session.runner.ended.connect(self._warm_next)  # one that is dropped takes its process along
@@ -135,7 +137,72 @@ class Conductor(QObject):
     @property
     def trouble(self) -> str:
         """What is wrong, in one line; "" for nothing."""
-        return " ".join(filter(None, (self.live.reason, self.reason)))
+        return " ".join(filter(None, (self._live.reason, self.reason)))
+
+    @property
+    def doing(self) -> str:
+        """What the run does, in a few words; "" where none goes on."""
+        return self._live.told()
+
+    @property
+    def is_measuring(self) -> bool:
+        """Is a run under way, or about to be?"""
+        return self._live.is_under_way
+
+    @property
+    def is_ready(self) -> bool:
+        """Would the run of this item, or the next one, begin at once?"""
+        place = self.course.place + self.course.turn.is_measured
+        experiment = self.items[place].experiment if place < len(self.items) else None
+        is_warm = experiment is not None and self._session.runner.is_warm(experiment)
+        return self._live.is_at_rest or is_warm
+
+    @property
+    def next_step(self) -> str:
+        """The key of what comes next: a step, "close", "item", "recording" or "end".
+
+        It is "" for a wait.
+        """
+        course = self.course
+        turn = course.turn
+        if course.has_hidden_votes:
+            return CLOSE
+        if turn.step is Step.RUN and not turn.is_measured:
+            return RECORDING if self.trouble else ""
+        then = course.next()
+        if then.is_over:
+            return "end"
+        if then.turn.step is Step.RUN and self.is_by_recording and not then.turn.is_measured:
+            return RECORDING
+        return "item" if then.place != course.place else str(then.turn.step)
+
+    def after(self) -> Course:
+        """Return the course as it would be after the next key, however the run ends."""
+        return self.course.next(by_recording=self.next_step == RECORDING)
+
+    def run_of(self, course: Course) -> RunState | None:
+        """Return the run that is shown at the place of a course."""
+        return self.runs.of(course)
+
+    def expected(self, course: Course, table: str) -> Sequence[Any]:
+        """Return the rows of the recording at the place of a course, before there are others."""
+        recording = self.recordings.get(course.place)
+        return recording.run_state.tables.get(table, ()) if recording is not None else ()
+
+    @property
+    def has_marks(self) -> bool:
+        """Is there anything of the run that the class may see?"""
+        return self.runs.has_marks()
+
+    @property
+    def right(self) -> int | None:
+        """The right option of the item of now, None while nobody knows."""
+        return self.runs.right()
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that is shown as a whole, "" for none."""
+        return self.runs.run_id
 
     @property
     def is_voting(self) -> bool:
@@ -174,7 +241,7 @@ class Conductor(QObject):
         """Go one step on; where a run has failed, its recording is the step."""
         turn = self.course.turn
         if turn.step is Step.RUN and not turn.is_measured:
-            if self.live.is_under_way and not self.trouble:
+            if self._live.is_under_way and not self.trouble:
                 return
             if not self._show_recording():
                 if not self.recordings.is_read(self.course.place):
@@ -244,7 +311,7 @@ class Conductor(QObject):
         if self.course.turn.step in (Step.RUN, Step.REVEAL, Step.EXPLAIN):
             self._show_recording()
         else:
-            self.live.drop()
+            self._live.drop()
 
     @guarded
     def show_live(self) -> None:
@@ -258,8 +325,8 @@ class Conductor(QObject):
         if self.runs.has_whole():
             self.course.measured()
             self.runs.know_arms()
-        elif not self.live.is_under_way:
-            turn.step, turn.is_measured, turn.is_recording = Step.RUN, False, False
+        elif not self._live.is_under_way:
+            self.course.measure()
             self._begin_run()
 
     @guarded
@@ -317,8 +384,14 @@ class Conductor(QObject):
     def leave(self) -> None:
         """End the lecture; a run under way is stopped."""
         self._seconds.stop()
-        self.live.drop()
+        self._live.drop()
         self.left.emit()
+
+    def close(self) -> None:
+        """Forget the runs and recordings; the lecture has been left."""
+        self._live.deleteLater()
+        self.recordings.deleteLater()
+        self.deleteLater()
 
     def rescue(self, error: Exception) -> None:
         """Take note of an exception, and show the recording in place of the run."""
@@ -327,41 +400,41 @@ class Conductor(QObject):
                 self._show_recording()
             except Exception:  # the next key goes on without it
                 log.exception("in a lecture, once more")
-                self.live.drop()
+                self._live.drop()
                 self.course.measured(is_recording=True)
-        self.reason = self.session.say(unexpected(error))
+        self.reason = self._session.say(unexpected(error))
 
     @guarded
     def remark(self, problem: Problem) -> None:
         """Tell the presenter what is wrong though the run is not; the next item clears it."""
-        self.aside = self.session.say(problem)
+        self.aside = self._session.say(problem)
 
     @guarded
     def look_again(self) -> None:
         """Notice what does not come, and a machine that was asleep; meant for once a second."""
-        self.live.look_again()
+        self._live.look_again()
         now_s = self._wall()
         slept_s, self._looked_s = now_s - self._looked_s, now_s
-        if slept_s > SLEPT_S and self.live.is_under_way:
-            say, key_of = self.session.words.say, self.session.settings.key_of
+        if slept_s > SLEPT_S and self._live.is_under_way:
+            say, key_of = self._session.words.say, self._session.settings.key_of
             recording, live = key_of("R"), key_of("G")
             told = {"duration": slept_s, "recording": recording, "live": live}
-            self.live.fail(say("lecture.slept", told))
+            self._live.fail(say("lecture.slept", told))
 
     # --- inside -------------------------------------------------------------------------------
 
     def _follow(self, before: int) -> None:
         """Do what another step or item asks for."""
         if self.course.place != before:
-            self.live.drop()
+            self._live.drop()
             self.reason = self.aside = ""
             self._arrive()
         turn = self.course.turn
-        if turn.step is Step.RUN and not turn.is_measured and not self.live.is_under_way:
+        if turn.step is Step.RUN and not turn.is_measured and not self._live.is_under_way:
             self._begin_run()
         cannot_tell = turn.step is Step.EXPLAIN and self.runs.is_disturbed
         if cannot_tell and not turn.is_recording and self._show_recording():
-            self.reason = self.session.words.say("lecture.too_busy")
+            self.reason = self._session.words.say("lecture.too_busy")
 
     def _arrive(self) -> None:
         """Have ready what this item and the next one need."""
@@ -381,17 +454,17 @@ class Conductor(QObject):
         turn, experiment = self.course.turn, self.prepared.experiment
         is_to_come = turn.step in (Step.QUESTION, Step.VOTE, Step.AGAIN) and not turn.is_measured
         can_wait = experiment is not None and experiment.can_wait and not experiment.is_own
-        if is_to_come and can_wait and not self.is_by_recording and not self.live.is_under_way:
-            self.live.make_ready(self.prepared)
+        if is_to_come and can_wait and not self.is_by_recording and not self._live.is_under_way:
+            self._live.make_ready(self.prepared)
 
     def _warm_next(self) -> None:
         """Keep a process ready for the run of this item, or the next one."""
         place = self.course.place + self.course.turn.is_measured
-        if place < len(self.items) and not self.session.context.has_fake_machine:
+        if place < len(self.items) and not self._session.context.has_fake_machine:
             experiment = self.items[place].experiment
-            entry = self.session.entries.get(experiment.id) if experiment is not None else None
+            entry = self._session.entries.get(experiment.id) if experiment is not None else None
             if experiment is not None and (entry is None or entry.need is None):
-                self.session.runner.warm(experiment)
+                self._session.runner.warm(experiment)
 
     def _begin_run(self) -> None:
         place = self.course.place
@@ -401,9 +474,9 @@ class Conductor(QObject):
             return
         self.runs.measured.pop(place, None)
         first = next(iter(self.course.turn.arms), "")  # the one that is seen first
-        self.live.start(self.prepared, pause_s(self.runs.recording), first)
-        if self.live.run_state is not None:
-            self.runs.measured[place] = self.live.run_state
+        self._live.start(self.prepared, pause_s(self.runs.recording), first)
+        if self._live.run_state is not None:
+            self.runs.measured[place] = self._live.run_state
 
     def _show_recording(self) -> bool:
         """Show the recording at the same step; False while it is not there."""
@@ -412,10 +485,10 @@ class Conductor(QObject):
         if self.runs.recording is None:
             self.recordings.want(place)
             key = "lecture.no_recording" if self.recordings.is_read(place) else "lecture.reading"
-            self.reason = self.session.words.say(key)
+            self.reason = self._session.words.say(key)
             return False
-        self.reason = self.live.reason
-        self.live.drop()
+        self.reason = self._live.reason
+        self._live.drop()
         self.course.measured(is_recording=True)
         self.runs.know_arms()
         self._warm_next()
@@ -423,7 +496,7 @@ class Conductor(QObject):
 
     @guarded
     def _take_run(self) -> None:
-        run_state = self.live.run_state
+        run_state = self._live.run_state
         if run_state is None or self.course.turn.is_recording:
             return
         self.runs.measured[self.course.place] = run_state
@@ -448,7 +521,7 @@ class Conductor(QObject):
 
     def _move(self) -> None:
         try:
-            run_state = self.live.run_state
+            run_state = self._live.run_state
             if run_state is not None:
                 self.runs.measured[self.course.place] = run_state
                 self.runs.know_arms()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,9 +25,9 @@ Held = tuple[Turn, Options | None, str]  # the last is the id of the run, "" for
 class Keeping:
     """Follows a lecture, and outlives it. What is written is always the newest."""
 
-    def __init__(self, conductor: Conductor, path: Path | None) -> None:
+    def __init__(self, session: Session, conductor: Conductor, path: Path | None) -> None:
         """Take a lecture that begins now; `path` is its file."""
-        self._session, self.path = conductor.session, path
+        self._session, self.path = session, path
         at = datetime.now(UTC).isoformat(timespec="seconds")
         self._keeper = RecordKeeper(conductor.lecture, path, self._session.context.folder, at)
         self._known: dict[int, Held] = {}  # by place
@@ -65,7 +64,7 @@ class Keeping:
 
     def _take(self, conductor: Conductor) -> None:
         place, turn = conductor.course.place, conductor.course.turn
-        held = (copy.deepcopy(turn), conductor.prepared.options, conductor.runs.run_id)
+        held = (turn, conductor.prepared.options, conductor.run_id)
         if held != self._known.get(place):
             self._known[place] = self._owed[place] = held
             self._session.background.do(self.write, lambda problem: self._tell(problem, conductor))

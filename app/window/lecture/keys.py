@@ -42,9 +42,11 @@ class Keys(QObject):
     Where single letters are switched off (WCAG 2.1.4), letters, digits and signs need Ctrl.
     """
 
-    def __init__(self, conductor: Conductor, acts: Mapping[str, Callable[[], object]]) -> None:
+    def __init__(
+        self, session: Session, conductor: Conductor, acts: Mapping[str, Callable[[], object]]
+    ) -> None:
         super().__init__()
-        self._conductor = conductor
+        self._session, self._conductor = session, conductor
         named = {Key(ord(letter)): name for name, letter in LETTER_OF.items()}
         self._acts: dict[Qt.Key, Callable[[], object]] = {
             **dict.fromkeys(FORWARD, conductor.forward),
@@ -61,7 +63,7 @@ class Keys(QObject):
         shift, control = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
         key, letter = event.key(), event.text().upper()
         conductor = self._conductor
-        if key in SIGNS and not conductor.session.settings.letters:
+        if key in SIGNS and not self._session.settings.letters:
             if not held & control:
                 return False
             held, letter = held & ~control, chr(key)
@@ -110,13 +112,13 @@ class Keys(QObject):
         return True
 
 
-def over_of(conductor: Conductor) -> KeySheet | Question | None:
+def over_of(session: Session, over: Over) -> KeySheet | Question | None:
     """Return what lies over the window of who leads the lecture."""
-    say = conductor.session.words.say
-    if conductor.over is Over.KEYS:
-        return sheet_of(conductor.session)
-    if conductor.over:
-        key = f"lecture.{conductor.over}"
+    say = session.words.say
+    if over is Over.KEYS:
+        return sheet_of(session)
+    if over:
+        key = f"lecture.{over}"
         yes, no = say(f"{key}.yes"), say(f"{key}.no")
         return Question(say(f"{key}.title"), say(f"{key}.text"), yes, no)
     return None

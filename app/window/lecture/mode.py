@@ -71,7 +71,7 @@ class LectureMode(QObject):
         left = self._take_left(lecture, path)
         if left is None:
             self.conductor = Conductor(self._session, lecture, path)
-            self._keeping = Keeping(self.conductor, path)
+            self._keeping = Keeping(self._session, self.conductor, path)
         else:
             self.conductor = Conductor(self._session, lecture, path, before=left.before)
             self._keeping = left.keeping
@@ -79,7 +79,7 @@ class LectureMode(QObject):
         self.conductor.left.connect(self._end)
         self.conductor.wanted_anew.connect(partial(self._begin_anew, lecture, path))
         self._window.place.leave()
-        self.show = Show(self.conductor, self._window.screen())
+        self.show = Show(self._session, self.conductor, self._window.screen())
 
     def leave(self) -> None:
         """End the lecture, if there is one."""
@@ -151,9 +151,7 @@ class LectureMode(QObject):
             show.close()
         if conductor is not None:
             self._remember(conductor)
-            conductor.live.deleteLater()
-            conductor.recordings.deleteLater()
-            conductor.deleteLater()
+            conductor.close()
         self._window.activateWindow()
         self._window.place.arrive()
         self._offer()

@@ -11,25 +11,26 @@ from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
 from app.window.lecture.keys import ALSO, LETTER_OF
-from app.window.lecture.slide_of import after, next_key, next_step, typed_key
+from app.window.lecture.slide_of import next_key, typed_key
 from experiments.core.units import DURATION, show
+from experiments.core.words import Words
 from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
 
 ON_TIME_S = 45.0  # nobody needs to hear of less
 
 
-def presenter_of(conductor: Conductor) -> PresenterData:
+def presenter_of(session: Session, conductor: Conductor) -> PresenterData:
     """Return all texts of the presenter's window."""
-    say, course = conductor.session.words.say, conductor.course
-    typed = typed_key(conductor, is_for_class=False)
-    plan, is_behind = _plan(conductor)
+    say, course = session.words.say, conductor.course
+    typed = typed_key(session.words, conductor, is_for_class=False)
+    plan, is_behind = _plan(session.words, conductor)
     hidden = conductor.is_black or conductor.is_frozen
     key = "black" if conductor.is_black else "frozen" if conductor.is_frozen else "sees"
-    step = next_step(conductor)
+    step = conductor.next_step
     if hidden:
         then = say("lecture.hidden", {"step": say(f"lecture.next.{course.turn.step}")})
     else:
-        coming = step or str(after(conductor).turn.step)
+        coming = step or str(conductor.after().turn.step)
         then = say("lecture.then", {"step": say(f"lecture.next.{coming}")})
     sees = say(f"lecture.{key}")
     if course.has_hidden_votes and not hidden:
@@ -41,22 +42,22 @@ def presenter_of(conductor: Conductor) -> PresenterData:
         clock=clock(conductor.elapsed_s),
         plan=typed or plan,
         is_behind=is_behind and not typed,
-        items=tuple(_line(conductor, place) for place in range(len(conductor.items))),
+        items=tuple(_line(session, conductor, place) for place in range(len(conductor.items))),
         place=course.place,
-        acts=tuple(_acts(conductor, step)),
+        acts=tuple(_acts(session, conductor, step)),
         problem=" ".join(filter(None, (conductor.trouble, conductor.aside))),
-        machine=_machine(conductor.session),
-        worker=_worker(conductor),
+        machine=_machine(session),
+        worker=conductor.doing or (say("lecture.warm") if conductor.is_ready else ""),
     )
 
 
-def strip_of(conductor: Conductor) -> tuple[str, str]:
+def strip_of(words: Words, conductor: Conductor) -> tuple[str, str]:
     """Return the two texts of the strip: where the lecture is, and what comes next."""
-    say, course = conductor.session.words.say, conductor.course
+    say, course = words.say, conductor.course
     values = {"place": course.place + 1, "count": len(course.turns)}
     where = [say("lecture.place", values), clock(conductor.elapsed_s)]
-    where += filter(None, (typed_key(conductor), conductor.trouble, conductor.aside))
-    coming = conductor.live.told() or next_key(conductor)
+    where += filter(None, (typed_key(words, conductor), conductor.trouble, conductor.aside))
+    coming = conductor.doing or next_key(words, conductor)
     return " · ".join(where), coming
 
 
@@ -69,13 +70,12 @@ def clock(elapsed_s: float) -> str:
 
 def _votes(course: Course) -> str:
     """Return the votes that only the presenter sees."""
-    turn = course.turn
-    votes = turn.first if turn.step is Step.VOTE else turn.votes
-    return ", ".join(f"{letter} {n}" for letter, n in zip(LETTERS, votes.counts, strict=False))
+    counts = course.turn.votes.counts
+    return ", ".join(f"{letter} {n}" for letter, n in zip(LETTERS, counts, strict=False))
 
 
-def _plan(conductor: Conductor) -> tuple[str, bool]:
-    say, lecture = conductor.session.words.say, conductor.lecture
+def _plan(words: Words, conductor: Conductor) -> tuple[str, bool]:
+    say, lecture = words.say, conductor.lecture
     off_s = behind_s(lecture, conductor.course.place, conductor.elapsed_s)
     if off_s is None:
         return say("lecture.no_plan"), False
@@ -87,8 +87,8 @@ def _plan(conductor: Conductor) -> tuple[str, bool]:
     return f"{of} · {say(key, {'minutes': minutes})}", off_s > 0
 
 
-def _line(conductor: Conductor, place: int) -> ItemLine:
-    say, course, prepared = conductor.session.words.say, conductor.course, conductor.items[place]
+def _line(session: Session, conductor: Conductor, place: int) -> ItemLine:
+    say, course, prepared = session.words.say, conductor.course, conductor.items[place]
     turn = course.turns[place]
     if place == course.place:
         state = say("lecture.now", {"step": say(f"lecture.next.{turn.step}")})
@@ -98,18 +98,18 @@ def _line(conductor: Conductor, place: int) -> ItemLine:
         state = say("lecture.done_votes", {"count": votes}) if votes else say("lecture.done")
         return ItemLine(prepared.title, state, Standing.DONE)
     if prepared.problem is not None:
-        state = conductor.session.say(prepared.problem)
+        state = session.say(prepared.problem)
         return ItemLine(prepared.title, state, Standing.NOTHING)
-    seconds = seconds_of(conductor.session, prepared)
+    seconds = seconds_of(session, prepared)
     if seconds is None:
         return ItemLine(prepared.title, say("lecture.recording_only"), Standing.RECORDING)
     state = say("lecture.ready", {"duration": show(seconds, DURATION)})
     return ItemLine(prepared.title, state, Standing.READY)
 
 
-def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
-    say, turn = conductor.session.words.say, conductor.course.turn
-    key_of = conductor.session.settings.key_of
+def _acts(session: Session, conductor: Conductor, step: str) -> Iterator[Act]:
+    say, turn = session.words.say, conductor.course.turn
+    key_of = session.settings.key_of
 
     def act(name: str, *, key: str = "", allowed: bool = True) -> Act:
         text = say(f"lecture.acts.{key or name}")
@@ -135,18 +135,6 @@ def _acts(conductor: Conductor, step: str) -> Iterator[Act]:
     yield Act("ask_to_leave", say("lecture.acts.leave"), "Esc")
 
 
-def _worker(conductor: Conductor) -> str:
-    say, runner = conductor.session.words.say, conductor.session.runner
-    if told := conductor.live.told():
-        return told
-    if conductor.live.is_at_rest:
-        return say("lecture.warm")
-    place = conductor.course.place + int(conductor.course.turn.is_measured)
-    prepared = conductor.items[place] if place < len(conductor.items) else None
-    experiment = prepared.experiment if prepared is not None else None
-    return say("lecture.warm") if experiment and runner.is_warm(experiment) else ""
-
-
 def _machine(session: Session) -> str:
     """Return how the machine stands: quiet or busy, on mains or battery, and the free threads."""
     say, load, found = session.words.say, session.other_load, list[str]()
@@ -166,4 +154,4 @@ def then_of(conductor: Conductor) -> Course:
     """Return the course that the second picture shows: the next step, or what is hidden now."""
     if conductor.is_black or conductor.is_frozen:
         return conductor.course
-    return after(conductor)
+    return conductor.after()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from app.lecture.course import Course, Step
+from app.window.core.session import Session
 from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import Keys, over_of
@@ -31,12 +32,16 @@ class Show(QObject):
     """Both windows, kept up to date. With one screen there is the slide alone, with its strip."""
 
     def __init__(
-        self, conductor: Conductor, home: QScreen, screens: Screens = QGuiApplication.screens
+        self,
+        session: Session,
+        conductor: Conductor,
+        home: QScreen,
+        screens: Screens = QGuiApplication.screens,
     ) -> None:
         """Open the windows; `home` is the screen of the presenter where there are two."""
         super().__init__()
-        self._conductor, self._home, self._screens = conductor, home, screens
-        session = conductor.session
+        self._session, self._conductor = session, conductor
+        self._home, self._screens = home, screens
         self._is_swapped = False
         self._mode = "light"  # projectors raise black levels
         self._values: dict[str, float] = {}
@@ -47,7 +52,7 @@ class Show(QObject):
             "turn_light": self.turn_light,
             "pin_strip": self.pin_strip,
         }
-        self.keys = Keys(conductor, self._acts)
+        self.keys = Keys(session, conductor, self._acts)
         self.presenter = Presenter(session.words, session.look, self.keys.press)
         self.presenter.asked.connect(self._do)
         self.presenter.chosen.connect(conductor.go)
@@ -119,7 +124,7 @@ class Show(QObject):
             window.hide()
             window.deleteLater()
         self._preview.deleteLater()
-        self._conductor.session.other_load.changed.disconnect(self._tell)
+        self._session.other_load.changed.disconnect(self._tell)
         self.deleteLater()
 
     def refresh(self) -> None:
@@ -134,7 +139,7 @@ class Show(QObject):
     # --- inside -------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        session = self._conductor.session
+        session = self._session
         look = Look(themes.load(self._mode, session.look.theme.zoom))
         self.audience = Audience(session.words, look, self.keys.press)
         self.audience.closed.connect(self._conductor.leave)
@@ -167,12 +172,12 @@ class Show(QObject):
     def _tell(self) -> None:
         """Show the texts of the strip, and all of the presenter's view."""
         conductor = self._conductor
-        self.audience.strip.show_text(*strip_of(conductor))
-        over, has_presenter = over_of(conductor), self.has_presenter
+        self.audience.strip.show_text(*strip_of(self._session.words, conductor))
+        over, has_presenter = over_of(self._session, conductor.over), self.has_presenter
         self.presenter.over.show_content(over if has_presenter else None)
         self.audience.over.show_content(None if has_presenter else over)
         if has_presenter:
-            data = presenter_of(conductor)
+            data = presenter_of(self._session, conductor)
             self.presenter.show_data(data)
             then = then_of(conductor)
             self._show_slide(self._preview, then)
@@ -182,28 +187,29 @@ class Show(QObject):
         conductor = self._conductor
         turn, prepared = course.turn, conductor.items[course.place]
         slide.show_experiment(prepared.experiment)
-        slide.show_data(slide_of(conductor, course))
+        slide.show_data(slide_of(self._session, conductor, course))
         if turn.step in PLOTTED:
-            _draw(slide, course, conductor.runs.of(course), conductor)
+            _draw(slide, course, conductor)
 
     def _move(self) -> None:
         """Draw the first mark of a run at once, and what follows soon."""
-        runs = self._conductor.runs
+        conductor = self._conductor
+        run_state = conductor.run_of(conductor.course)
         try:
-            is_first = runs.run_state is not self._begun and runs.has_marks()
+            is_first = run_state is not self._begun and conductor.has_marks
         except Exception as error:
             log.exception("in a lecture")
             self._rescue(error)
             return
         if is_first:
-            self._begun = runs.run_state
+            self._begun = run_state
             self._draw_now()
         else:
             self._drawing.start()
 
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""
-        if self._conductor.live.is_under_way and self._throttle.would_disturb():
+        if self._conductor.is_measuring and self._throttle.would_disturb():
             self._drawing.start()
         else:
             self._draw_now()
@@ -223,18 +229,17 @@ class Show(QObject):
         self.refresh()
 
 
-def _draw(slide: Slide, course: Course, run_state: RunState | None, conductor: Conductor) -> None:
+def _draw(slide: Slide, course: Course, conductor: Conductor) -> None:
     """Draw a run on the slide's plot, without the arms that nobody may see yet."""
     plot, view = slide.plot, conductor.items[course.place].view
     if plot is None or view is None:
         return
     plot.hold_back(course.turn.hidden_arms)
+    run_state = conductor.run_of(course)
     rows = run_state.tables.get(view.table, []) if run_state is not None else []
     frame = run_state.frames.get(view.table) if run_state is not None else None
     if not rows and frame is None:
-        recording = conductor.recordings.get(course.place)
-        expected = recording.run_state.tables.get(view.table, ()) if recording else ()
-        plot.show_expected(expected, {}, faint=False)
+        plot.show_expected(conductor.expected(course, view.table), {}, faint=False)
         plot.draw((), {})
         return
     finding = run_state.finding() if run_state is not None else None

@@ -82,7 +82,7 @@ class Shown:
 
     def know_arms(self) -> None:
         """Tell the course the arms that there are, in an order that new rows do not change."""
-        turn, run_state = self._course.turn, self.run_state
+        run_state = self.run_state
         prepared = self._items[self._course.place]
         if prepared.view is None:
             return
@@ -90,9 +90,7 @@ class Shown:
         rows = run_state.tables.get(table, []) if run_state is not None else []
         if (run_state is None or run_state.finished is None) and self.recording is not None:
             rows = [*self.recording.run_state.tables.get(table, []), *rows]
-        arms = prepared.arms(rows)
-        kept = [arm for arm in turn.arms[: turn.shown_arms] if arm in arms]
-        turn.arms = tuple(dict.fromkeys((*kept, *arms)))
+        self._course.know_arms(prepared.arms(rows))
 
     def _lesson_run(self) -> LessonRun | None:
         run_state = self.run_state

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-
 from app.lecture.course import LETTERS, Course, Hint, Step, Turn
 from app.report import Report, report
+from app.window.core.session import Session
 from app.window.experiment.loaded_run import band
 from app.window.lecture.conductor import Conductor
 from experiments.core.lessons import Background
@@ -15,37 +14,21 @@ from machine.model import physical_cores
 from widgets.lecture.slide_data import SlideData
 from widgets.lecture.vote_board import DOT
 
-RECORDING = "recording"
-CLOSE = "close"  # hidden votes are shown
 PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 
-def after(conductor: Conductor) -> Course:
-    """Return the course as it would be after the next key, however the run ends."""
-    then, step = copy.deepcopy(conductor.course), next_step(conductor)
-    if step == RECORDING:
-        if then.turn.step is not Step.RUN:
-            then.forward()
-        then.measured(is_recording=True)
-        return then
-    if not step:  # it waits for the run
-        then.measured()
-    then.forward()
-    return then
-
-
-def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
+def slide_of(session: Session, conductor: Conductor, course: Course | None = None) -> SlideData:
     """Return what is shown now, or with another `course` what would be."""
     now = conductor.course
     course = course or now
-    turn, words = course.turn, conductor.session.words
+    turn, words = course.turn, session.words
     prepared = conductor.items[course.place]
     options = prepared.options
     is_vote = turn.step in (Step.VOTE, Step.AGAIN)
     is_asked = turn.step is Step.QUESTION or is_vote
-    run_state = conductor.runs.of(course) if turn.step in PLOTTED else None
+    run_state = conductor.run_of(course) if turn.step in PLOTTED else None
     told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
-    verdict, said = _explained(conductor, told, turn) if told is not None else ("", "")
+    verdict, said = _explained(words, conductor.right, told, turn) if told is not None else ("", "")
     background = prepared.taught.stands_on if prepared.taught and is_asked else Background()
     return SlideData(
         place=course.place + 1,
@@ -55,27 +38,27 @@ def slide_of(conductor: Conductor, course: Course | None = None) -> SlideData:
         context=background.context,
         code=background.code,
         options=options.texts if options and is_asked else (),
-        votes=tuple(_votes(turn)) if is_vote else (),
-        before=tuple(turn.first.counts) if turn.step is Step.AGAIN else (),
+        votes=turn.votes.counts if is_vote else (),
+        before=turn.first.counts if turn.step is Step.AGAIN else (),
         is_hidden=course.has_hidden_votes,
         typed=conductor.typed if is_vote and course is now else "",
         typed_for=conductor.chosen if is_vote and course is now and conductor.typed else 0,
         hint=_hint(words, turn, is_hidden=course.has_hidden_votes) if is_vote else "",
-        key=(typed_key(conductor) or next_key(conductor)) if course is now else "",
-        source=_source(conductor) if run_state and run_state.rows and not turn.is_recording else "",
+        key=(typed_key(words, conductor) or next_key(words, conductor)) if course is now else "",
+        source=_source(session) if run_state and run_state.rows and not turn.is_recording else "",
         band=_band(words, run_state) if turn.is_recording else "",
         verdict=verdict,
         said=said,
-        busy=conductor.live.told() if course is now and turn.step is Step.RUN else "",
+        busy=conductor.doing if course is now and turn.step is Step.RUN else "",
     )
 
 
-def typed_key(conductor: Conductor, *, is_for_class: bool = True) -> str:
+def typed_key(words: Words, conductor: Conductor, *, is_for_class: bool = True) -> str:
     """Return what Enter does with the number that is typed, "" where there is none.
 
     The class sees no number of hands while votes are hidden.
     """
-    say, typed = conductor.session.words.say, conductor.typed
+    say, typed = words.say, conductor.typed
     if not typed:
         return ""
     if not conductor.is_voting:
@@ -86,39 +69,14 @@ def typed_key(conductor: Conductor, *, is_for_class: bool = True) -> str:
     return say("lecture.typed_votes", values)
 
 
-def next_key(conductor: Conductor) -> str:
+def next_key(words: Words, conductor: Conductor) -> str:
     """Return what the next key does, "" where it does nothing."""
-    step = next_step(conductor)
-    say = conductor.session.words.say
+    step, say = conductor.next_step, words.say
     return say("lecture.next_key", {"next": say(f"lecture.next.{step}")}) if step else ""
 
 
-def next_step(conductor: Conductor) -> str:
-    """Return the key of what comes next: a step, "close", "item", "recording" or "end".
-
-    It is "" for a wait.
-    """
-    course = conductor.course
-    turn = course.turn
-    if course.has_hidden_votes:
-        return CLOSE
-    if turn.step is Step.RUN and not turn.is_measured:
-        return RECORDING if conductor.trouble else ""
-    then = copy.deepcopy(course)
-    then.forward()
-    if then.is_over:
-        return "end"
-    if then.turn.step is Step.RUN and conductor.is_by_recording and not then.turn.is_measured:
-        return RECORDING
-    return "item" if then.place != course.place else str(then.turn.step)
-
-
-def _votes(turn: Turn) -> list[int]:
-    return turn.first.counts if turn.step is Step.VOTE else turn.votes.counts
-
-
 def _hint(words: Words, turn: Turn, *, is_hidden: bool) -> str:
-    votes = turn.first if turn.step is Step.VOTE else turn.votes
+    votes = turn.votes
     if is_hidden:
         key = "lecture.votes_hidden_one" if votes.total == 1 else "lecture.votes_hidden"
         return words.say(key, {"count": votes.total})
@@ -144,18 +102,17 @@ def _report(words: Words, run_state: RunState | None) -> Report | None:
     )
 
 
-def _explained(conductor: Conductor, told: Report, turn: Turn) -> tuple[str, str]:
+def _explained(words: Words, right: int | None, told: Report, turn: Turn) -> tuple[str, str]:
     """Return the verdict and its cause, with how many had it."""
-    right, votes = conductor.runs.right(), turn.votes
-    had = ""
+    votes, had = turn.votes, ""
     if right is not None and votes.total:
         values = {"right": votes.counts[right], "total": votes.total}
-        had = conductor.session.words.say("lecture.had_it", values)
+        had = words.say("lecture.had_it", values)
     return told.finding, " ".join(filter(None, (had, told.because)))
 
 
-def _source(conductor: Conductor) -> str:
-    machine, say = conductor.session.machine, conductor.session.words.say
+def _source(session: Session) -> str:
+    machine, say = session.machine, session.words.say
     cores = physical_cores(machine) if machine is not None else None
     return say("lecture.live_cores", {"cores": cores}) if cores else say("lecture.live")
 

@@ -64,8 +64,8 @@ def test_back_goes_over_every_step_to_the_item_before_and_forgets_nothing():
     while lecture.back():
         seen.append(lecture.turn.step)
     assert seen == [Step.EXPLAIN, Step.REVEAL, Step.RUN, Step.AGAIN, Step.VOTE, Step.QUESTION]
-    assert lecture.turn.first.counts == [0, 0, 1, 0]
-    assert lecture.turn.second.counts == [0, 1, 0, 0]
+    assert lecture.turn.first.counts == (0, 0, 1, 0)
+    assert lecture.turn.second.counts == (0, 1, 0, 0)
     assert lecture.turn.hidden_arms == ()
 
 
@@ -115,10 +115,10 @@ def test_so_many_hands_can_be_given_at_once():
     assert not lecture.give(4, 1)
     lecture.give(1, -5)
     lecture.give(0, 10 * MOST_HANDS)
-    assert lecture.turn.first.counts == [MOST_HANDS, 0, 38, 0]
+    assert lecture.turn.first.counts == (MOST_HANDS, 0, 38, 0)
     lecture.vote_again()
     lecture.give(3, 7)
-    assert (lecture.turn.first.counts[2], lecture.turn.second.counts) == (38, [0, 0, 0, 7])
+    assert (lecture.turn.first.counts[2], lecture.turn.second.counts) == (38, (0, 0, 0, 7))
 
 
 def test_hidden_votes_are_shown_once_they_are_closed():
@@ -134,7 +134,7 @@ def test_hidden_votes_are_shown_once_they_are_closed():
     assert steps(lecture, 1) == [(0, Step.RUN, 2)]
     lecture.back()
     assert not lecture.has_hidden_votes
-    assert lecture.turn.first.counts == [0, 2, 0, 0]
+    assert lecture.turn.first.counts == (0, 2, 0, 0)
 
 
 def test_a_second_vote_is_hidden_too_and_shown_with_the_first():
@@ -144,8 +144,8 @@ def test_a_second_vote_is_hidden_too_and_shown_with_the_first():
     lecture.vote_again()  # the first was never shown
     assert lecture.has_hidden_votes
     assert steps(lecture, 2) == [(0, Step.AGAIN, 2), (0, Step.RUN, 2)]
-    lecture.go(0)
-    lecture.turn.step = Step.VOTE
+    lecture.back()
+    lecture.back()
     lecture.vote_again()
     assert lecture.has_hidden_votes  # what was closed is open again
 
@@ -165,3 +165,17 @@ def test_hiding_can_be_taken_back_and_holds_for_every_item():
     lecture.go(1)
     lecture.forward()
     assert lecture.has_hidden_votes
+
+
+def test_what_comes_next_is_asked_without_going_there():
+    lecture = course()
+    seen = []
+    while not lecture.is_over:
+        then = lecture.next()
+        if lecture.turn.step is Step.RUN:
+            lecture.measured()
+        lecture.forward()
+        seen.append((then.place, then.turn, then.is_over))
+        assert seen[-1] == (lecture.place, lecture.turn, lecture.is_over)
+    assert lecture.next(by_recording=True).turn.is_recording
+    assert not lecture.turn.is_recording

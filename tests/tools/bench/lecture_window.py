@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.context import Context
 from app.lecture.file import read
+from app.window.core.runner import Runner
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.lecture.conductor import Conductor
@@ -70,19 +71,21 @@ def main(data: Path, path: Path) -> None:
         conductor.go(place)
         until(lambda: conductor.recordings.is_read(conductor.course.place))
         wait_s(READING_S)
-        sys.stdout.write(json.dumps({"id": item.experiment, **_run(conductor, shown)}) + "\n")
+        sys.stdout.write(
+            json.dumps({"id": item.experiment, **_run(session.runner, conductor, shown)}) + "\n"
+        )
         conductor.show_recording()  # which ends the run
         until(lambda: not session.runner.is_running)
     session.close()
     application.quit()
 
 
-def _run(conductor: Conductor, shown: Show) -> dict[str, object]:
+def _run(runner: Runner, conductor: Conductor, shown: Show) -> dict[str, object]:
     """Press the key that begins the run; return the seconds to its first row and visible mark."""
-    runner, audience = conductor.session.runner, shown.audience
+    audience = shown.audience
     if conductor.course.turn.options:
         QTest.keyClick(audience, Qt.Key.Key_PageDown)
-    is_ready = conductor.live.is_at_rest
+    is_ready = runner.is_at_rest
     times: dict[str, float] = {}
 
     def note() -> None:
