@@ -12,8 +12,10 @@ from experiments.core.declare import (
     Need,
     Next,
     Note,
+    Params,
     Part,
     Progress,
+    Row,
     Tables,
     Value,
     column,
@@ -64,7 +66,7 @@ from machine.model import (
     physical_cores,
     usable_threads,
 )
-from machine.record import record
+from machine.record import Record
 
 __all__ = [
     "BEYOND_CACHE",
@@ -101,10 +103,13 @@ __all__ = [
     "Next",
     "Note",
     "Outcome",
+    "Params",
     "Part",
     "Piece",
     "Progress",
     "Ratio",
+    "Record",
+    "Row",
     "Ruler",
     "Spot",
     "Spread",
@@ -129,7 +134,6 @@ __all__ = [
     "param",
     "physical_cores",
     "ratios",
-    "record",
     "shrink",
     "spread",
     "spreads",

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from machine.record import record
+from machine.record import Record
 
 
-@record
-class System:
+class System(Record):
     """The computer as its maker names it. `firmware_date` is ISO 8601. Never a serial number."""
 
     maker: str | None = None
@@ -21,8 +20,7 @@ class System:
     firmware_date: str | None = None
 
 
-@record
-class Clock:
+class Clock(Record):
     """Clocks that the hardware reports; if cores differ, the range over all cores.
 
     If cores are governed differently, a text names each way and its number of policies.
@@ -37,8 +35,7 @@ class Clock:
     boost: Literal["on", "off", "mixed"] | None = None
 
 
-@record
-class Temperature:
+class Temperature(Record):
     """A sensor of the processor, at the inspection; at `critical` it slows down or switches off."""
 
     name: str
@@ -46,16 +43,14 @@ class Temperature:
     critical_celsius: float | None = None
 
 
-@record
-class Throttling:
+class Throttling(Record):
     """How often heat has slowed the processor down since the start, summed over its parts."""
 
     cores: int | None = None
     packages: int | None = None
 
 
-@record
-class PowerLimit:
+class PowerLimit(Record):
     """A limit that the processor keeps on average over `window_s`; `max_watts` may be set."""
 
     package: int | None = None
@@ -65,8 +60,7 @@ class PowerLimit:
     window_s: float | None = None
 
 
-@record
-class HugePages:
+class HugePages(Record):
     """The pages of one size that are set aside, and how many nobody uses."""
 
     size_bytes: int
@@ -74,8 +68,7 @@ class HugePages:
     free: int | None = None
 
 
-@record
-class FileSystem:
+class FileSystem(Record):
     """A mounted file system. `place` is the kind of its folder, because paths name people."""
 
     kind: str | None = None  # ext4, xfs, btrfs, ...

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Literal
 
 from machine.condition import FileSystem
-from machine.record import record
+from machine.record import Record
 
 
-@record
-class Link:
+class Link(Record):
     """A PCIe link: the present state, the best of the card, the best of the slot.
 
     Idle links slow down, so the present state may be lower. `peak_bytes_per_s` is the best that
@@ -28,8 +27,7 @@ class Link:
     peak_bytes_per_s: float | None = None
 
 
-@record
-class PciDevice:
+class PciDevice(Record):
     """A device or bridge; `class_id` has 24 bits.
 
     `parent` is the bridge above it; on the top bus it is the root complex ("pci0000:00"). `link` is
@@ -47,8 +45,7 @@ class PciDevice:
     link: Link | None = None
 
 
-@record
-class NvLink:
+class NvLink(Record):
     """One NVLink of a GPU. `bytes_per_s` is for one direction, as the driver reports it.
 
     A sleeping link is up and saves power. `peer` is the PCI address at the other end, which a
@@ -63,8 +60,7 @@ class NvLink:
     peer: str | None = None
 
 
-@record
-class MigInstance:
+class MigInstance(Record):
     """A slice of a GPU (NVIDIA MIG) with its own memory and SMs."""
 
     name: str | None = None
@@ -76,16 +72,14 @@ class MigInstance:
 Severity = Literal["information", "limit", "warning"]
 
 
-@record
-class ClockReason:
+class ClockReason(Record):
     """Why a GPU's clock is not higher; `key` is that of the sentence."""
 
     key: str
     severity: Severity
 
 
-@record
-class Gpu:
+class Gpu(Record):
     """A GPU or other accelerator; `pci_address` finds it in `pci`.
 
     `sms` counts NVIDIA's streaming multiprocessors, AMD's compute units or Apple's GPU cores.
@@ -145,8 +139,7 @@ class Gpu:
     nvlinks: tuple[NvLink, ...] = ()
 
 
-@record
-class GpuLink:
+class GpuLink(Record):
     """The connection between two GPUs, a < b.
 
     `path` uses the terms of `nvidia-smi topo -m`: NV# for # NVLinks, PIX through one PCIe switch,
@@ -163,8 +156,7 @@ class GpuLink:
     peer_access_cuda: bool | None = None
 
 
-@record
-class Disk:
+class Disk(Record):
     """A disk. `peak_bytes_per_s` is the peak of its link, in one direction.
 
     `wear_fraction` is how much of the life that its maker expects is used up, at most. A file
@@ -184,8 +176,7 @@ class Disk:
     file_systems: tuple[FileSystem, ...] = ()
 
 
-@record
-class NetworkInterface:
+class NetworkInterface(Record):
     """A network interface; `peak_bytes_per_s` is for its present speed, in one direction."""
 
     name: str

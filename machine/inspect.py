@@ -8,9 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec.structs import replace
 
 from machine import other_systems
 from machine.bus.pci import read_pci

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, Literal
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.convert import convert
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
 from machine.peak import Peaks
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import HIGHEST_NUMBER, HIGHEST_THREAD
 from machine.text import plain
 from machine.tidy import sound_peaks, tidy
@@ -28,8 +29,7 @@ CoreKind = Literal["performance", "efficiency", "low-power"]
 CacheKind = Literal["data", "instruction", "unified"]
 
 
-@record
-class Missing:
+class Missing(Record):
     """Why a value is unknown. `what` is its path; `[*]` stands for any element."""
 
     what: str
@@ -37,8 +37,7 @@ class Missing:
     how: str
 
 
-@record
-class OperatingSystem:
+class OperatingSystem(Record):
     """`kind` is linux, windows or macos; `release` the kernel's."""
 
     kind: str | None = None
@@ -47,8 +46,7 @@ class OperatingSystem:
     architecture: str | None = None
 
 
-@record
-class CpuCounts:
+class CpuCounts(Record):
     """Five answers to "how many CPUs".
 
     In the machine; switched on; in this process's affinity; in its control groups' cpuset; and the
@@ -62,8 +60,7 @@ class CpuCounts:
     quota: float | None = None
 
 
-@record
-class Thread:
+class Thread(Record):
     """A hardware thread. `package`, `die`, `cluster`, `core` count over the whole machine."""
 
     id: int
@@ -78,8 +75,7 @@ class Thread:
     usable: bool | None = None
 
 
-@record
-class Cache:
+class Cache(Record):
     """One instance of a cache, and the threads it serves."""
 
     level: int | None = None
@@ -90,8 +86,7 @@ class Cache:
     threads: tuple[int, ...] = ()
 
 
-@record
-class Cpu:
+class Cpu(Record):
     """`packages`, `cores`, `threads` count what is online; `usable_threads` what we may use."""
 
     model: str | None = None
@@ -111,8 +106,7 @@ class Cpu:
     microcode: str | None = None
 
 
-@record
-class SideCache:
+class SideCache(Record):
     """A cache before the memory of a NUMA node; level 1 is nearest the memory."""
 
     level: int | None = None
@@ -121,8 +115,7 @@ class SideCache:
     is_direct_mapped: bool | None = None
 
 
-@record
-class NumaNode:
+class NumaNode(Record):
     """A NUMA node; `distances` are in the order of the nodes. It may lack threads or memory.
 
     `kind` "gpu": the memory of a GPU. `allowed`: this process may take memory of it.
@@ -137,8 +130,7 @@ class NumaNode:
     side_caches: tuple[SideCache, ...] = ()
 
 
-@record
-class MemoryModule:
+class MemoryModule(Record):
     """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC.
 
     `transfers_per_s` is what the firmware set, `rated_transfers_per_s` what the module can do.
@@ -152,8 +144,7 @@ class MemoryModule:
     data_bits: int | None = None
 
 
-@record
-class Memory:
+class Memory(Record):
     """The main memory. `total_bytes` is what the kernel has, slightly less than installed.
 
     `limit_bytes` is what the control groups leave to this process and its neighbours, if less.
@@ -171,8 +162,7 @@ class Memory:
     swap_in_memory_bytes: int | None = None  # of the total: compressed in memory (zram)
 
 
-@record
-class Machine:
+class Machine(Record):
     """All that is known, where it was read (`sources`), and why the rest is unknown (`missing`)."""
 
     format: str = FORMAT

@@ -20,7 +20,7 @@ from machine.devices import Gpu, GpuLink, PciDevice
 from machine.facts import Notes
 from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
-from machine.record import record
+from machine.record import Record
 
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
@@ -41,8 +41,7 @@ _LACKING = {
 _HOW = "Measure it, or look the model up in its maker's data sheet."
 
 
-@record
-class Ceiling:
+class Ceiling(Record):
     """A theoretical peak; `source` is that of the formula and its constants."""
 
     value: float

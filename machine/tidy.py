@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import is_dataclass, replace
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from machine.peak import Peak, Peaks
-from machine.record import names
+from machine.record import Record, names
 from machine.system.linux import HIGHEST_NUMBER
 from machine.text import LINE_LETTERS, plain
 
@@ -39,7 +40,7 @@ def _tidy(value: Any, letters: int) -> Any:
         return kind(each for each in (_tidy(each, letters) for each in value) if each is not None)
     if kind is dict:
         return {plain(name): _tidy(each, letters) for name, each in value.items()}
-    if is_dataclass(value):
+    if isinstance(value, Record):
         return _tidy_record(value)
     return plain(value, letters) if isinstance(value, str) else value
 

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
 from tests import ROOT
@@ -234,8 +235,8 @@ def test_what_a_real_card_did_is_fine_by_what_is_expected_of_it():
 def test_what_the_gpu_alone_decides_may_differ_little(factor):
     card, found, _ = of_the_h100()
     other = {name: {key: factor * of for key, of in of.items()} for name, of in found.items()}
-    what = replace(verdicts.expected(card), values=[
-        replace(each, limit=None) for each in verdicts.expected(card).values
+    what = dataclasses.replace(verdicts.expected(card), values=[
+        dataclasses.replace(each, limit=None) for each in verdicts.expected(card).values
     ])  # fmt: skip
     rows = {(row.id, row.value): row.verdict for row in verdicts.judged(other, what)}
 

@@ -9,12 +9,12 @@ import contextlib
 import copy
 import json
 import re
-from dataclasses import replace
 from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.checkup.in_words import facts, row_text
 from app.context import Context

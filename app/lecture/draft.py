@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from app.lecture.file import MOST_ITEMS, Item, Lecture, encode, read
 from app.lecture.lectures import is_shipped

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
+from msgspec import field
 
 from experiments.core.problems import UserError
 from machine.convert import convert
-from machine.record import record
+from machine.record import Record
 from machine.system.files import read_file
 
 FORMAT, VERSION = "coreopsis.lecture", 1
@@ -38,8 +38,7 @@ LIMIT_BYTES = 2**20
 MOST_ITEMS, LONGEST_MINUTES = 200, 24 * 60
 
 
-@record
-class Item:
+class Item(Record):
     """One experiment of a lecture; `set` are the settings that differ from the usual ones."""
 
     experiment: str
@@ -50,8 +49,7 @@ class Item:
     recording: str = ""  # the name of a run file beside the lecture
 
 
-@record
-class Lecture:
+class Lecture(Record):
     """A lecture; `minutes` is how long it may take, None for as long as its items."""
 
     format: str = FORMAT

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
@@ -18,11 +19,10 @@ from experiments.core.declare import Experiment
 from experiments.core.lessons import Taught
 from experiments.core.problems import Problem, UserError
 from machine.model import Machine
-from machine.record import record
+from machine.record import Record
 
 
-@record
-class FoundItem:
+class FoundItem(Record):
     """What there is of an item; `problem` says why a run is missing, or another stands in."""
 
     item: HeldItem

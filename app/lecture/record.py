@@ -19,12 +19,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from app.lecture import file as lecture_file
 from app.lecture.course import LETTERS, MOST_HANDS, Turn
@@ -35,7 +36,7 @@ from app.lecture.options import Options
 from app.runs.copies import write_whole
 from experiments.core.problems import Problem, UserError
 from machine.convert import convert
-from machine.record import record
+from machine.record import Record
 from machine.system.files import read_file
 
 FORMAT, VERSION = "coreopsis.lecture-record", 1
@@ -44,8 +45,7 @@ LONGEST_RUN = 100  # letters of a run's id
 NAME_LETTERS = 60
 
 
-@record
-class HeldItem:
+class HeldItem(Record):
     """An item as it was held; `numbers` stand behind the options of a magnitude."""
 
     experiment: str
@@ -60,8 +60,7 @@ class HeldItem:
     is_recording: bool = False
 
 
-@record
-class LectureRecord:
+class LectureRecord(Record):
     """A lecture as it was held; `at` is when it began, "" while nobody has held it."""
 
     format: str = FORMAT

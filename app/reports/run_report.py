@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from experiments.core.lesson_run import LessonRun, lesson_run
 from experiments.core.lessons import Explained, Taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
-from experiments.core.tables import in_words
+from experiments.core.tables import in_words, number_columns
 from experiments.core.trust import DOUBTS
 from experiments.core.views import Plotted
 from experiments.core.words import Words
@@ -248,9 +248,9 @@ class RunParts:
     def _table(self, view: Plotted) -> Table:
         """Return the rows behind a plot, in words."""
         say, id_ = self._words.say, self._experiment.id
-        record = self._experiment.tables[view.table]
-        declared, rows = specs(record), self._tables[view.table]
-        types = {each.name: str(each.type) for each in fields(record)}
+        table = self._experiment.tables[view.table]
+        declared, rows = specs(table), self._tables[view.table]
+        numbers = number_columns(table)
         return Table(
             head=tuple(say(f"{id_}.columns.{name}") for name in declared),
             rows=tuple(
@@ -260,11 +260,7 @@ class RunParts:
                 )
                 for row in rows[:MOST_ROWS]
             ),
-            numbers=frozenset(
-                place
-                for place, name in enumerate(declared)
-                if "int" in types[name] or "float" in types[name]
-            ),
+            numbers=frozenset(place for place, name in enumerate(declared) if name in numbers),
             left_out=max(0, len(rows) - MOST_ROWS),
         )
 

@@ -14,7 +14,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,7 @@ from machine.live.sampler import Sample
 from machine.live.surroundings import Surroundings, look_around
 from machine.memory.errors import read_memory_errors
 from machine.model import Machine, is_virtual, to_json
+from machine.record import Record
 from machine.system.asking import Stopped
 from machine.system.kernel_log import read_kernel_log
 
@@ -51,8 +51,7 @@ MORE_S: Mapping[Kind, float] = {"quick": 6.0, "check": 30.0, "soak": 30.0}  # fo
 WATCH_HZ = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Record, kw_only=False):
     """What will be measured, and about how long all of it takes."""
 
     rules: tuple[Rule, ...]
@@ -60,15 +59,13 @@ class Planned:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Surrounded:
+class Surrounded(Record, kw_only=False):
     """What may disturb the checkup: battery, power saver, other programs, a virtual machine."""
 
     surroundings: Surroundings
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Record, kw_only=False):
     """A step is under way: a key of `checkup.doing`, and the experiment or "" ."""
 
     doing: str
@@ -76,40 +73,35 @@ class Began:
     device: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Record, kw_only=False):
     """So much of the whole is done, and about so many seconds are left."""
 
     fraction: float
     left_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Record, kw_only=False):
     """Something to be told: a note of a run, such as that it waits for another program."""
 
     note: messages.Note
     experiment: str
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Record, kw_only=False):
     """A sample of the machine while a measurement is under way."""
 
     sample: Sample
     experiment: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Record, kw_only=False):
     """The rows of a rule; they replace what was said of it before."""
 
     rule: Rule
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Record, kw_only=False):
     """The whole result; the last event."""
 
     result: Result

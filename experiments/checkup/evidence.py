@@ -14,6 +14,7 @@ from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample
 from machine.model import Machine, to_json
+from machine.record import Record
 
 if TYPE_CHECKING:
     from experiments.checkup.rules import Rule
@@ -26,8 +27,7 @@ UNDOUBTED = ("measured", "no_expectation")  # reasons of rows that may serve as 
 DISTURBANCES = (*DOUBTS, "gpu_is_shared")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class Ran(Record):
     """One run of an experiment on a device, with what was watched meanwhile."""
 
     experiment: Experiment[Any]

@@ -9,15 +9,14 @@ import msgspec
 
 from experiments.core.problems import UserError
 from machine.convert import convert
-from machine.record import record
+from machine.record import Record
 from machine.system.files import read_file
 
 FILE = "order.toml"
 LIMIT_BYTES = 2**16
 
 
-@record
-class Order:
+class Order(Record):
     """What should be here; None for what nobody said."""
 
     cores: int | None = None

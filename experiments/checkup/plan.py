@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.checkup.result import Kind
@@ -15,6 +14,7 @@ from experiments.core.parameters import from_json, to_json
 from experiments.core.shelves import PROBES, SHELVES, YOURS
 from experiments.devices.device import CPU, gpus_of
 from machine.model import Machine
+from machine.record import Record
 
 SHELVES_HERE = (*(shelf for shelf in SHELVES if shelf != YOURS), PROBES)
 LOADING_S = 1.5  # to start a process and import what a measurement needs; torch takes longer
@@ -23,8 +23,7 @@ MINUTE_S = 60.0
 SUSTAINED_S: Mapping[Kind, float] = {"quick": 20.0, "check": 60.0, "soak": 20 * MINUTE_S}
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Record, kw_only=False):
     """One measurement to come: an experiment on a device, "" where it takes none."""
 
     experiment: Experiment[Any]

@@ -8,18 +8,18 @@ user, which is taken out of what is written for others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import field
 
 from experiments.checkup.rules import Source, Stage
 from experiments.core.problems import UserError
 from experiments.engine.report_file import data_in, is_report
 from machine.convert import convert
-from machine.record import record
+from machine.record import Record
 from machine.system.files import open_file, read_file
 
 FORMAT, VERSION = "coreopsis.checkup", 1
@@ -40,8 +40,7 @@ class Word(StrEnum):
     ABSENT = "absent"
 
 
-@record
-class Expected:
+class Expected(Record):
     """One expectation of a row: a value, and the word for what was measured against it.
 
     `low` to `high` is the interval of measured over expected; `values` are the numbers behind it.
@@ -57,8 +56,7 @@ class Expected:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-@record
-class Row:
+class Row(Record):
     """The answer of one rule about one part, such as "gpu0"; `part` is "" for the whole machine.
 
     `reason` is the key of what was found, `values` fill it. `samples` are in the SI `unit`.
@@ -77,8 +75,7 @@ class Row:
     runs: int = 0  # how often it was measured; a slow result is confirmed by another run
 
 
-@record
-class Measurement:
+class Measurement(Record):
     """A run of an experiment within the checkup; `notes` are the keys of what disturbed it."""
 
     experiment: str
@@ -92,8 +89,7 @@ class Measurement:
     problem: str = ""
 
 
-@record
-class Result:
+class Result(Record):
     """A whole checkup. `trace` is what was watched during the sustained load."""
 
     format: str = FORMAT

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import field
+
 from machine.convert import convert
-from machine.record import record
+from machine.record import Record
 
 Devices = Literal["", "gpus", "devices", "pairs"]
 
@@ -35,16 +36,14 @@ class Source(StrEnum):
     REFERENCE = "reference"  # checks of machines with the same part
 
 
-@record
-class Limits:
+class Limits(Record):
     """Shares of what is expected: fine from `ok` on, a problem below `floor`."""
 
     ok: float
     floor: float
 
 
-@record
-class Rule:
+class Rule(Record):
     """One check. rules.toml explains the fields."""
 
     id: str
@@ -57,8 +56,7 @@ class Rule:
     limits: Mapping[Source, Limits] = field(default_factory=dict)
 
 
-@record
-class Rules:
+class Rules(Record):
     """All rules, and the version of the whole."""
 
     version: int

@@ -13,11 +13,11 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from experiments.core.disturbed import DISTURBED_FRACTION, Loss
 from machine.model import Machine, usable_threads
+from machine.record import Record
 
 A = TypeVar("A")
 AGAIN = 2  # times that a disturbed turn is measured again, at most
@@ -29,8 +29,7 @@ class StopRequested(Exception):
     """Raised inside `measure` between two samples, so that a stop need not wait for a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Record, kw_only=False):
     """One turn of an interleaved measurement; `fraction` of the turns lie behind it."""
 
     round: int

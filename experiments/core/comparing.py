@@ -17,10 +17,13 @@ import math
 import statistics
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import TypeVar
+
+from msgspec.structs import replace
+
+from machine.record import Record
 
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S")
@@ -41,8 +44,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Record, kw_only=False):
     """How many times the other way's figure the one's is: estimate, interval, outcome.
 
     The estimate is NaN, and the interval (0, infinity), where a sample is 0 or less.

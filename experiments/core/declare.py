@@ -6,26 +6,17 @@ The form, the command line, the axes and the recorder read only what stands here
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
 
 from experiments.core.views import Code, Plotted, Scale, View
 from machine.model import Machine
-from machine.record import record
+from machine.record import Record, RecordType
 
 if TYPE_CHECKING:
     from experiments.core.bench import Bench
-
-
-class Record(Protocol):
-    """Any dataclass; parameters and rows are plain records read by introspection."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
-P = TypeVar("P", bound=Record)
-Tables = Mapping[str, Sequence[Any]]
 
 
 class Part(StrEnum):
@@ -55,8 +46,7 @@ class Need(StrEnum):
     TORCH = "torch"
 
 
-@record
-class Spec:
+class Spec(Record):
     """What a form, the command line, an axis and the recorder must know about one field."""
 
     unit: str = ""
@@ -73,38 +63,72 @@ class Spec:
         return self.choices(machine) if callable(self.choices) else self.choices
 
 
+class _Declared(Record, kw_only=False):
+    """What stands behind the `=` of a field: its default, and its Spec."""
+
+    default: Any
+    spec: Spec
+
+
 def param(default: Any, **spec: Any) -> Any:
     """Declare a parameter with its default, unit, range, scale or choices."""
-    return field(default=default, metadata={"spec": Spec(**spec)})
+    return _Declared(default, Spec(**spec))
 
 
 def column(unit: str = "", scale: Scale = "linear") -> Any:
     """Declare a column of a row; no default, every row supplies it."""
-    return field(metadata={"spec": Spec(unit=unit, scale=scale)})
+    return _Declared(msgspec.NODEFAULT, Spec(unit=unit, scale=scale))
 
 
-def specs(record: type[Record]) -> dict[str, Spec]:
-    """Return what is declared of each field of a record, in order."""
-    return {f.name: f.metadata["spec"] for f in fields(record)}
+class _FieldsType(RecordType):
+    """The type of classes whose fields have a Spec, by `param`, by `column`, or the usual one."""
+
+    __specs__: dict[str, Spec]
+
+    def __new__(
+        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
+    ) -> Any:
+        given = {n: value for n, value in namespace.items() if isinstance(value, _Declared)}
+        kept = {n: value for n, value in namespace.items() if n not in given}
+        kept |= {n: of.default for n, of in given.items() if of.default is not msgspec.NODEFAULT}
+        made = super().__new__(mcls, name, bases, kept, **options)
+        known = {n: spec for base in bases for n, spec in getattr(base, "__specs__", {}).items()}
+        known |= {n: of.spec for n, of in given.items()}
+        made.__specs__ = {n: known.get(n) or Spec() for n in made.__struct_fields__}
+        return made
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Params(Record, metaclass=_FieldsType):
+    """What may be turned: each field has a default, most by `param`."""
+
+
+class Row(Record, metaclass=_FieldsType):
+    """What a table consists of: each field is a column."""
+
+
+P = TypeVar("P", bound=Params)
+Tables = Mapping[str, Sequence[Any]]
+
+
+def specs(kind: type[Params | Row]) -> dict[str, Spec]:
+    """Return what is declared of each field, in order."""
+    return kind.__specs__
+
+
+class Progress(Record, kw_only=False):
     """Yielded by `measure`: the share of the work that is done, 0 to 1."""
 
     fraction: float
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Record, kw_only=False):
     """Yielded by `measure`: something to say in words, `notes.KEY`."""
 
     key: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Record, kw_only=False):
     """Yielded by `measure`: a picture of `table`, `data` is uint8 of `shape` (rows, columns)."""
 
     table: str
@@ -115,8 +139,7 @@ class Frame:
 Measured = Generator[Any, None, None]  # rows of the declared tables, Progress, Note and Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Record, kw_only=False):
     """A number that a finding carries, and the part of the map that it fills.
 
     `within` names the value that says in how much it was found: two runs in which that is far apart
@@ -129,21 +152,19 @@ class Value:
     within: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record, kw_only=False):
     """The result: a message key and numbers; `limits` are keys of what it cannot tell.
 
     `unclear` names the values that say how far two things are apart, though their spreads are not.
     """
 
     message: str
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = msgspec.field(default_factory=dict)
     limits: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Record, kw_only=False):
     """A number to be read first, and its mark in a view.
 
     The mark is that of the bars, lines, pins, lanes or cells with these labels, or the place on the
@@ -156,15 +177,14 @@ class Key:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
+class Next(Record, kw_only=False):
     """What to do after a run: settings to change, and an experiment; `next.*` in the words.
 
     A function makes a setting from that of the run.
     """
 
     experiment: str
-    setting: Mapping[str, Any] = field(default_factory=dict)
+    setting: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
     def changes(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings to change after a run with these; none that it had already."""
@@ -176,8 +196,7 @@ class Next:
         return {name: value for name, value in wanted.items() if value != params[name]}
 
 
-@dataclass(frozen=True, slots=True)
-class Live(Generic[P]):
+class Live(Record, Generic[P], kw_only=False):
     """Points that are measured one by one, in about 50 ms each, while somebody moves a slider.
 
     `params` says what a point has; its defaults are the first one. `prepare` makes once what all
@@ -188,8 +207,7 @@ class Live(Generic[P]):
     prepare: Callable[[Bench], Callable[[P], Measured]]
 
 
-@record
-class Experiment(Generic[P]):
+class Experiment(Record, Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
 
     `measure` yields rows and asks only its bench for time. `analyse` is pure: it is run again on
@@ -213,7 +231,7 @@ class Experiment(Generic[P]):
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
     # Values that `make gpu-check` holds against a figure of CUDA: its name, and the ratio's budget.
-    held: Mapping[str, tuple[str, tuple[float, float] | None]] = field(default_factory=dict)
+    held: Mapping[str, tuple[str, tuple[float, float] | None]] = msgspec.field(default_factory=dict)
     keys: tuple[Key, ...] = ()  # at most three
     next: Next | None = None
     live: Live[Any] | None = None
@@ -253,5 +271,5 @@ class Experiment(Generic[P]):
             for name, spec in specs(self.params).items()
             if earned is not None and spec.earned in earned
         }
-        suited = replace(self.defaults(machine), **known)
+        suited = msgspec.structs.replace(self.defaults(machine), **known)
         return self.quick(suited) if quick else suited

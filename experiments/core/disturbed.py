@@ -8,10 +8,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-R = TypeVar("R")
+import msgspec
+
+from machine.record import Record
+
+R = TypeVar("R", bound=Record)
 
 DISTURBED_FRACTION = 0.05  # a sample that lost more of its time is left out of every statistic
 SHORTEST_S = 5e-4  # of what is no trial: samples take a millisecond or more
@@ -20,8 +23,7 @@ CAN_WATCH = sys.platform == "linux"  # elsewhere nobody tells it of a thread
 SCHEDULER = "/proc/thread-self/schedstat"  # ns on a core, ns in the queue for one, turns
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Record, kw_only=False):
     """The share of a sample's time that its thread wanted a core and had none, and how often."""
 
     lost_fraction: float
@@ -50,8 +52,7 @@ def watch() -> Callable[[], Loss]:
     return loss
 
 
-@dataclass(frozen=True, slots=True)
-class _Spent:
+class _Spent(Record, kw_only=False):
     """Of the calling thread so far: seconds by the clock, on a core, in the queue; switches."""
 
     clock_s: float
@@ -84,16 +85,13 @@ class _Marked:
 @functools.cache
 def _marked_type(row_type: Any) -> Any:
     """Return the type of the disturbed rows among those of a type."""
-    return type(f"Disturbed{row_type.__name__}", (_Marked, row_type), {})
+    return type(row_type)(f"Disturbed{row_type.__name__}", (_Marked, row_type), {}, dict=True)
 
 
 def mark(row: R, loss: Loss) -> R:
     """Return the row as one that was disturbed; equal in all that it says."""
-    kind: Any = type(row)
-    marked: R = object.__new__(_marked_type(kind))
-    for name in row.__dataclass_fields__:  # type: ignore[attr-defined]
-        object.__setattr__(marked, name, getattr(row, name))
-    object.__setattr__(marked, "disturbed", loss)
+    marked: R = _marked_type(type(row))(**msgspec.structs.asdict(row))
+    msgspec.structs.force_setattr(marked, "disturbed", loss)
     return marked
 
 

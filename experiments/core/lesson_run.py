@@ -6,18 +6,18 @@ Apart from the words of lessons, because every measurement loads this with the e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal
+
+from msgspec import field
 
 from experiments.core.declare import Tables
 from experiments.core.disturbed import counting
 from experiments.core.trust import Trust
 from machine.model import Machine
-from machine.record import record
+from machine.record import Record
 
 
-@record
-class Guess:
+class Guess(Record):
     """A prediction: the number of an option, a number, heights, an order, or a place."""
 
     kind: Literal["choice", "magnitude", "sketch", "rank", "marker"]
@@ -25,8 +25,7 @@ class Guess:
     sure: int | None = None  # 1 a guess, 2 fairly sure, 3 certain
 
 
-@record
-class LessonRun:
+class LessonRun(Record):
     """The rows of a run that count, and what was found."""
 
     params: Any
@@ -39,8 +38,7 @@ class LessonRun:
     trust: Trust = Trust.SOLID
 
 
-@record
-class Spot:
+class Spot(Record):
     """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis."""
 
     names: tuple[str, ...] = ()

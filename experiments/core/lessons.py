@@ -12,7 +12,6 @@ import importlib
 import math
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ from experiments.core.views import Lines
 from experiments.core.words import ENGLISH, fill
 from machine.convert import convert
 from machine.model import Machine
+from machine.record import Record
 
 MODULE = "lesson"
 LIKELY = 10.0  # the right order of magnitude
@@ -186,8 +186,7 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
     diagram: dict[str, str] = {}  # labels of the drawing; `about` says in a sentence what it shows
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Record, kw_only=False):
     """How a guess stands to what was measured."""
 
     is_right: bool
@@ -196,16 +195,14 @@ class Mark:
     in_place: int | None = None  # of an order: how many items stood in their place
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
+class Background(Record, kw_only=False):
     """The context and the code of a question; either may be ""."""
 
     context: str = ""
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Record, kw_only=False):
     """An explanation with the numbers of a run."""
 
     headline: str

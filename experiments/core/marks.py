@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.core.disturbed import counting, loss_of
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Statistic, Timeline
+from machine.record import Record
 
 _STATISTICS: Mapping[Statistic, Callable[[Iterable[float]], float]] = {
     "median": statistics.median,
@@ -25,8 +25,7 @@ _STATISTICS: Mapping[Statistic, Callable[[Iterable[float]], float]] = {
 Dot = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Record, kw_only=False):
     """One bar or pin: its label, the smaller word beside it, its value and all repeats."""
 
     label: str
@@ -42,8 +41,7 @@ class Bar:
         return not self.repeats
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Record, kw_only=False):
     """One series: points (x, y) in order of x, and the repeats behind each as dots (x, y)."""
 
     series: str
@@ -57,8 +55,7 @@ class Line:
         return tuple(dot for dots in self.repeats for dot in dots)
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Record, kw_only=False):
     """One lane of a timeline: the slices (start, end) in seconds, in order."""
 
     group: str

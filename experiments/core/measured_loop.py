@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from machine.record import Record
 
 MOST_LINES = 15
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredLoop:
+class MeasuredLoop(Record, kw_only=False):
     """Some lines of a file, the first of them number `first`, from 1."""
 
     file: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os.path
 import re
 import typing
@@ -48,7 +47,7 @@ def from_text(params: P, settings: Mapping[str, str], machine: Machine | None = 
         _check_name(name, known)
         now, choices = getattr(params, name), _choices(known[name], machine)
         changes[name] = _parse(name, text.strip(), types[name], known[name], now, choices)
-    return _checked(dataclasses.replace(params, **changes), machine)
+    return _checked(msgspec.structs.replace(params, **changes), machine)
 
 
 def from_json(

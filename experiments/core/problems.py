@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import field
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+from machine.record import Record
+
+
+class Problem(Record, kw_only=False):
     """One sentence to a person, as data; `detail` is for "copy details" only."""
 
     key: str

@@ -10,10 +10,19 @@ import math
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
-from experiments.core.declare import Experiment, Finding, Live, Need, Part, Spec, Value, specs
+from experiments.core.declare import (
+    Experiment,
+    Finding,
+    Live,
+    Need,
+    Params,
+    Part,
+    Row,
+    Value,
+    specs,
+)
 from experiments.core.own_errors import own_problem, problem_at, said
 from experiments.core.problems import Problem
 from experiments.core.units import unit_of
@@ -110,24 +119,24 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
     for name in FUNCTIONS:
         if not callable(given := getattr(experiment, name)):
             yield _wrong(name, "a function", given)
-    if not _is_record(experiment.params):
-        yield _wrong("params", "a dataclass of x.param(...)", experiment.params)
+    if not _is_a(Params, experiment.params):
+        yield _wrong("params", "a subclass of x.Params", experiment.params)
     live, loop = typing.cast("tuple[object, object]", (experiment.live, experiment.loop))
     if live is not None and not (
-        isinstance(live, Live) and _is_record(live.params) and callable(live.prepare)
+        isinstance(live, Live) and _is_a(Params, live.params) and callable(live.prepare)
     ):
-        yield _wrong("live", "x.Live(a dataclass of x.param(...), a function)", live)
+        yield _wrong("live", "x.Live(a subclass of x.Params, a function)", live)
     version, tables = typing.cast("tuple[object, object]", (experiment.version, experiment.tables))
     if not isinstance(loop, str):
         yield _wrong("loop", 'a text "FILE:NAME"', loop)
     if not isinstance(version, int):
         yield _wrong("version", "a whole number", version)
     if not isinstance(tables, Mapping):
-        yield _wrong("tables", "a dict of a name to a dataclass", tables)
+        yield _wrong("tables", "a dict of a name to a subclass of x.Row", tables)
         return
     for name, row in tables.items():
-        if not _is_record(row):
-            yield _wrong(f"the table {name}", "a dataclass of x.column(...)", row)
+        if not _is_a(Row, row):
+            yield _wrong(f"the table {name}", "a subclass of x.Row", row)
     for name, kinds, wanted in (
         ("views", typing.get_args(View), "a tuple of views such as x.Lines(...)"),
         ("values", (Value,), "a tuple of x.Value(...)"),
@@ -142,12 +151,8 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
         yield from (_wrong(name, wanted, each) for each in given if not isinstance(each, kinds))
 
 
-def _is_record(kind: object) -> bool:
-    return (
-        isinstance(kind, type)
-        and is_dataclass(kind)
-        and all(isinstance(each.metadata.get("spec"), Spec) for each in fields(kind))
-    )
+def _is_a(base: type, kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)
 
 
 def _records(experiment: Experiment[Any]) -> Iterator[Problem]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from machine.record import Record
 
 YOURS = "experiments.yours"
 SHELVES = (
@@ -24,8 +25,7 @@ RECORDING = "recording.jsonl.gz"
 LESSON = "lesson.en.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Record, kw_only=False):
     """Where an experiment lies: the package of its shelf, and its folder."""
 
     shelf: str

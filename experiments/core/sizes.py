@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeVar
 
-from experiments.core.declare import Record, specs
+from msgspec.structs import replace
+
+from experiments.core.declare import P, specs
 from machine.memory.host import available_bytes
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 BEYOND_CACHE = 4  # times the last-level caches: a working set of which nearly nothing is cached
-
-P = TypeVar("P", bound=Record)
 
 
 def fits(wanted_bytes: int, share: float) -> int:

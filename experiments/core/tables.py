@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import typing
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
-from experiments.core.declare import Record
+from experiments.core.declare import Row, specs
 from experiments.core.disturbed import loss_of
 from experiments.core.units import show
 from experiments.core.words import Words
@@ -21,12 +21,12 @@ ROUND = "repeat"  # counted from 0 in files, shown from 1
 LOST = "lost_fraction"  # the column of disturbed rows
 
 
-def to_csv(rows: Iterable[Any], record: type[Record]) -> str:
+def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
     """Return the rows under a line of their columns' names.
 
     Where rows were disturbed, a column `lost_fraction` says how much, and is empty in the others.
     """
-    rows, names = list(rows), [field.name for field in fields(record)]
+    rows, names = list(rows), list(specs(table))
     lines = [[getattr(row, name) for name in names] for row in rows]
     losses = [loss_of(row) for row in rows]
     if any(losses):
@@ -39,6 +39,14 @@ def to_csv(rows: Iterable[Any], record: type[Record]) -> str:
 def to_tabs(lines: Iterable[Sequence[object]]) -> str:
     """Return cells with tabs between them, as a spreadsheet takes them from the clipboard."""
     return _written("excel-tab", lines)
+
+
+def number_columns(table: type[Row]) -> frozenset[str]:
+    """Return the columns that hold numbers."""
+    types = typing.get_type_hints(table)
+    return frozenset(
+        name for name in specs(table) if {int, float} & {types[name], *typing.get_args(types[name])}
+    )
 
 
 def in_words(words: Words, experiment_id: str, column: str, unit: str, value: Any) -> str:

@@ -8,25 +8,22 @@ no plot: it can be read before anything has run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
-from machine.record import record
+from machine.record import Record
 
 Scale = Literal["linear", "log2", "log10"]
 Statistic = Literal["median", "least", "greatest"]
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Record, kw_only=False):
     """One column on one axis; its unit is that of the column."""
 
     column: str
     scale: Scale = "linear"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record, kw_only=False):
     """A dashed line, named by the words of `key`, at `values[value]` of the finding.
 
     It holds `of` the bars with these labels, the uppermost; of all where none are named.
@@ -38,16 +35,14 @@ class Limit:
     of: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Record, kw_only=False):
     """The statistic of a column, over that of the bar `of` with the same detail."""
 
     column: str
     of: str
 
 
-@record
-class Bars:
+class Bars(Record):
     """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
 
     key: str
@@ -61,8 +56,7 @@ class Bars:
     limits: tuple[Limit, ...] = ()
 
 
-@record
-class Lines:
+class Lines(Record):
     """A line through the statistic at each x, one for each `series`; every repeat is a dot.
 
     Where x is measured as well, no two are the same: rows with one `point` make one of the line.
@@ -86,8 +80,7 @@ def along(view: Lines, views: Iterable[View]) -> list[Lines]:
     return [other for other in lines if (other.table, other.x) == (view.table, view.x)]
 
 
-@record
-class Timeline:
+class Timeline(Record):
     """Slices from `start` to `end` (seconds) on lanes, ordered by `group` and `detail`."""
 
     key: str
@@ -101,8 +94,7 @@ class Timeline:
     limits: tuple[Limit, ...] = ()
 
 
-@record
-class Heatmap:
+class Heatmap(Record):
     """One coloured cell for each (`row`, `column`), with its number."""
 
     key: str
@@ -114,8 +106,7 @@ class Heatmap:
     limits: tuple[Limit, ...] = ()
 
 
-@record
-class Field:
+class Field(Record):
     """A live picture: the newest frame of `table`."""
 
     key: str
@@ -123,8 +114,7 @@ class Field:
     limits: tuple[Limit, ...] = ()
 
 
-@record
-class Ruler:
+class Ruler(Record):
     """Pins on a logarithmic ruler, one for each `label`; where few fit, those first in `order`."""
 
     key: str
@@ -139,8 +129,7 @@ class Ruler:
 BROKEN, MENDED = "broken", "mended"
 
 
-@record
-class Piece:
+class Piece(Record):
     """A short program with planted faults, and the same mended: line stands for line.
 
     `faults` are keys of words, one for each line that differs, from above.
@@ -162,8 +151,7 @@ class Piece:
         return dict(zip(lines, self.faults, strict=True))
 
 
-@record
-class Code:
+class Code(Record):
     """Programs whose faulty lines are to be found.
 
     Each row is a remark on one `piece` in one `version`, BROKEN or MENDED; `about` are the columns

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.core.declare import Note, column
+from experiments.core.declare import Note, Row, column
 from experiments.devices.device import Device, gpu_of
 from machine.devices import Gpu
 from machine.live.gpu_samples import GpuSample
 from machine.model import Machine
-from machine.record import record
 
 BUSY = 0.05  # of the time; a busier GPU is at work for somebody
 
 
-@record
-class Condition:
+class Condition(Row):
     """The GPU right after one round; `held_back` lists why its clock was not higher."""
 
     repeat: int = column()

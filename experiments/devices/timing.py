@@ -12,9 +12,9 @@ cycles, so a hold lasts longer at a lower clock.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from experiments.devices.device import Device
+from machine.record import Record
 
 MOST_QUEUED = 100  # calls behind a hold; with many more the driver blocks until the first is done
 HOLD_S = 1e-3
@@ -23,8 +23,7 @@ SAMPLE_S = 1e-3
 WARM_S = 0.5  # until the clocks of a GPU have risen
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Record, kw_only=False):
     """One call's time: on the device, and until the call returned.
 
     If not `is_clean`, the device may have waited for its caller.

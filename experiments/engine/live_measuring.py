@@ -11,8 +11,9 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue

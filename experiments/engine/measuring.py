@@ -11,9 +11,10 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import asdict
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
@@ -186,7 +187,7 @@ class _Run:
             self._has_told_others = True
             self._tell(others)
 
-    def _tell(self, item: object) -> None:
+    def _tell(self, item: Any) -> None:
         if isinstance(item, Progress):
             self._tell_progress(item.fraction)
         elif isinstance(item, Note):
@@ -202,7 +203,7 @@ class _Run:
                 n=self._rows,
                 t_s=self._elapsed_s(),
                 table=table,
-                row=asdict(item),  # type: ignore[call-overload]
+                row=asdict(item),
                 disturbed=loss,
             )
             self._send(message)

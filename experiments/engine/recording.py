@@ -14,11 +14,12 @@ import logging
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from experiments.core.declare import Experiment, Finding, Tables
 from experiments.core.disturbed import MOSTLY_DISTURBED, counting, mark
@@ -32,9 +33,10 @@ from experiments.engine.seal import Seal
 from machine.convert import convert
 from machine.model import Machine
 from machine.model import from_json as machine_from_json
+from machine.record import Record
 from machine.system.files import open_file
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Record)
 
 log = logging.getLogger(__name__)
 
@@ -90,8 +92,7 @@ class Order:
         self._rows += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Record, kw_only=False):
     """A run that was read: its lines in order, and the rows of each table together."""
 
     started: messages.Started

@@ -7,7 +7,6 @@ beginning; a JSON report is such data. Nothing else of it is used, and nothing e
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from experiments.core.problems import UserError
+from machine.record import Record
 from machine.system.files import open_file
 
 FORMAT, VERSION = "coreopsis.report", 1
@@ -27,8 +27,7 @@ SEEN_BYTES = 64  # they tell a report from a run
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:<|\{\s*"format"\s*:\s*"coreopsis\.report")')
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Record, kw_only=False):
     """What a report carries: the lines of a run, and JSON of what its sender said of it."""
 
     lines: bytes

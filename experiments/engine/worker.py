@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import importlib
 import io
 import itertools
@@ -38,6 +37,7 @@ from experiments.engine.measuring import measure
 from machine.inspect import BadRoot, assemble, parts
 from machine.live.sampler import Sampler
 from machine.model import to_json
+from machine.record import Record
 
 SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
 LAST_WORDS_S = 1.0  # for an answer under way at the end of the input: a driver may never return
@@ -45,15 +45,13 @@ TRACE = "Traceback (most recent call last)"
 SAID_LIMIT, DETAIL_LIMIT = 300, 20_000  # characters of what an experiment raised
 
 
-@dataclasses.dataclass(frozen=True)
-class Unreadable:
+class Unreadable(Record, kw_only=False):
     """A line that is no command, in its place among those that are."""
 
     reason: str
 
 
-@dataclasses.dataclass(frozen=True)
-class End:
+class End(Record, kw_only=False):
     """No command comes any more."""
 
 

@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments.core.bench import Bench
-from experiments.core.declare import Tables, column
+from experiments.core.declare import Row, Tables, column
 from experiments.core.statistics import spread
-from machine.record import record
 
 SAMPLE_S = 0.002
 SAMPLES = 3
 FIRST_CYCLES = 100_000
 
 
-@record
-class Clock:
+class Clock(Row):
     """The clock of the measuring core, once in each round."""
 
     repeat: int = column()

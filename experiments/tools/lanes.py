@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from experiments.core.declare import column
+from experiments.core.declare import Row, column
 from experiments.devices.device import Device
 from experiments.devices.timing import whole_s
-from machine.record import record
 
 CALLS, READS, WORK = "calls", "reads", "device"
 
 
-@record
-class Slice:
+class Slice(Row):
     """One step of one way: a call, reading a result, or the device's work."""
 
     way: str = column()

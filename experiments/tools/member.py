@@ -12,13 +12,13 @@ import os
 import pickle
 import socket
 import threading
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU, Device
+from machine.record import Record
 
 LOOPBACK = "127.0.0.1"
 JOIN_S = 10.0  # to find each other; on several machines a person starts them
@@ -29,8 +29,7 @@ BACKENDS = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl"}
 LOADED, JOINED, ITEM, DONE, FAILED = "loaded", "joined", "item", "done", "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Record, kw_only=False):
     """What a member is told at its start, through its pipe."""
 
     work: Any

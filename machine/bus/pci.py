@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.bus import pcie
 from machine.bus.names import PciNames

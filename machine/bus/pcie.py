@@ -17,7 +17,7 @@ from typing import Literal
 
 from machine.devices import Link, PciDevice
 from machine.model import Machine
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import to_int
 
 # 1e9 transfers a second, then data bits of coded bits.
@@ -39,8 +39,7 @@ _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
 Shortfall = Literal["lanes", "speed"]
 
 
-@record
-class SharedHop:
+class SharedHop(Record):
     """A hop that several cards share; `others` are the cards beside the one asked about."""
 
     hop: PciDevice

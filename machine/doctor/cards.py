@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.bus.names import PciNames
 from machine.bus.pci import read_pci
@@ -18,7 +19,7 @@ from machine.facts import Notes
 from machine.gpus.amd import NO_ACCELERATORS, memory_bytes, shares_memory, targets
 from machine.gpus.intel import is_supported
 from machine.gpus.makers import maker_of
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import (
     PCI_ADDRESS,
     PCI_DEVICES,
@@ -34,8 +35,7 @@ _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
 VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
 
 
-@record
-class Bus:
+class Bus(Record):
     """The cards, displays and NVSwitches on the PCI bus."""
 
     cards: tuple[Card, ...]

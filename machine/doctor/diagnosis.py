@@ -7,11 +7,11 @@ because its repair would change them. A correct sum on every device proves all s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from itertools import groupby
 from typing import Any
 
 import msgspec
+from msgspec import field
 
 from machine.convert import convert
 from machine.doctor import (
@@ -28,14 +28,13 @@ from machine.doctor.queries import built_for, has_computed
 from machine.doctor.remedies import as_typed
 from machine.doctor.torch_remedies import AMD_TARGETS
 from machine.doctor.verdicts import State, Value, Verdict, fine
-from machine.record import record
+from machine.record import Record
 
 FORMAT = "coreopsis.diagnosis"
 VERSION = 1
 
 
-@record
-class Step:
+class Step(Record):
     """One judged step; `key` and `values` make its sentence, `key` is "" if not reached."""
 
     step: str
@@ -45,8 +44,7 @@ class Step:
     commands: tuple[str, ...] = ()
 
 
-@record
-class Diagnosis:
+class Diagnosis(Record):
     """All steps and their result. `vendor` made the judged accelerator, None if there is none.
 
     `finding` names the step that says what to do: the first WRONG, else the first LOOK, else the

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from machine.record import record
+from machine.record import Record
 
 _PROGRAMS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 _PACKAGES = ("lib/python3.*/site-packages", "lib/python3/dist-packages", "Lib/site-packages")
@@ -37,8 +37,7 @@ SYSTEM = ("/usr", "/usr/local", "/opt/conda")
 _MOST = 200  # environments
 
 
-@record
-class Environment:
+class Environment(Record):
     """A Python with its own packages. `path` is what one types: its folder, or the program.
 
     `torch` is the version of its PyTorch, None if none is seen.

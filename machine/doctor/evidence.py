@@ -6,11 +6,12 @@ None means "could not be told". `gather.py` fills the records from a machine, te
 from __future__ import annotations
 
 import enum
-from dataclasses import field
 from typing import Literal
 
+from msgspec import field
+
 from machine.devices import Link
-from machine.record import record
+from machine.record import Record
 
 
 class Vendor(enum.StrEnum):
@@ -23,8 +24,7 @@ class Vendor(enum.StrEnum):
     OTHER = "other"
 
 
-@record
-class Card:
+class Card(Record):
     """A device that could compute. `driver` is the kernel module that holds it, "" for none.
 
     `answers` is False if its configuration space returns only ones: it is off the bus.
@@ -49,8 +49,7 @@ class Card:
     link: Link | None = None
 
 
-@record
-class Node:
+class Node(Record):
     """A device file of a driver below /dev. `group` owns it."""
 
     path: str
@@ -59,8 +58,7 @@ class Node:
     mode: int | None = None
 
 
-@record
-class Kernel:
+class Kernel(Record):
     """The kernel's side of a driver.
 
     `loaded` modules run. `built` modules are installed for this kernel; None without a list, as in
@@ -83,8 +81,7 @@ class Kernel:
     told_open: bool = False
 
 
-@record
-class Surroundings:
+class Surroundings(Record):
     """The system around the program. `distributions` are the ids of os-release, nearest first.
 
     `wsl` is 1 or 2; `has_dxg`: Windows shares its GPUs; `has_wsl_cuda`: its NVIDIA driver too.
@@ -108,8 +105,7 @@ class Surroundings:
     environment: dict[str, str] = field(default_factory=dict)  # only variables that choose devices
 
 
-@record
-class GpuProcess:
+class GpuProcess(Record):
     """A process that holds GPU memory; `used_bytes` is None if the driver does not tell."""
 
     pid: int
@@ -118,8 +114,7 @@ class GpuProcess:
     used_bytes: int | None = None
 
 
-@record
-class NvmlDevice:
+class NvmlDevice(Record):
     """A GPU as NVML sees it. `code` is the nvmlReturn_t of its refusal, 0 if it answers.
 
     `fabric_state`: 0 no fabric, 1 not started, 2 in progress, 3 completed; a `fabric_status` of 0
@@ -151,8 +146,7 @@ class NvmlDevice:
     slowdown_celsius: float | None = None  # from here on, the GPU slows itself down
 
 
-@record
-class Nvml:
+class Nvml(Record):
     """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer.
 
     `trouble` is what its library did to the process that asked: hang, crash, or tell nonsense.
@@ -165,8 +159,7 @@ class Nvml:
     devices: tuple[NvmlDevice, ...] = ()
 
 
-@record
-class AmdDevice:
+class AmdDevice(Record):
     """A GPU as AMD's compute driver (KFD) sees it; `target` is such as gfx1100."""
 
     target: str
@@ -174,24 +167,21 @@ class AmdDevice:
     used_bytes: int | None = None
 
 
-@record
-class ShortFile:
+class ShortFile(Record):
     """A library file that ends too early, as an interrupted installation leaves it."""
 
     path: str
     size_bytes: int
 
 
-@record
-class Room:
+class Room(Record):
     """A folder, and the room that is left on its disk."""
 
     folder: str
     free_bytes: int
 
 
-@record
-class Interpreter:
+class Interpreter(Record):
     """Another Python of this machine."""
 
     version: str
@@ -207,8 +197,7 @@ class Outcome(enum.StrEnum):
     CRASHED = "crashed"
 
 
-@record
-class TorchDevice:
+class TorchDevice(Record):
     """An accelerator as PyTorch sees it. `target` is 8.9 on NVIDIA, gfx1100 on AMD.
 
     `has_computed`: a small sum on it was correct; else `problem` is PyTorch's error message.
@@ -222,8 +211,7 @@ class TorchDevice:
     problem: str | None = None
 
 
-@record
-class Torch:
+class Torch(Record):
     """A Python and its PyTorch. `stage` is the last one that it reached: start, import, look, use.
 
     `installer` installs packages into it: pip, uv or conda. `companions` are packages such as
@@ -268,8 +256,7 @@ class Torch:
     memory_limit_bytes: int | None = None  # of the shell (`ulimit -v`), which it inherits
 
 
-@record
-class Evidence:
+class Evidence(Record):
     """All the evidence. `nvml` is None if it was not asked; `gather` says why.
 
     `libraries` are the versions of NVIDIA's library files, `short_libraries` the files that are cut

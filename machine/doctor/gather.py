@@ -11,8 +11,9 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.doctor import other_systems
 from machine.doctor.cards import read_amd, read_bus

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import re
 
-from machine.record import record
+from machine.record import Record
 
 
-@record
-class Generation:
+class Generation(Record):
     """A generation: the first driver that knows it, and the last branch, None if it goes on.
 
     `open_modules`: whether NVIDIA's open kernel modules cannot run it, may, or must.

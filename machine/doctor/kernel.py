@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.doctor.evidence import Kernel
 from machine.doctor.library_files import NVIDIA_FOLDERS

@@ -5,7 +5,7 @@ Each step takes the evidence and the vendor, and returns None if it does not app
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.generations import UNSERVED

@@ -14,7 +14,8 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
 from machine.doctor.queries import driver_cuda

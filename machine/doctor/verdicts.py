@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import field
 
-from machine.record import record
+from msgspec import field
+
+from machine.record import Record
 
 Value = str | int | float
 
@@ -20,8 +21,7 @@ class State(enum.StrEnum):
     NOT_REACHED = "not_reached"
 
 
-@record
-class Verdict:
+class Verdict(Record):
     """The result of one step.
 
     `commands` say what to do next; each is a command to type or a page to read.

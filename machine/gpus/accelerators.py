@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from typing import Any
 
 from machine.bus import pcie
@@ -21,6 +20,7 @@ from machine.gpus import windows as windows_gpus
 from machine.gpus.makers import maker_of
 from machine.gpus.nvml_machine import Found
 from machine.gpus.pci_facts import Host, add_bar, describe
+from machine.record import names
 
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
@@ -34,8 +34,8 @@ _NO_NVLINK = Reason("Only GPUs of NVIDIA have NVLinks.", "There is nothing to lo
 _MIXED = Reason("The two are not of one maker.", "There is nothing to look at.")
 _NO_CUDA = Reason("CUDA was not asked, or sees only one of them.", "coreopsis doctor")
 _NO_WORD = Reason("Its driver does not tell it.", "Look the model up in its maker's data sheet.")
-_NAMES = tuple(field.name for field in fields(Gpu) if field.name != "index")
-_LINK_NAMES = tuple(field.name for field in fields(GpuLink) if field.name not in ("a", "b"))
+_NAMES = tuple(name for name in names(Gpu) if name != "index")
+_LINK_NAMES = tuple(name for name in names(GpuLink) if name not in ("a", "b"))
 
 
 def parts(

@@ -19,6 +19,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from machine.record import Record
+
 ANSWER_WITHIN_S = 20.0  # eight GPUs without persistence take several seconds to wake
 _GRACE_S = 1.0  # for a killed child to end; after that it is abandoned
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -45,8 +47,7 @@ _ERRORS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class CudaGpu:
+class CudaGpu(Record):
     """A GPU as CUDA sees it. `peers` are the addresses of GPUs whose memory it can access."""
 
     address: str
@@ -61,8 +62,7 @@ class CudaGpu:
     peers: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cuda:
+class Cuda(Record):
     """CUDA's answers, or `why` there are none.
 
     `visible` are the addresses of the GPUs that a program started from here sees, None if unknown.

@@ -10,17 +10,17 @@ torch_xla) for Google's; the documentation of PyTorch and of the makers for back
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from machine.record import record
+from msgspec import field
+
+from machine.record import Record
 
 _PROCESSING = 0x1200  # PCI class "processing accelerators"
 _BRIDGE, _SOUND = 0x06, 0x04
 _OF_GPUS = frozenset({0x10DE, 0x1002})  # other modules recognise these; some have that class too
 
 
-@record
-class Maker:
+class Maker(Record):
     """A maker of accelerators. `backend` is their name in torch.device, `package` provides it.
 
     `devices` are the numbers of its accelerators, with their names if known. Empty means all of

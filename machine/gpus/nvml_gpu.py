@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from machine.gpus.nvml import (
     is_refusal,
 )
 from machine.gpus.pci_facts import Host
+from machine.record import names
 from machine.system.linux import read_text
 
 NAMES = (
@@ -198,7 +198,7 @@ def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
         facts.lack("link", link.missing["generation"])
         return
     facts.keep("link", Link(**link.values), f"NVML: nvmlDeviceGet...PcieLink...; {_SLOT}")
-    for name in (field.name for field in dataclasses.fields(Link)):
+    for name in names(Link):
         if name not in link.values:
             facts.lack(f"link.{name}", link.missing.get(name, _TOGETHER))
 

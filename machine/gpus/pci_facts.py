@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.bus.pci import read_pci
 from machine.devices import PciDevice
 from machine.facts import Facts, Notes, Reason
+from machine.record import Record
 from machine.system.linux import PCI_DEVICES, numbered, read_text
 
 _NOT_RECORDED = Reason(
@@ -25,8 +25,7 @@ _NO_WINDOW = Reason(
 _WINDOWS, _LARGEST_WINDOW = 6, 2**50
 
 
-@dataclass(frozen=True, kw_only=True)
-class Host:
+class Host(Record):
     """The machine around its accelerators; `is_live` for the running one, not a recording."""
 
     root: Path

@@ -13,11 +13,11 @@ import ctypes
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from machine.facts import Facts, Reason
 from machine.gpus import amd, intel
+from machine.record import Record
 
 _ASKED = "EnumDisplayDevicesW"
 _MEMORY = "HardwareInformation.qwMemorySize"
@@ -29,8 +29,7 @@ _NO_ROCM = Reason(
 _UNTOLD = Reason("The driver has not written it into the registry.", "dxdiag")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Adapter:
+class Adapter(Record):
     """A display adapter: its PCI numbers, its name, and the values of its registry key."""
 
     device_id: str

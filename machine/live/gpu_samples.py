@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from typing import Literal
 
 from machine.devices import ClockReason
 from machine.facts import Facts, Reason
-from machine.record import record
+from machine.record import Record, names
 
 _COMMAND_LIMIT = 300  # characters
 _MOST_KNOWN = 1000  # processes; then all are forgotten
@@ -26,8 +25,7 @@ _HIDDEN = Reason(
 )
 
 
-@record
-class GpuProcess:
+class GpuProcess(Record):
     """A process that holds GPU memory. It identifies people, so it is never saved to a file."""
 
     pid: int
@@ -38,8 +36,7 @@ class GpuProcess:
     command: str | None = None
 
 
-@record
-class GpuSample:
+class GpuSample(Record):
     """The load of one GPU; `index` and `pci_address` are those of the machine's `gpus`.
 
     `busy` is the share of the time with at least one running kernel, not how full the GPU was.
@@ -76,11 +73,7 @@ class GpuSample:
     processes: tuple[GpuProcess, ...] | None = None
 
 
-NAMES = tuple(
-    field.name
-    for field in dataclasses.fields(GpuSample)
-    if field.name not in ("index", "pci_address", "state")
-)
+NAMES = tuple(name for name in names(GpuSample) if name not in ("index", "pci_address", "state"))
 
 
 def lack_all(gpu: Facts, reason: Reason) -> None:

@@ -26,7 +26,7 @@ from machine.processor.heat import (
     sensors,
     throttle_file,
 )
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import CPU, exists, numbered, read_int, read_set
 from machine.text import plain
 
@@ -50,8 +50,7 @@ _ONLY_ROOT = Reason(
 )
 
 
-@record
-class HeatSample:
+class HeatSample(Record):
     """`sensors` are the temperatures of the packages, `watts` their power together.
 
     `throttled_cores` and `throttled_packages` count how often heat has slowed them down since the

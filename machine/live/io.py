@@ -9,7 +9,6 @@ Sources: Documentation/admin-guide/iostats.rst and networking/statistics.rst of 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import NamedTuple
 from machine.facts import Notes
 from machine.model import Missing
 from machine.network import read_network
-from machine.record import record
+from machine.record import Record, names
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
 
@@ -31,8 +30,7 @@ _NO_ERRORS = "The driver of this disk does not count its errors for all to see."
 _NOT_ON_LINUX = "This system does not tell it to every program."
 
 
-@record
-class DiskSample:
+class DiskSample(Record):
     """`busy` is a share of the time, `queue` the mean number of outstanding requests."""
 
     name: str
@@ -43,8 +41,7 @@ class DiskSample:
     errors: int | None = None
 
 
-@record
-class NetworkSample:
+class NetworkSample(Record):
     """The traffic of an interface; `dropped` packets found no free buffer."""
 
     name: str
@@ -117,7 +114,7 @@ def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> I
         why = "No network interface is in sight but the one to the machine itself."
         yield Missing(what="network", why=why, how="ip link")
     for what, samples in (("disks", disks), ("network", networks)):
-        for name in (f.name for f in dataclasses.fields(samples[0])) if samples else ():
+        for name in names(type(samples[0])) if samples else ():
             if any(getattr(sample, name) is None for sample in samples):
                 why, how = _NEEDS_TWO, _WAIT
                 if name == "errors":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from machine.memory import nodes
 from machine.model import Missing
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import read_text
 
 _RESOURCES = ("cpu", "memory", "io")
@@ -25,8 +25,7 @@ _NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall i
 _HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
 
 
-@record
-class MemorySample:
+class MemorySample(Record):
     """Memory in use; `used_bytes` excludes file caches, which the kernel can reclaim."""
 
     total_bytes: int

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from machine import inspect
 from machine.convert import convert
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
-from machine.record import record
+from machine.record import Record
 from machine.system.files import open_file
 
 FORMAT, VERSION = "coreopsis.watch", 1
@@ -34,8 +33,7 @@ class BadWatch(ValueError):
     """The file is no recorded watch; the text says why in one sentence."""
 
 
-@record
-class RecordedWatch:
+class RecordedWatch(Record):
     """At least one sample, ordered by time. `at` is ISO-8601, "" if unknown.
 
     A made-up watch was never measured: it shows what another machine may look like.
@@ -54,8 +52,7 @@ class RecordedWatch:
         return self.samples[-1].t_s - self.samples[0].t_s
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(Record, kw_only=False):
     t_s: float
 
 

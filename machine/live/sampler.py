@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.gpus import nvml
 from machine.live import io as live_io
@@ -21,13 +22,12 @@ from machine.live.io import DiskSample, IoSampler, NetworkSample
 from machine.live.memory import MemorySample, MemorySampler
 from machine.live.threads import ThreadSample, ThreadSampler
 from machine.model import Missing
-from machine.record import record
+from machine.record import Record
 
 _PATIENCE_S = 0.2  # with NVIDIA's library; what it says later is in the next sample
 
 
-@record
-class Sample:
+class Sample(Record):
     """One sample of the load, `t_s` after the sampler was made."""
 
     t_s: float

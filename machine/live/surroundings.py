@@ -18,15 +18,14 @@ from machine.live.gpus import GpuSampler
 from machine.live.power import read_battery, read_power_saver
 from machine.live.threads import ThreadSampler
 from machine.model import Machine, Missing, missing_of, usable_threads
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import confined
 
 _NO_LOAD = "The system does not tell how busy the hardware threads are, or this is a recording."
 _NOT_HERE = "This GPU did not answer when its programs were asked for."
 
 
-@record
-class GpuCompany:
+class GpuCompany(Record):
     """The processes of others on one GPU, by what they do there, and how busy it is."""
 
     index: int
@@ -37,8 +36,7 @@ class GpuCompany:
     memory_used_bytes: int | None = None
 
 
-@record
-class Surroundings:
+class Surroundings(Record):
     """What may disturb or limit a measurement now.
 
     `busy_fraction` is what others used of all usable hardware threads. `power_saver_by` names the

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from machine.model import Missing
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import CPU, numbered, read_int, read_text
 
 _CLOCKS_EVERY_S = 1.0  # some drivers wake a core to read its clock
@@ -44,8 +44,7 @@ _NO_THREADS = Missing(
 )
 
 
-@record
-class ThreadSample:
+class ThreadSample(Record):
     """`busy` and `steal_fraction` are shares of the time since the previous sample."""
 
     id: int

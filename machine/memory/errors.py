@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from machine.model import Missing
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import confined, entries, exists, numbered, read_int, read_text
 from machine.text import plain
 
@@ -26,8 +26,7 @@ _HOW_ELSEWHERE = {"win32": "Event Viewer, Windows Logs, System: WHEA-Logger."}
 _UNREADABLE = "This controller does not tell its counts to this user."
 
 
-@record
-class ModuleErrors:
+class ModuleErrors(Record):
     """Errors of one memory module; `label` is the slot as the board or its driver names it."""
 
     label: str | None = None
@@ -35,8 +34,7 @@ class ModuleErrors:
     uncorrected: int | None = None
 
 
-@record
-class ControllerErrors:
+class ControllerErrors(Record):
     """Errors of one memory controller within the last `since_s` seconds, all modules together."""
 
     number: int
@@ -47,8 +45,7 @@ class ControllerErrors:
     modules: tuple[ModuleErrors, ...] = ()
 
 
-@record
-class MemoryErrors:
+class MemoryErrors(Record):
     """Counts since the driver was loaded; `corrected` and `uncorrected` are of all controllers."""
 
     corrected: int | None = None

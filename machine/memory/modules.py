@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from machine.model import MemoryModule
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import entries, exists, numbered, read_bytes, read_int, read_text, to_int
 
 _UDEV = "run/udev/data/+dmi:id"
@@ -54,8 +54,7 @@ _WHOLE_CHANNELS = {"DDR3", "DDR4"}
 _CHANNEL = re.compile(r".*?channel[ _-]?(?:[0-9]+|[a-z])", re.IGNORECASE)
 
 
-@record
-class Slot:
+class Slot(Record):
     """A module, and the name of its bank."""
 
     module: MemoryModule

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from machine.facts import Notes
 from machine.model import Machine, NumaNode, SideCache

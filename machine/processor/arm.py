@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.processor.arm_names import core_name
+from machine.record import Record
 from machine.system.linux import CPU, fields, read_hex, read_int
 
 MIDR = "regs/identification/midr_el1"
 
 
-@dataclass(frozen=True, order=True)
-class Design:
+class Design(Record, kw_only=False, order=True):
     """A design of cores: who made it (implementer), and its number there (part)."""
 
     implementer: int

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from machine.facts import Notes
-from machine.record import record
+from machine.record import Record
 from machine.system.linux import CPU, entries, read_text
 
 _VULNERABILITIES = f"{CPU}/vulnerabilities"
 
 
-@record
-class Protection:
+class Protection(Record):
     """Names of vulnerabilities by what the kernel says of them."""
 
     not_affected: tuple[str, ...]

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.bus import pcie
 from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
-from machine.record import names
+from machine.record import Record, names
 from machine.storage.file_systems import Mounts, read_wear
 from machine.system.linux import device_path, entries, exists, pci_addresses, read_int, read_text
 
@@ -45,8 +44,7 @@ _PEAK = Reason(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Record, kw_only=False):
     """A disk: its folder below the root, and the path of the controller it is on."""
 
     folder: Path

@@ -12,15 +12,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from machine.record import record
+from machine.record import Record
 
 KEPT_FREE_FRACTION = 0.1
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"})
 FAR_AWAY = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lustre", "afs")
 
 
-@record
-class Place:
+class Place(Record):
     """Where a folder lies; `disks` are the machine's names, several if they work as one."""
 
     disks: tuple[str, ...]

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from machine.record import record
+from machine.record import Record
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20  # of output that is kept, the newest; also of one line
@@ -28,8 +28,7 @@ class Stopped(Exception):
     """The caller no longer wants the answer."""
 
 
-@record
-class Answer:
+class Answer(Record):
     """The output. `status` is None after a timeout, negative for a signal."""
 
     lines: tuple[str, ...]

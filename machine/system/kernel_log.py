@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from machine.facts import Notes
 from machine.model import Missing
-from machine.record import record
+from machine.record import Record
 from machine.system import xids
 from machine.system.asking import ask
 from machine.system.linux import confined, read_bytes, read_text
@@ -98,8 +98,7 @@ _HOW_ELSEWHERE = {
 }
 
 
-@record
-class LogEntry:
+class LogEntry(Record):
     """Lines of one kind about one part, the newest `newest_s` seconds ago.
 
     `number` is that of an Xid. `where` is a PCI address, a disk or a memory controller. A serious
@@ -116,8 +115,7 @@ class LogEntry:
     examples: tuple[str, ...] = ()
 
 
-@record
-class KernelLog:
+class KernelLog(Record):
     """What was found, the serious and the newest first; `missing` says why nobody could look.
 
     `reaches_back_s` is the age of the oldest line. The log `is_whole` if it begins at the boot.

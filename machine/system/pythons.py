@@ -16,9 +16,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
-from machine.record import record
+from msgspec.structs import replace
+
+from machine.record import Record
 
 OLDEST = (3, 8)
 _ANSWER_WITHIN_S = 2.0
@@ -63,8 +64,7 @@ _WINDOWS_FOLDERS = (
 )
 
 
-@record
-class Interpreter:
+class Interpreter(Record):
     """A CPython and its program. `subinterpreters`: each can have its own GIL (3.12)."""
 
     name: str

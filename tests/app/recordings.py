@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
@@ -17,6 +18,7 @@ from experiments.engine.recording import sent
 from experiments.engine.seal import Seal
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
+from machine.record import Record
 from tests.experiments.machines import KIB, MIB, machine
 
 NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
@@ -24,8 +26,7 @@ STEADY = (1.0,) * 5
 CATALOGUE = Catalogue()
 
 
-@dataclasses.dataclass(frozen=True)
-class Made:
+class Made(Record, kw_only=False):
     """A run as the lines that come from a worker, and as the bytes of its file."""
 
     run: str
@@ -99,7 +100,7 @@ def _lines(
     tables = {row_type: name for name, row_type in experiment.tables.items()}
     measured = {name: [row for row in rows if type(row) is t] for t, name in tables.items()}
     events: list[messages.Message] = [
-        messages.Row(n=n, t_s=n * 0.01, table=tables[type(row)], row=dataclasses.asdict(row))
+        messages.Row(n=n, t_s=n * 0.01, table=tables[type(row)], row=msgspec.to_builtins(row))
         for n, row in enumerate(rows)
     ]
     finding = sent(experiment.analyse(params, measured, here))

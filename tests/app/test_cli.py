@@ -349,7 +349,7 @@ def test_one_other_parameter_is_named_as_what_may_make_the_difference(coreopsis,
 
 
 def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis, inside):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from tests.experiments.machines import machine
 

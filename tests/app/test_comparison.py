@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import random
 
 import msgspec
@@ -80,7 +79,7 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
     quiet, beside = burst(), burst(1.5)
     note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
     disturbed = (*beside.lines[:-1], messages.encode(note), beside.lines[-1])
-    busy = dataclasses.replace(beside, lines=disturbed)
+    busy = msgspec.structs.replace(beside, lines=disturbed)
 
     told = said(compare(BURST, recorded(quiet), recorded(busy)))
 
@@ -90,7 +89,7 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
 def test_a_note_of_another_program_without_its_number_disturbs_no_comparison(recorded):
     beside = burst(1.5)
     note = messages.Note(key="machine_was_busy", values={})
-    foreign = dataclasses.replace(
+    foreign = msgspec.structs.replace(
         beside, lines=(*beside.lines[:-1], messages.encode(note), beside.lines[-1])
     )
 
@@ -184,7 +183,7 @@ def test_why_some_have_no_verdict_is_said_where_others_have_one(recorded):
 def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
     run = read(SHIPPED["diffusion"])
     drawn = [changed(row, at_s=2 * row.row["at_s"]) for row in run.rows["drawn"]]
-    slower = dataclasses.replace(run, rows={**run.rows, "drawn": drawn})
+    slower = msgspec.structs.replace(run, rows={**run.rows, "drawn": drawn})
 
     compared = compare(Catalogue().load("diffusion"), run, slower)
     found = {value.name: value for value in compared.values}["pictures_per_s"]
@@ -196,7 +195,7 @@ def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
 def test_what_is_only_on_or_off_is_neither_higher_nor_so_many_times_another():
     run = read(SHIPPED["gil-threads"])
     timings = [changed(row, gil=False) for row in run.rows["timings"]]
-    free = dataclasses.replace(run, rows={**run.rows, "timings": timings})
+    free = msgspec.structs.replace(run, rows={**run.rows, "timings": timings})
 
     compared = compare(Catalogue().load("gil-threads"), run, free)
     lock = {value.name: value for value in compared.values}["gil_enabled"]
@@ -302,7 +301,7 @@ def test_runs_with_other_parameters_stand_side_by_side_without_a_verdict(recorde
 
 def test_a_run_that_ended_early_is_compared_by_what_it_has(recorded):
     made = burst()
-    early = dataclasses.replace(made, run="early", lines=made.lines[: len(made.lines) // 2])
+    early = msgspec.structs.replace(made, run="early", lines=made.lines[: len(made.lines) // 2])
 
     compared = compare(BURST, recorded(made), recorded(early))
 
@@ -330,7 +329,7 @@ def test_other_settings_are_named_in_the_words_of_their_choices(recorded):
 
 def test_a_run_without_values_has_nothing_in_common(recorded):
     made = burst()
-    empty = dataclasses.replace(made, run="empty", lines=made.lines[:1])
+    empty = msgspec.structs.replace(made, run="empty", lines=made.lines[:1])
 
     assert compare(BURST, recorded(made), recorded(empty)).values == ()
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.known_values import KnownValues, known_numbers, known_values
 from app.runs.library import Library

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -16,6 +15,7 @@ from experiments.core.trust import Trust
 from experiments.core.units import About
 from experiments.engine import messages
 from experiments.engine.recording import read
+from machine.record import Record
 from tests.app.recordings import burst
 from tests.shipped import SHIPPED
 
@@ -135,8 +135,7 @@ def test_an_unclear_value_travels_and_older_files_know_none(recording):
     assert b"unclear" not in messages.encode(recording().finished)
 
 
-@dataclass(frozen=True)
-class Sampled:
+class Sampled(Record, kw_only=False):
     repeat: int = 0
 
 
@@ -186,7 +185,7 @@ def test_what_nobody_could_tell_has_no_cause_and_no_badge():
 
 
 def test_an_experiment_without_key_numbers_shows_the_first_with_a_figure():
-    bare = dataclasses.replace(GIL, keys=())
+    bare = msgspec.structs.replace(GIL, keys=())
     values = {**GIL_VALUES, "job_s": 0.1, "threads_speedup": 1.0}
 
     shown = told(values, ["job_s"], of=bare).keys

@@ -8,9 +8,9 @@ import json
 import os
 import shutil
 import socket
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from app.cli import main
 from app.context import Context

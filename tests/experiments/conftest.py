@@ -6,11 +6,11 @@ import contextlib
 import os
 import pickle
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from msgspec.structs import replace
 
 from experiments.core import sizes
 from experiments.core.bench import Bench

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import math
 import random
 import re
 
+import msgspec
 import pytest
 
 from experiments.core import words
@@ -279,7 +279,7 @@ def test_a_small_run_yields_rows_of_every_column(experiment, small_run):
     for table, rows in run.tables().items():
         for row in rows:
             assert isinstance(row, experiment.tables[table])
-            for name, cell in dataclasses.asdict(row).items():
+            for name, cell in msgspec.to_builtins(row).items():
                 assert isinstance(cell, float | int | str | bool), name
                 assert not isinstance(cell, float) or math.isfinite(cell), name
                 if name.endswith(("_s", "_bytes", "_bytes_per_s")):
@@ -299,7 +299,7 @@ def test_a_single_point_can_be_sent_and_yields_rows_of_its_tables(experiment):
     assert rows
     assert {type(row) for row in rows} <= set(experiment.tables.values())
     for row in rows:
-        assert all(math.isfinite(v) for v in dataclasses.astuple(row) if not isinstance(v, str))
+        assert all(math.isfinite(v) for v in msgspec.structs.astuple(row) if not isinstance(v, str))
 
 
 def test_a_small_run_tells_how_far_it_is(experiment, small_run):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import re
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
 from experiments.engine.recording import read

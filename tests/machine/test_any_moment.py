@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import asdict
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,4 +153,4 @@ def test_one_gpu_is_lost_while_watching_and_the_others_go_on(tree, after):
     assert last[1].state == ("lost" if library.lost[address] < 0 else "awake")
     for n in (0, 2):
         assert last[n].state == "awake"
-        assert asdict(last[n])["busy"] == 0.97
+        assert msgspec.to_builtins(last[n])["busy"] == 0.97

@@ -5,10 +5,10 @@ import platform
 import re
 import subprocess
 import sys
-from dataclasses import replace
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from machine import other_systems
 from machine.devices import Gpu, NetworkInterface

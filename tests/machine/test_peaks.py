@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import pytest
 
 from machine import peaks
@@ -150,10 +149,10 @@ def test_what_is_not_known_for_sure_has_no_rate(name, capability, unknown):
 def test_a_gpu_in_slices_or_without_memory_of_its_own_has_no_such_ceiling():
     whole = gpu("A100-SXM4-80GB", "8.0", 108, 1410, 1593, 5120)
     assert gpu_ceilings(whole)
-    assert gpu_ceilings(dataclasses.replace(whole, mig=True)) == {}
-    assert "memory" not in gpu_ceilings(dataclasses.replace(whole, unified_memory=True))
+    assert gpu_ceilings(msgspec.structs.replace(whole, mig=True)) == {}
+    assert "memory" not in gpu_ceilings(msgspec.structs.replace(whole, unified_memory=True))
     assert gpu_ceilings(Gpu(index=0, vendor="AMD", memory_clock_hz=10**9, memory_bus_bits=8)) == {}
-    assert gpu_ceilings(dataclasses.replace(whole, sms=None)).keys() == {"memory"}
+    assert gpu_ceilings(msgspec.structs.replace(whole, sms=None)).keys() == {"memory"}
 
 
 # In GB/s and one direction; the marketing number counts both.

@@ -2,42 +2,38 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, asdict, field, fields, replace
 
 import msgspec
 import pytest
 
-from machine.record import names, record
+from machine.record import Record, names
 
 
-@record
-class Point:
+class Point(Record):
     x: int
     y: float = 2.0
-    tags: list[str] = field(default_factory=list)
+    tags: list[str] = msgspec.field(default_factory=list)
 
 
-@record
 class Named(Point):
     name: str = ""
 
 
-def test_it_is_a_dataclass_to_all_who_ask():
+def test_its_fields_are_known_and_it_is_read_from_plain_data():
     point = Point(x=1)
 
-    assert asdict(point) == {"x": 1, "y": 2.0, "tags": []}
-    assert replace(point, y=3.0) == Point(x=1, y=3.0)
-    assert [each.name for each in fields(Named)] == ["x", "y", "tags", "name"] == [*names(Named)]
+    assert msgspec.to_builtins(point) == {"x": 1, "y": 2.0, "tags": []}
+    assert msgspec.structs.replace(point, y=3.0) == Point(x=1, y=3.0)
+    assert names(Named) == ("x", "y", "tags", "name")
     assert msgspec.convert({"x": 4, "name": "d"}, Named) == Named(x=4, name="d")
-    assert repr(point) == "Point(x=1, y=2.0, tags=[])"
 
 
 def test_nothing_of_it_changes_and_no_list_is_shared():
     point = Point(x=1)
 
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         point.x = 2
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         del point.x
     assert point.tags is not Point(x=1).tags
     assert not hasattr(point, "__dict__")

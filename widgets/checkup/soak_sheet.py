@@ -8,11 +8,10 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from experiments.core.declare import param, specs
+from experiments.core.declare import Params, param, specs
 from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
 from experiments.core.words import Words
-from machine.record import record
 from widgets.controls.basics import button, label
 from widgets.controls.layouts import FlowLayout
 from widgets.form.inputs import ParamInfo
@@ -25,8 +24,7 @@ WIDTH_PX = 520
 SECONDS = 60.0
 
 
-@record
-class SoakParams:
+class SoakParams(Params):
     """How long the load lasts, and the temperature at which it ends."""
 
     minutes: int = param(20, minimum=10, maximum=30)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import typing
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -88,7 +88,7 @@ class ParamsForm(QWidget):
     def params(self) -> Any:
         """Return the parameters as shown. Raises UserError for the first invalid value."""
         values = {name: each.value() for name, each in self._inputs.items()}
-        return dataclasses.replace(self._shown, **values)
+        return replace(self._shown, **values)
 
     def reset(self) -> None:
         """Restore the start values."""

@@ -136,7 +136,7 @@ def _activity(words: Words, run_state: RunState, table: str) -> str:
     if started is None or not rows or table != experiment.plots[0].table:
         return words.say("page.rows", {"rows": run_state.rows}) if run_state.rows else ""
     row = rows[-1]
-    names = (str(getattr(row, field)) for field in type(row).__dataclass_fields__)
+    names = (str(getattr(row, field)) for field in type(row).__struct_fields__)
     ways = [
         words.say(key)
         for key in (f"{experiment.id}.choices.{name}" for name in names if not name.isdigit())

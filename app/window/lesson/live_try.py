@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 

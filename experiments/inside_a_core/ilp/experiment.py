@@ -13,7 +13,7 @@ What it cannot tell: how many chains your own loop has.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
@@ -27,16 +27,14 @@ PIPELINED = 0.9  # a unit that starts nearly one operation in each cycle
 MOST = max(COUNTS)
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     operations: tuple[str, ...] = x.param(OPERATIONS, choices=OPERATIONS)
     rounds: int = x.param(15, minimum=1, maximum=200)
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One repeat with `chains`: time and cycles of an operation, all chains together."""
 
     operation: str = x.column()

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 
@@ -27,8 +28,7 @@ _AFTER_EXCEPTION = "threads_left_after_exception"
 FAILING = 1  # its number; worker 0 writes the variable
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=3, maximum=16)
@@ -37,8 +37,7 @@ class Params:
     rounds: int = x.param(3, minimum=1, maximum=50)
 
 
-@x.record
-class Life:
+class Life(x.Row):
     """A stretch in which a worker was heard, in the first round; time from the common start."""
 
     way: str = x.column()
@@ -47,8 +46,7 @@ class Life:
     end_s: float = x.column("s")
 
 
-@x.record
-class End:
+class End(x.Row):
     """Who was left at the end, and how many others saw what the first worker wrote."""
 
     way: str = x.column()

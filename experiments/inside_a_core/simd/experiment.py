@@ -14,9 +14,10 @@ What it cannot tell: how much other loops gain; many cannot be put into vectors 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -33,8 +34,7 @@ ORDER = (PYTHON, SCALAR, *WIDTHS)
 NUMBERS_BITS = {"float32": 32, "float64": 64}
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; arrays are powers of two up to `largest_bytes`."""
 
     largest_bytes: int = x.param(
@@ -44,8 +44,7 @@ class Params:
     rounds: int = x.param(12, minimum=1, maximum=100)
 
 
-@x.record
-class Rate:
+class Rate(x.Row):
     """One repeat at one size in one way: "python", "scalar", or the bits of a vector."""
 
     size_bytes: int = x.column("bytes", scale="log2")

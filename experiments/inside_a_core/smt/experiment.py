@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -32,8 +33,7 @@ ADDING, WAITING = "adding", "waiting"
 ONE, SIBLINGS, CORES = PLACES = ("one_thread", "same_core", "two_cores")
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the chain is the next power of two below `chain_bytes`."""
 
     chain_bytes: int = x.param(
@@ -42,8 +42,7 @@ class Params:
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
-@x.record
-class WorkRate:
+class WorkRate(x.Row):
     """One repeat: additions or reads in a second, by all threads together."""
 
     work: str = x.column()

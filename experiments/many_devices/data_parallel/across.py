@@ -18,8 +18,9 @@ import os
 import sys
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.core import words

@@ -18,8 +18,7 @@ SMALLEST_BYTES, STEP = 4 * x.KIB, 4
 FP32_BYTES = 4
 
 
-@x.record
-class Reduction:
+class Reduction(x.Row):
     """The slowest member's time for one reduction; the mean of a window of them."""
 
     message_bytes: int = x.column("bytes", scale="log2")

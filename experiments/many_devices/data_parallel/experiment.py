@@ -19,7 +19,8 @@ to end; Lightning with GPUs (with gloo it has run).
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
@@ -66,8 +67,7 @@ CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two c
 FULL_S, QUICK_S = 27.0, 4.9
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; no threads: the cores are shared out evenly."""
 
     device: str = x.param(CPU, choices=lambda machine: kinds_of(machine))

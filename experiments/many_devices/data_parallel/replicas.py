@@ -25,8 +25,7 @@ TORCH, LIGHTNING = ENGINES = ("torch", "lightning")
 ALONE, AVERAGED, APART = "alone", "averaged", "apart"
 
 
-@x.record
-class Loss:
+class Loss(x.Row):
     """The loss after `steps`: of one process with the whole batch, or of all workers."""
 
     workers: int = x.column()

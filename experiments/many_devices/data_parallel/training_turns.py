@@ -27,8 +27,7 @@ IDEAL = "ideal"
 REDUCE = "reduce"
 
 
-@x.record
-class Rate:
+class Rate(x.Row):
     """What the workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
 
     workers: int = x.column()
@@ -38,8 +37,7 @@ class Rate:
     samples_per_s: float = x.column("per_s")
 
 
-@x.record
-class StepPart:
+class StepPart(x.Row):
     """What a step was spent with: `part` is "compute", "communication" or "idle"."""
 
     workers: int = x.column()

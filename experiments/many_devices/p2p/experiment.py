@@ -22,7 +22,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import PINNED_BYTES_PER_S
@@ -54,8 +55,7 @@ Pairs = Mapping[tuple[str, str], x.Spread]
 PAIR_S = 2e-3  # assumed, not measured: to tell the time beforehand
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `gpus` is how many take part, from `device` on."""
 
     device: str = x.param(CPU, choices=gpus_of)
@@ -68,8 +68,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Copied:
+class Copied(x.Row):
     """The rate from one GPU to another, as PyTorch copies."""
 
     source: str = x.column()
@@ -79,18 +78,15 @@ class Copied:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
 class Staged(Copied):
     """The same through the host."""
 
 
-@x.record
 class Both(Copied):
     """Both directions at once, added up."""
 
 
-@x.record
-class Delay:
+class Delay(x.Row):
     """The time of a copy of a few numbers; if not `is_clean`, it includes the call."""
 
     source: str = x.column()
@@ -100,13 +96,11 @@ class Delay:
     is_clean: bool = x.column()
 
 
-@x.record
 class StagedDelay(Delay):
     """The same through the host."""
 
 
-@x.record
-class Verdict:
+class Verdict(x.Row):
     """How many pairs have the same answer from one source."""
 
     witness: str = x.column()

@@ -21,8 +21,7 @@ PCIE_PATHS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 NVLINK_PATHS = tuple(f"NV{links}" for links in range(1, 19))  # as many as a GPU has
 
 
-@x.record
-class Access:
+class Access(x.Row):
     """What is reported of peer access from one GPU to another, and whether its data arrived."""
 
     source: str = x.column()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments import api as x
@@ -41,8 +40,7 @@ class Side:
         return found.bitwise_xor_(key)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class Pair(x.Record, kw_only=False, eq=False):
     """The connection from one GPU to another; `host` is pinned memory between them."""
 
     source: Side

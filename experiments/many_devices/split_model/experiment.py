@@ -18,7 +18,7 @@ lock up, what the waits after each part cost, equal weights.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
@@ -32,8 +32,7 @@ ALIKE = 1e-3  # of the weights' progress: sums in another order differ by less
 START_S = 3.0  # assumed, not measured
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `threads` is how many each process computes with on the processor."""
 
     device: str = x.param(CPU, choices=devices_of)

@@ -28,8 +28,7 @@ CHECKED = 2  # steps before the weights are compared
 MEASURED, EXPECTED = "measured", "expected"
 
 
-@x.record
-class Plan:
+class Plan(x.Record):
     """What all members are told; the layers are measured with each number of micro-batches."""
 
     shape: Shape
@@ -39,8 +38,7 @@ class Plan:
     needed_bytes: int  # on each device
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """When a device computed in a way's fastest step; times count from the step's start."""
 
     way: str = x.column()
@@ -49,8 +47,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One training step, until the last device has done its part."""
 
     way: str = x.column()
@@ -59,8 +56,7 @@ class Step:
     busy_fraction: float = x.column("fraction")
 
 
-@x.record
-class Size:
+class Size(x.Row):
     """What the first device holds in a way, and what all send in a step."""
 
     way: str = x.column()
@@ -68,8 +64,7 @@ class Size:
     moved_bytes: int = x.column("bytes")
 
 
-@x.record
-class Check:
+class Check(x.Row):
     """The distance of the weights from those of one device, against how far these have come."""
 
     way: str = x.column()
@@ -77,8 +72,7 @@ class Check:
     difference_fraction: float = x.column("fraction")
 
 
-@x.record
-class Bubble:
+class Bubble(x.Row):
     """The share of a step in which the stages idle, measured or expected."""
 
     micro_batches: int = x.column(scale="log2")

@@ -15,8 +15,9 @@ calls them data parallelism, network partitioning and layerwise partitioning.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.member import Member
@@ -28,8 +29,7 @@ RATE = 0.05  # of learning
 FP32_BYTES = 4
 
 
-@x.record
-class Shape:
+class Shape(x.Record):
     """The network's size, and the batch."""
 
     layers: int

@@ -22,7 +22,8 @@ caller's clock, tiny products.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
@@ -44,8 +45,7 @@ LEAST_ROWS, ROWS_STEP = 64, 2  # of the products that one thread calls; times, t
 EIGHT = 8  # GPUs, as a large server has
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `job_s` is how long A takes alone, about."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -57,8 +57,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Took:
+class Took(x.Row):
     """One way, once: until all was done, and until the last call returned."""
 
     way: str = x.column()
@@ -67,8 +66,7 @@ class Took:
     called_s: float = x.column("s")
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """One product of A or B, or an act of the caller; time from this way's first call."""
 
     way: str = x.column()
@@ -77,8 +75,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@x.record
-class Feed:
+class Feed(x.Row):
     """One product: its own time, its call's, and how many GPUs such calls could keep busy."""
 
     rows: int = x.column(scale="log2")

@@ -17,7 +17,8 @@ that it waits for, the walk through the page tables, or the banks of the memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
@@ -31,8 +32,7 @@ FIRST_STEPS = 500
 FREE_SHARE = 0.5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the memory walked is the next power of two below `memory_bytes`."""
 
     memory_bytes: int = x.param(
@@ -42,8 +42,7 @@ class Params:
     huge_pages: bool = x.param(True)
 
 
-@x.record
-class Read:
+class Read(x.Row):
     """One repeat with `chains`: the time per read, all chains together."""
 
     chains: int = x.column(scale="log2")

@@ -14,8 +14,9 @@ What it cannot tell: in small arrays "shuffled" contains the 1 to 2 ns of comput
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
@@ -33,8 +34,7 @@ IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
 ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; an array is the next power of two below `largest_bytes`."""
 
     largest_bytes: int = x.param(
@@ -44,8 +44,7 @@ class Params:
     huge_pages: bool = x.param(False)
 
 
-@x.record
-class Point:
+class Point(x.Params):
     """A single point; its array is the next power of two below `size_bytes`."""
 
     size_bytes: int = x.param(
@@ -54,8 +53,7 @@ class Point:
     order: str = x.param(RANDOM, choices=ORDERS)
 
 
-@x.record
-class Read:
+class Read(x.Row):
     """One repeat at one size in one order; only an element's 8 bytes count as useful."""
 
     size_bytes: int = x.column("bytes", scale="log2")

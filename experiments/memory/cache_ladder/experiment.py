@@ -17,10 +17,11 @@ What it cannot tell: what translation costs that pages of 2 MiB still need.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, count, takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import (
@@ -50,8 +51,7 @@ BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet 
 MOST_POINTS = 16  # for each doubling of the size
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     largest_bytes: int = x.param(
@@ -62,8 +62,7 @@ class Params:
     huge_pages: bool = x.param(True)
 
 
-@x.record
-class Point:
+class Point(x.Params):
     """A single point of the ladder."""
 
     size_bytes: int = x.param(
@@ -72,8 +71,7 @@ class Point:
     order: str = x.param(RANDOM, choices=(RANDOM, IN_A_ROW))
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One repeat at one size; `order` is "random", "sequential", or "huge": random, huge pages."""
 
     size_bytes: int = x.column("bytes", scale="log2")

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
@@ -38,8 +39,7 @@ QUICK_MEMORY_BYTES = x.GIB
 FRAME_S, BLINK_S = 1 / 60, 0.1
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; with `memory_bytes` of less than four last-level caches, no memory."""
 
     memory_bytes: int = x.param(
@@ -52,8 +52,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@x.record
-class Number:
+class Number(x.Row):
     """One sample of one operation."""
 
     what: str = x.column()
@@ -61,8 +60,7 @@ class Number:
     took_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Scaled:
+class Scaled(x.Row):
     """An operation's best, as if a read from the first cache took one second."""
 
     what: str = x.column()

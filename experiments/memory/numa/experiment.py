@@ -16,9 +16,10 @@ import itertools
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -35,8 +36,7 @@ MOSTLY = 0.9
 NUMA_MAPS = Path("/proc/self/numa_maps")
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `node_bytes` are used on each node, `readers` work on each."""
 
     node_bytes: int = x.param(
@@ -46,8 +46,7 @@ class Params:
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
-@x.record
-class Access:
+class Access(x.Row):
     """One repeat: threads on one node use the memory of a node, the same or another."""
 
     threads_on: int = x.column()

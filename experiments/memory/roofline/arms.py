@@ -19,8 +19,7 @@ READ = "read"  # it computes too little for a point
 MOVERS = ("triad", "dot", "stencil")  # points that only memory limits
 
 
-@x.record
-class Peak:
+class Peak(x.Row):
     """One sample of nothing but multiply-adds, on one core or all."""
 
     precision: str = x.column()
@@ -29,8 +28,7 @@ class Peak:
     flop_per_s: float = x.column("flop/s")
 
 
-@x.record
-class Rate:
+class Rate(x.Row):
     """One sample of the memory's rate to all cores while they run a loop."""
 
     kernel: str = x.column()
@@ -38,8 +36,7 @@ class Rate:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
-class Point:
+class Point(x.Row):
     """One sample of a loop on all cores; for the roof, one of its corners or ends."""
 
     kernel: str = x.column()

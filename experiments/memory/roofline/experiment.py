@@ -23,10 +23,11 @@ limit, fp8 at 70 %; within seconds the power limit takes bf16 from 797 to 684 TF
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import GPU_BYTES_PER_S
@@ -77,8 +78,7 @@ GPU_BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
 FULL_S, QUICK_S, QUICK_ROUNDS = 28.0, 4.5, 5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
     device: str = x.param(CPU, choices=devices_of)

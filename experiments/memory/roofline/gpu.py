@@ -13,7 +13,6 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments import api as x
@@ -37,8 +36,7 @@ LONG_S, WINDOW_S, BEHIND = 1.0, 0.05, 2
 LONG_PRECISIONS = ("bf16", "fp16", "fp32")  # the first that is there
 
 
-@x.record
-class Sustained:
+class Sustained(x.Row):
     """A twentieth of a second of one large product, again and again; `at_s` is when it ended."""
 
     precision: str = x.column()
@@ -46,8 +44,7 @@ class Sustained:
     flop_per_s: float = x.column("flop/s")
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(x.Record, kw_only=False):
     """Calls of one kind, and the row for a round and the seconds of one call."""
 
     call: Callable[[], object]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from experiments.tools.arrays import ELEMENT_BYTES, Team
+from machine.record import Record
 
 ROW = 256  # numbers in a row of the grid: three rows fit the first cache
 MATRIX_ROWS = 1024, 16  # at most; a multiple of
@@ -19,8 +19,7 @@ POLYNOMIAL = "polynomial"
 DEGREES, FEW_DEGREES = (1, 2, 4, 8, 16, 32, 64, 128), (1, 8, 64)
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadLap:
+class ThreadLap(Record, kw_only=False):
     """One thread's lap: its operations, and the bytes that it moves."""
 
     kernel: str

@@ -19,9 +19,10 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.disk_file import PIECE_BYTES, DiskFile
@@ -45,8 +46,7 @@ BEYOND = 10  # so many reads must have taken longer for a quantile to hold
 NO_DISK_SO_FAST = 3.0  # times the page cache's time, at least
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the file is written once and removed."""
 
     folder: str = x.param("", is_folder=True)
@@ -58,16 +58,14 @@ class Params:
     rounds: int = x.param(8, minimum=1, maximum=50)
 
 
-@x.record
-class Where:
+class Where(x.Row):
     """Where the file lay; the name is one of the machine's disks, "" if unknown."""
 
     disk: str = x.column()
     file_system: str = x.column()
 
 
-@x.record
-class Read:
+class Read(x.Row):
     """One sample: blocks of one size, read in one way; `latency_s` is the time of each."""
 
     block_bytes: int = x.column("bytes", scale="log2")
@@ -78,16 +76,14 @@ class Read:
     latency_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Cached:
+class Cached(x.Row):
     """One sample of small reads from the page cache, in a program's own memory."""
 
     repeat: int = x.column()
     latency_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Latency:
+class Latency(x.Row):
     """One bin of the histogram of small random reads, one at a time: `at_s` is its middle."""
 
     repeat: int = x.column()

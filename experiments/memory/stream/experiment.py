@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.arrays import (
@@ -46,8 +47,7 @@ SAYS_NO_GAIN = ("one_is_enough", "one_nearly_fills")
 FEW_ROUNDS = 5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
     array_bytes: int = x.param(
@@ -60,8 +60,7 @@ class Params:
     loaded: bool = x.param(True)
 
 
-@x.record
-class Move:
+class Move(x.Row):
     """One repeat of one loop on so many threads, counted as STREAM counts."""
 
     threads: int = x.column()
@@ -70,7 +69,6 @@ class Move:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
 class CachedMove(Move):
     """The same with arrays that the last-level cache holds."""
 

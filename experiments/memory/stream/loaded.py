@@ -29,8 +29,7 @@ SCATTERED = 1.5  # times: of the least time under one load
 WINDOWS = 5  # of so many steps; the one in the middle counts, as others may push in
 
 
-@x.record
-class Loaded:
+class Loaded(x.Row):
     """One walk: what the others read meanwhile, and the time of each step."""
 
     level: int = x.column()

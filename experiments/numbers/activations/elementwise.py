@@ -8,7 +8,6 @@ write into a given array are called.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,8 +25,7 @@ UNKNOWN_L2_BYTES = 256 * 2**10
 Works = dict[str, Callable[[], object]]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrays:
+class Arrays(x.Record, kw_only=False):
     """Random numbers on a device, as many gradients, and room for as many results."""
 
     device: Device

@@ -18,7 +18,8 @@ Seen on an H100: copy, ReLU and tanh are level at 2.7 ps a number; from half of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.ceilings import cache_bytes
@@ -52,8 +53,7 @@ GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
 FULL_S, QUICK_S, FREE_SHARE = 25.0, 3.5, 0.4
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `numbers` are those of the large array."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -61,8 +61,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Pass:
+class Pass(x.Row):
     """One function over the large array, in one round; `device` is "cpu" or "gpu0".
 
     `what` are function and device in one; `over_copy` is the time against copying in this round.
@@ -77,12 +76,10 @@ class Pass:
     over_copy: float = x.column("ratio")
 
 
-@x.record
 class Cached(Pass):
     """The same over so few numbers that they stay in a cache."""
 
 
-@x.record
 class Backward(Pass):
     """The function's gradient instead, over the large array."""
 

@@ -20,7 +20,8 @@ show in the wide sweep.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import CORE_FLOP_PER_S, CPU_FLOP_PER_S, GPU_HALF_FLOP_PER_S
@@ -54,8 +55,7 @@ ABOVE = 1.02  # of a limit, and more, is suspect
 FULL_S, QUICK_S = 27.0, 3.5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `span` is how far the sizes go to both sides of `size`."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -67,8 +67,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One product of the fine sweep; `multiple` is the number that its size is a multiple of."""
 
     precision: str = x.column()
@@ -79,18 +78,15 @@ class Step:
     flop_per_s: float = x.column("flop/s")
 
 
-@x.record
 class Wide(Step):
     """One product of the wide sweep."""
 
 
-@x.record
 class Probe(Step):
     """One product of few sizes; in the fine sweep's precision it is one of that as well."""
 
 
-@x.record
-class Refused:
+class Refused(x.Row):
     """A size for which the library has no product."""
 
     precision: str = x.column()
@@ -172,7 +168,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         took_s = taken(device, calls[arm], counts[precision]).device_s
         m, n, k = shape_of(params, size)
         is_probe = sweep is Step and size - params.size in PROBES
-        for kind in (sweep, *([Probe] if is_probe else [])):
+        kinds: tuple[type[Step], ...] = (sweep, Probe) if is_probe else (sweep,)
+        for kind in kinds:
             yield kind(
                 precision=precision,
                 multiple=multiple_of(size),

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import GPU_HALF_FLOP_PER_S, product_flop_per_s
@@ -66,8 +67,7 @@ SAMPLE_BYTE_S = 2.5e-9  # to draw the samples on one core of the processor
 START_S = 1.5  # until a GPU takes work
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `learn_s` is the longest that one arm may learn."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -82,8 +82,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Loss:
+class Loss(x.Row):
     """A step's loss, before it is weighted; a row only if it is a number."""
 
     arm: str = x.column()
@@ -91,16 +90,14 @@ class Loss:
     loss: float = x.column()
 
 
-@x.record
-class Diverged:
+class Diverged(x.Row):
     """The step at which an arm's loss became no number."""
 
     arm: str = x.column()
     step: int = x.column()
 
 
-@x.record
-class Scale:
+class Scale(x.Row):
     """The scaler of fp16 after so many steps, 0 before the first: 2 to this power.
 
     Gradients beyond fp16 skip the step, and the scale falls.
@@ -111,16 +108,14 @@ class Scale:
     is_skipped: bool = x.column()
 
 
-@x.record
-class Peak:
+class Peak(x.Row):
     """The most memory that an arm held while it learned, without the data."""
 
     arm: str = x.column()
     peak_bytes: int = x.column("bytes")
 
 
-@x.record
-class Speed:
+class Speed(x.Row):
     """Steps in a row of the widest network."""
 
     arm: str = x.column()
@@ -128,8 +123,7 @@ class Speed:
     samples_per_s: float = x.column("per_s")
 
 
-@x.record
-class Width:
+class Width(x.Row):
     """The same of each network, narrow to wide."""
 
     arm: str = x.column()

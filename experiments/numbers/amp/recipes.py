@@ -24,8 +24,7 @@ MOST_STEPS = 60
 NESTED_ROWS = 256
 
 
-@x.record
-class Clipped:
+class Clipped(x.Row):
     """A step's loss in fp16 with a scaler, clipped after `unscale_` or before."""
 
     clip: str = x.column()
@@ -33,8 +32,7 @@ class Clipped:
     loss: float = x.column()
 
 
-@x.record
-class Nested:
+class Nested(x.Row):
     """The relative error of a product: in the outer region, nested as it came, nested widened."""
 
     region: str = x.column()

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.devices.device import Device
 from experiments.tools.networks import CLASSES, COLOURS, LAYERS, mlp, mlp_flop, resnet, resnet_flop
 from experiments.tools.precisions import BF16, FP16, FP32, TF32, choose, has_tf32, kind_of
+from machine.record import Record
 
 UNSCALED = "fp16_unscaled"
 ARMS = (FP32, TF32, FP16, UNSCALED, BF16)
@@ -50,8 +50,7 @@ def arms_of(device: Device) -> list[str]:
     return [arm for arm in ARMS if arm != TF32 or has_tf32(device)]
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Record, kw_only=False):
     """What is learned: `batch` samples at once, by a network of one `width`."""
 
     model: str

@@ -22,8 +22,9 @@ import copy
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
@@ -55,8 +56,7 @@ TRIES = 3
 ALIVE = 8  # at most, arrays as large as all channels of all pictures
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; pictures are square and have `side` rows."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -67,8 +67,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Pass:
+class Pass(x.Row):
     """The network over `images` pictures, forward."""
 
     precision: str = x.column()
@@ -78,8 +77,7 @@ class Pass:
     images_per_s: float = x.column("per_s")
 
 
-@x.record
-class Gain:
+class Gain(x.Row):
     """How many times more images a second channels last makes, in one round."""
 
     precision: str = x.column()
@@ -88,16 +86,14 @@ class Gain:
     gain: float = x.column("ratio")
 
 
-@x.record
-class Result:
+class Result(x.Row):
     """The distance between the two layouts' results, as a share of the largest."""
 
     precision: str = x.column()
     difference_fraction: float = x.column("fraction")
 
 
-@x.record
-class Place:
+class Place(x.Row):
     """The place in memory of a number in an image's first row, counted in numbers."""
 
     line: str = x.column()

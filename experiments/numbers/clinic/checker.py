@@ -14,8 +14,9 @@ model is any good.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from machine.record import Record
 
 MULTIPLE = 8
 NO_MULTIPLE, MISFIT, WRONG_NUMBERS = "no_multiple", "misfit", "wrong_numbers"
@@ -27,8 +28,7 @@ INPUTS, TARGETS = "inputs", "targets"
 LONGEST = 100  # characters of torch's message
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Record, kw_only=False):
     """A fault, in which layer, or in `inputs` or `targets`; `detail` is in symbols."""
 
     kind: str

@@ -17,9 +17,10 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
@@ -65,8 +66,7 @@ def pieces() -> tuple[x.Piece, ...]:
 PIECES = pieces()
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `length` is how many words the first piece reads at once."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -74,8 +74,7 @@ class Params:
     rounds: int = x.param(15, minimum=1, maximum=99)
 
 
-@x.record
-class Remarked:
+class Remarked(x.Row):
     """A remark of the checker, or PyTorch's own message, on a piece."""
 
     piece: str = x.column()
@@ -85,8 +84,7 @@ class Remarked:
     detail: str = x.column()
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One step of training; `code` are piece and version in one."""
 
     code: str = x.column()

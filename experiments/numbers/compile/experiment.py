@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
@@ -57,8 +58,7 @@ OPERATIONS = 11  # of a layer
 SAMPLE_S = 0.002
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `width` numbers go through each of the layers, `batch` times."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -71,8 +71,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Total:
+class Total(x.Row):
     """The time of so many steps from the beginning, preparation included."""
 
     way: str = x.column()
@@ -81,8 +80,7 @@ class Total:
     total_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One step among many in a row; "busy" is the GPU's own time for an eager one."""
 
     way: str = x.column()
@@ -90,24 +88,21 @@ class Step:
     step_s: float = x.column("s")
 
 
-@x.record
-class Ready:
+class Ready(x.Row):
     """The time that a way took to get ready, once."""
 
     way: str = x.column()
     prepare_s: float = x.column("s")
 
 
-@x.record
-class Batch:
+class Batch(x.Row):
     """The first compiled step with another batch size."""
 
     batch: int = x.column()
     first_s: float = x.column("s")
 
 
-@x.record
-class Filed:
+class Filed(x.Row):
     """A network saved, or loaded to a device; `done` is "save", "load_cpu" or "load_gpu0"."""
 
     kind: str = x.column()

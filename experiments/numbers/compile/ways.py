@@ -12,7 +12,6 @@ import contextlib
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -21,14 +20,14 @@ from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s
 from experiments.tools.own_folder import own_folder
+from machine.record import Record
 
 EAGER, SCRIPT, COMPILED, GRAPH = WAYS = ("eager", "script", "compiled", "graph")
 NVRTC = "nvrtc"  # TorchScript's compiler for a GPU, which may fail where the GPU does not
 FIRST_STEPS = 3  # TorchScript profiles the first ones, then compiles
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedStep:
+class PreparedStep(Record, kw_only=False):
     """A call that does one step, and the time to prepare it: making it and its first steps."""
 
     step: Callable[[], object]

@@ -19,8 +19,7 @@ SAMPLE_S = 0.015  # roughly, to tell the time beforehand
 FINE_S = 1e-4  # a coarser clock of threads, as on Windows, cannot tell
 
 
-@x.record
-class CoreSpeed:
+class CoreSpeed(x.Row):
     """The clock of a core beside busy ones, and what was taken of its time."""
 
     busy_cores: int = x.column()

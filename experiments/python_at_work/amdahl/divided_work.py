@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -11,8 +10,7 @@ from experiments.tools.buffers import Buffer
 FIRST_TURNS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class DividedWork:
+class DividedWork(x.Record, kw_only=False):
     """`job(start, end)` does that part, in fractions of the whole, which is `steps`."""
 
     steps: float

@@ -18,9 +18,10 @@ What it cannot tell: which other program or guest took a core's time, only how m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.arrays import cache_count, counts, spread_out
@@ -37,8 +38,7 @@ LEAST_SHARE = 0.02  # of one worker's time: no fitted curve falls below
 FULL_S, QUICK_S = 28.0, 4.0
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the array is that of the memory kernel."""
 
     kernel: str = x.param(COMPUTE, choices=KERNELS)
@@ -53,8 +53,7 @@ class Params:
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
-@x.record
-class Run:
+class Run(x.Row):
     """All the work, once; `each_per_s` is one worker's rate in the divided part."""
 
     workers: int = x.column()
@@ -63,8 +62,7 @@ class Run:
     each_per_s: float = x.column("per_s")
 
 
-@x.record
-class Speedup:
+class Speedup(x.Row):
     """A point of a curve: measured, ideal, or a law as fitted to this round."""
 
     curve: str = x.column()
@@ -73,8 +71,7 @@ class Speedup:
     speedup: float = x.column("ratio")
 
 
-@x.record
-class Loss:
+class Loss(x.Row):
     """The share that would have to be serial to explain a speedup, after Karp and Flatt."""
 
     workers: int = x.column()

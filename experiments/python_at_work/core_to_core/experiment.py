@@ -20,8 +20,9 @@ import random
 import statistics
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import combinations, pairwise
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -37,8 +38,7 @@ STEP = 1.3  # between near and far
 UNSTEADY = 1.5  # a pair's slowest repeat over its fastest
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     cores: int = x.param(16, minimum=2, maximum=1024)
@@ -47,8 +47,7 @@ class Params:
     rounds: int = x.param(20, minimum=1, maximum=100)
 
 
-@x.record
-class Handover:
+class Handover(x.Row):
     """One repeat of a pair, timed from `first`; `shared` is what the topology says they share."""
 
     first: str = x.column()

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -39,15 +40,13 @@ CORES = (SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN)  # pairs of cores, the nearest 
 ORDER = (SAME_CORE, *CORES, PLAIN, READERS)
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
-@x.record
-class Point:
+class Point(x.Params):
     """A single point: how far apart the counters of the nearest two cores lie; whole words."""
 
     distance_bytes: int = x.param(
@@ -59,8 +58,7 @@ class Point:
     )
 
 
-@x.record
-class Increment:
+class Increment(x.Row):
     """One repeat of two threads; the increments are atomic.
 
     `pair` is what the two share, or what else the nearest two cores do: plain increments, or reads.
@@ -73,8 +71,7 @@ class Increment:
     together_per_s: float = x.column("per_s", scale="log10")
 
 
-@x.record
-class Alone:
+class Alone(x.Row):
     """One repeat of one thread without a neighbour."""
 
     increment: str = x.column()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,7 @@ SIZE_TRIES, SIZE_TOLERANCE = 6, 0.05
 RAMP_S, QUICK_RAMP_S = 1.0, 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(x.Record, kw_only=False):
     """One way to do the jobs; `run` does it once and returns the answer of `jobs.py`."""
 
     method: str

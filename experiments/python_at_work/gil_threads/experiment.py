@@ -17,8 +17,9 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.interpreters import OWN, other_pythons
@@ -39,8 +40,7 @@ OTHERWISE = 1.25  # times longer or shorter than expected
 FULL_S, QUICK_S = 28.0, 4.5  # limits of a run from defaults; more Pythons make shorter jobs
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
@@ -52,8 +52,7 @@ class Params:
     switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
 
 
-@x.record
-class Timing:
+class Timing(x.Row):
     """The time of all workers together, once; `gil`: does this Python have the GIL on."""
 
     method: str = x.column()
@@ -63,8 +62,7 @@ class Timing:
     gil: bool = x.column()
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """A stretch in which a worker really ran, in the first round; time from the common start."""
 
     method: str = x.column()
@@ -74,8 +72,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@x.record
-class Wake:
+class Wake(x.Row):
     """How late the sleeper woke beside `burners` threads that compute."""
 
     burners: int = x.column()

@@ -18,10 +18,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.interpreters import OWN, OWN_COMMAND, Interpreter, other_pythons
@@ -42,8 +43,7 @@ LONG = 1.3  # times the switch interval: the thread then waited for more than th
 HANDED_OVER_LAST = (3, 10)  # older ones switch also in the middle of a line
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
@@ -53,8 +53,7 @@ class Params:
     rounds: int = x.param(12, minimum=1, maximum=100)
 
 
-@x.record
-class Race:
+class Race(x.Row):
     """The counter's end value after so many increments, and the time of one."""
 
     form: str = x.column()
@@ -66,8 +65,7 @@ class Race:
     increment_s: float = x.column("s")
 
 
-@x.record
-class Moment:
+class Moment(x.Row):
     """What a thread did meanwhile: one holds an old value, the other raises the counter."""
 
     worker: int = x.column()

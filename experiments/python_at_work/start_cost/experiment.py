@@ -19,8 +19,9 @@ import functools
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.batches import batch
@@ -41,8 +42,7 @@ USUAL_S = {  # of starts that are longer than a sample
 FOLDER = "coreopsis-start-"  # holds the socket of forkserver
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
@@ -52,8 +52,7 @@ class Params:
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
-@x.record
-class Start:
+class Start(x.Row):
     """One batch: `count` were started and ended, one after another."""
 
     method: str = x.column()

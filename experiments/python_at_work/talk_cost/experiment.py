@@ -15,8 +15,9 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.batches import batch
@@ -34,8 +35,7 @@ COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; messages are 64 bytes times powers of four."""
 
     largest_bytes: int = x.param(
@@ -46,8 +46,7 @@ class Params:
     rounds: int = x.param(11, minimum=1, maximum=50)
 
 
-@x.record
-class Talk:
+class Talk(x.Row):
     """The mean of a batch of round trips with one size of message."""
 
     method: str = x.column()
@@ -56,8 +55,7 @@ class Talk:
     round_trip_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """One part of sending the largest message through a pipe, timed alone."""
 
     part: str = x.column()

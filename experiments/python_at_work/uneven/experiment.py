@@ -15,10 +15,11 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.interpreters import own
@@ -36,8 +37,7 @@ TURN_S, IN_SET_FRACTION = (
 FULL_S, QUICK_S = 28.0, 4.5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
@@ -48,8 +48,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class WayTime:
+class WayTime(x.Row):
     """All rows in one way, once; efficiency is the share of the workers' time in which they work.
 
     `chunk` is how many rows are handed out at a time.
@@ -62,8 +61,7 @@ class WayTime:
     efficiency_fraction: float = x.column("fraction")
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """A chunk at a worker, in the first round; time from the first hand-out."""
 
     way: str = x.column()
@@ -72,8 +70,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@x.record
-class Cost:
+class Cost(x.Row):
     """What a row costs: the iterations of all its points."""
 
     row: int = x.column()

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.interpreters import own
@@ -33,8 +34,7 @@ SPARE_FILES = 64  # of a process, beside its connections
 STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; numbers of waits are powers of four."""
 
     wait_s: float = x.param(0.03, unit="s", minimum=0.001, maximum=5.0, scale="log10")
@@ -45,8 +45,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Wait:
+class Wait(x.Row):
     """All waits of one way together, once."""
 
     way: str = x.column()
@@ -55,8 +54,7 @@ class Wait:
     all_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Weight:
+class Weight(x.Row):
     """The memory that each of many waiting ones takes; IN_KERNEL is a part of a thread's."""
 
     kind: str = x.column()

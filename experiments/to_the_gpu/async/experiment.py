@@ -20,8 +20,9 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import product_flop_per_s
@@ -39,8 +40,7 @@ WAY = "products"
 QUEUED, FINISHED, FORMULA, WAITED = KINDS = ("queued", "finished", "formula", "waited")
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `size` is the number of rows of the square matrices."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -49,8 +49,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@x.record
-class Calls:
+class Calls(x.Row):
     """The time of some products: "queued" (all calls are back) or "finished".
 
     "waited": with a wait after each; "formula": as the fitted one has it for "finished".
@@ -62,8 +61,7 @@ class Calls:
     until_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Blocker:
+class Blocker(x.Row):
     """An operation that needs a result, called right after `most` products."""
 
     blocker: str = x.column()

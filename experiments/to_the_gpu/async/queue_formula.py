@@ -6,13 +6,13 @@ These are pure functions of times in seconds by the number of works.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from machine.record import Record
 
 ENOUGH = 3  # numbers of works: two make a line through anything
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Record, kw_only=False):
     """t1, the first call; t2, the device's time for a work; t3, until the caller knows."""
 
     call_s: float

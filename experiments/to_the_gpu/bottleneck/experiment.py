@@ -15,9 +15,10 @@ Seen on an H100: the trace names kernels and copies as expected.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
@@ -36,8 +37,7 @@ SLOWER = 1.5  # times: how much longer steps are when they are recorded
 QUICK_S = 4.0
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -51,8 +51,7 @@ class Params:
     folder: str = x.param("", is_folder=True)
 
 
-@x.record
-class PartTime:
+class PartTime(x.Row):
     """One part of a round's steps: the time that each step spent on it."""
 
     part: str = x.column()
@@ -60,8 +59,7 @@ class PartTime:
     part_s: float = x.column("s")
 
 
-@x.record
-class WholeStep:
+class WholeStep(x.Row):
     """A step of a round, recorded or not."""
 
     is_recorded: bool = x.column()
@@ -69,8 +67,7 @@ class WholeStep:
     step_s: float = x.column("s")
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """When events of a kind were going on, in the first steps of the last round.
 
     `lane` is "host" or "device".

@@ -14,7 +14,6 @@ import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,7 @@ _PRIVATE = ("host_name", "traceName")
 US = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(x.Record, kw_only=False):
     """A recorded event; `kind` is "waiting", "step", "operator", "call", "copy"...
 
     A "blocked" call waits for the device.

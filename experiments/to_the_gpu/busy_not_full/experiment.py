@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.ceilings import arithmetic_flop_per_s, memory_bytes_per_s
@@ -42,8 +43,7 @@ POWER_CAP = "power_cap"  # why a driver says that it holds the clock back
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the copy moves `copy_bytes`, or a quarter of what is free."""
 
     device: str = x.param(CPU, choices=gpus_of)
@@ -55,8 +55,7 @@ class Params:
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@x.record
-class Seen:
+class Seen(x.Row):
     """A share of the possible, such as "tiny_busy": of time, power limit or best work."""
 
     seen: str = x.column()
@@ -64,8 +63,7 @@ class Seen:
     share_fraction: float = x.column("fraction")
 
 
-@x.record
-class Power:
+class Power(x.Row):
     """The GPU's power at the end of a load; "idle" is before the first."""
 
     load: str = x.column()
@@ -73,8 +71,7 @@ class Power:
     power_watts: float = x.column("watts")
 
 
-@x.record
-class Done:
+class Done(x.Row):
     """The work that the device completed under a load."""
 
     load: str = x.column()
@@ -84,8 +81,7 @@ class Done:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(x.Record, kw_only=False):
     """Repeated work: what one kernel computes or moves, and how much a second is full."""
 
     call: Callable[[], object]

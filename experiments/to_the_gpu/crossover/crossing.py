@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from experiments import api as x
 
 WIDE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(x.Record, kw_only=False):
     """From `size` on the second way wins; it is a whole number.
 
     The second way clearly loses at `low` and clearly wins at `high`. It is ahead by the median at

@@ -18,8 +18,9 @@ To be confirmed on a GPU: double precision on GeForce.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import CORE_FLOP_PER_S, GPU_FLOP_PER_S, PINNED_BYTES_PER_S
@@ -41,8 +42,7 @@ FULL_S, QUICK_S = 28.0, 4.0
 NEXT = 1.5**3  # a product of the next size takes at most so many times as long
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; the largest matrices have `largest` rows."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -53,8 +53,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@x.record
-class Product:
+class Product(x.Row):
     """One product of square matrices with `size` rows; a slope has no repeats."""
 
     size: int = x.column(scale="log2")

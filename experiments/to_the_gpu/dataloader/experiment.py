@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
@@ -37,8 +38,7 @@ TOO_MUCH = 1.02
 HARDLY = 0.1  # of a step: then the network is fed
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -51,8 +51,7 @@ class Params:
     rounds: int = x.param(4, minimum=1, maximum=50)
 
 
-@x.record
-class Epoch:
+class Epoch(x.Row):
     """One epoch: `kind` is "learning" or "loading_alone"."""
 
     workers: int = x.column()
@@ -61,16 +60,14 @@ class Epoch:
     samples_per_s: float = x.column("per_s")
 
 
-@x.record
-class Alone:
+class Alone(x.Row):
     """The network with a batch that lies on its device."""
 
     repeat: int = x.column()
     samples_per_s: float = x.column("per_s")
 
 
-@x.record
-class Step:
+class Step(x.Row):
     """The time that a step of the learning epoch spent: `part` is "waiting" or "computing"."""
 
     workers: int = x.column()
@@ -79,8 +76,7 @@ class Step:
     step_s: float = x.column("s")
 
 
-@x.record
-class Start:
+class Start(x.Row):
     """The time until an epoch's first batch, with new workers or with persistent ones."""
 
     workers: int = x.column()
@@ -89,8 +85,7 @@ class Start:
     first_batch_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(x.Record, kw_only=False):
     """One epoch; the times of waiting and computing are those of one step."""
 
     samples_per_s: float

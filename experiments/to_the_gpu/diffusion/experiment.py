@@ -17,9 +17,11 @@ grids are bound by calls.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
@@ -68,8 +70,7 @@ FAILED = {COMPILED: "loop_failed", GPU_COMPILED: "gpu_compiler_failed"}  # the n
 REASON_LETTERS = 200
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `large` is how many cells the largest plate has to a side."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -80,8 +81,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Rate:
+class Rate(x.Row):
     """One sample; `bytes_per_s` counts the arrays that the engine's operations touch."""
 
     side: int = x.column(scale="log2")
@@ -91,8 +91,7 @@ class Rate:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
-class Through:
+class Through(x.Row):
     """How fast one simple operation goes through the largest plate.
 
     `where` is "cpu", "cpu_one" with one thread, or "gpu".
@@ -103,16 +102,14 @@ class Through:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
-class Check:
+class Check(x.Row):
     """The largest difference of an engine's cells from NumPy's in double precision."""
 
     engine: str = x.column()
     difference: float = x.column()
 
 
-@x.record
-class Drawn:
+class Drawn(x.Row):
     """A picture, and how many steps precede it."""
 
     picture: int = x.column()
@@ -224,8 +221,8 @@ def _plates(params: Params, device: Device, engines: Engines) -> dict[tuple[str,
                 found[name, side] = engines.plate(name, *fields)
         plate = found[TORCH_CPU, side]
         if side == params.large:
-            found[CPU, side] = replace(plate, run=through)
-            found[ONE_CORE, side] = replace(plate, run=through, threads=1)
+            found[CPU, side] = dataclasses.replace(plate, run=through)
+            found[ONE_CORE, side] = dataclasses.replace(plate, run=through, threads=1)
         free_bytes -= 2 * fields[0].nbytes
         if TORCH_GPU not in engines.names or free_bytes < 0:
             continue
@@ -234,7 +231,7 @@ def _plates(params: Params, device: Device, engines: Engines) -> dict[tuple[str,
             if name in engines.names:
                 found[name, side] = engines.moved(name, *there)
         if side == params.large:
-            found[GPU, side] = replace(found[TORCH_GPU, side], run=through)
+            found[GPU, side] = dataclasses.replace(found[TORCH_GPU, side], run=through)
     return found
 
 

@@ -21,8 +21,9 @@ Seen on an H100: its own time was estimated 14 % too low; mixed branches took 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, CPU_FLOP_PER_S
@@ -47,8 +48,7 @@ def _earned(unit: str, earned: str) -> Any:
     return x.param(0.0, unit=unit, minimum=0.0, maximum=1e18, earned=earned)
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters: your data, the work on it, and how many steps before the result returns.
 
     A rate of 0 is unknown; that of arithmetic is of products in single precision.
@@ -71,8 +71,7 @@ class Params:
     from_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_from_gpu_bytes_per_s")
 
 
-@x.record
-class Time:
+class Time(x.Row):
     """All steps on a device, or the copies: "cpu" is measured, "cpu_estimated" is not.
 
     Measured were the first `steps`; where that is not all, the time is for all of them.
@@ -84,8 +83,7 @@ class Time:
     taken_s: float = x.column("s")
 
 
-@x.record
-class Piece:
+class Piece(x.Row):
     """A part of an estimate."""
 
     where: str = x.column()
@@ -94,8 +92,7 @@ class Piece:
     piece_s: float = x.column("s")
 
 
-@x.record
-class Answer:
+class Answer(x.Row):
     """Is the work supported on a device, and does it fit?"""
 
     where: str = x.column()
@@ -104,8 +101,7 @@ class Answer:
     free_bytes: int = x.column("bytes")
 
 
-@x.record
-class Branch:
+class Branch(x.Row):
     """One kernel over numbers whose neighbours need the same work, or not ("mixed")."""
 
     order: str = x.column()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec.structs import replace
+
+from machine.record import Record
 
 from .speeds import Speeds
 from .works import ELEMENTWISE, PRODUCT, WorkStep
@@ -10,8 +12,7 @@ from .works import ELEMENTWISE, PRODUCT, WorkStep
 CALL_S, ASK_S = 5e-6, 2e-5  # of a GPU that is not here: assumed, not measured
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Record, kw_only=False):
     """Rates of a device and of its copies; 0 is unknown, `flop_per_s` is of fp32 products."""
 
     flop_per_s: float

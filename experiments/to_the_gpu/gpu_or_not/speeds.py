@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from experiments.devices.ceilings import cache_bytes
 from experiments.devices.device import CPU, Device, cores_of
 from experiments.devices.timing import each_s, enough, taken, whole_s
+from machine.record import Record
 
 from .works import ELEMENTWISE, PRODUCT, WorkStep
 
@@ -26,8 +26,7 @@ GPU_ROWS = 4096
 SORT_ROWS, GPU_SORT_ROWS, SORT_COLUMNS = 256, 4096, 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Speeds:
+class Speeds(Record, kw_only=False):
     """One sample of each speed; the processor has no copies."""
 
     is_queued: bool

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
+from machine.record import Record
 
 PRODUCT, ELEMENTWISE, SORT = "product", "elementwise", "sort"
 WORKS = (PRODUCT, ELEMENTWISE, SORT)
@@ -17,8 +17,7 @@ ELEMENT_BYTES = {"fp32": 4, "fp64": 8, "fp16": 2, "bf16": 2}
 PLACE_BYTES = 8  # of a sorted element's index, which torch keeps as well
 
 
-@dataclass(frozen=True, slots=True)
-class WorkStep:
+class WorkStep(Record, kw_only=False):
     """One step of a kind on data of `rows` and `columns`."""
 
     kind: str

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import product_flop_per_s
@@ -36,8 +37,7 @@ SHOWN = 10  # steps on the lanes
 STEP_S = 5e-5  # cautious, to tell the time beforehand
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `small` and `large` are rows of square matrices."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -47,8 +47,7 @@ class Params:
     rounds: int = x.param(11, minimum=1, maximum=50)
 
 
-@x.record
-class StepTime:
+class StepTime(x.Row):
     """Steps with no look ("never"), norms "kept" on the device, or a look after "each"."""
 
     matrices: str = x.column()
@@ -57,8 +56,7 @@ class StepTime:
     step_s: float = x.column("s")
 
 
-@x.record
-class Log:
+class Log(x.Row):
     """The rate of steps when the norm of each `every`-th is read."""
 
     every: int = x.column(scale="log10")

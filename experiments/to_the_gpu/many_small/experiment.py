@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, GPU_BYTES_PER_S
@@ -39,8 +40,7 @@ IN_CACHE = 4  # caches: numbers of more bytes come from memory
 CPU_CALL_S, GPU_CALL_S = 5e-6, 1e-5  # cautious, to tell the time beforehand
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `calls` is the most calls that one pass is divided into."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -49,8 +49,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Pass:
+class Pass(x.Row):
     """One pass over all numbers, in `calls` pieces; `way` is how they were called."""
 
     calls: int = x.column(scale="log10")
@@ -60,8 +59,7 @@ class Pass:
     took_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Piece:
+class Piece(x.Row):
     """The device's own time for one of many pieces, with the queue held meanwhile."""
 
     calls: int = x.column()

@@ -15,10 +15,11 @@ To be confirmed on a GPU: the same over NVLink-C2C and on AMD.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import (
@@ -44,8 +45,7 @@ TAIL_BYTES = 256 * x.KIB  # read or overwritten: takes far less time than a copy
 EARLY = 0.5  # of the whole time: a call that returns earlier did not wait for the copy
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `size_bytes` is copied each time."""
 
     device: str = x.param(CPU, choices=gpus_of)
@@ -55,8 +55,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class ToGpu:
+class ToGpu(x.Row):
     """Time from the call until it is "back", or until the copy is "done"."""
 
     combination: str = x.column()
@@ -65,13 +64,11 @@ class ToGpu:
     after_s: float = x.column("s")
 
 
-@x.record
 class FromGpu(ToGpu):
     """The same on the way back."""
 
 
-@x.record
-class Try:
+class Try(x.Row):
     """The share of bytes, read or arrived, that differ from those sent."""
 
     tried: str = x.column()

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import (
@@ -44,8 +45,7 @@ LOOK_S = 0.06  # to read the link's state during copies
 TOO_MUCH = 1.02
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     device: str = x.param(CPU, choices=gpus_of)
@@ -56,8 +56,7 @@ class Params:
     rounds: int = x.param(6, minimum=1, maximum=50)
 
 
-@x.record
-class Copy:
+class Copy(x.Row):
     """Copies of one size; both ways counts both. Not `is_clean`: the calls may be in the time."""
 
     size_bytes: int = x.column("bytes", scale="log2")
@@ -67,8 +66,7 @@ class Copy:
     is_clean: bool = x.column()
 
 
-@x.record
-class Written:
+class Written(x.Row):
     """One way to write it, by the caller's clock until the data is there."""
 
     size_bytes: int = x.column("bytes", scale="log2")
@@ -78,8 +76,7 @@ class Written:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@x.record
-class Pinning:
+class Pinning(x.Row):
     """The times of `pin_memory()`: to get pinned memory from the system, and to copy into it."""
 
     size_bytes: int = x.column("bytes", scale="log2")

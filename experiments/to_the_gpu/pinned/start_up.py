@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from machine.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class StartUp:
+class StartUp(Record, kw_only=False):
     """A copy takes `start_s`, then one second for each `bytes_per_s`."""
 
     start_s: float

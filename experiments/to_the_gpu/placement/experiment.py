@@ -18,9 +18,10 @@ two devices is what is expected (H100).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, PAGEABLE_BYTES_PER_S
@@ -55,8 +56,7 @@ NAMES = {
 ABOVE = 1.02  # of a limit, and more, is suspect
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `largest_bytes` is the size of one vector."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -66,8 +66,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Attempt:
+class Attempt(x.Row):
     """One addition across devices; `said` is PyTorch's answer, empty where it added."""
 
     what: str = x.column()
@@ -76,8 +75,7 @@ class Attempt:
     said: str = x.column()
 
 
-@x.record
-class SumTime:
+class SumTime(x.Row):
     """One way to a sum, or a part of it, with vectors of one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")
@@ -86,8 +84,7 @@ class SumTime:
     took_s: float = x.column("s", scale="log10")
 
 
-@x.record
-class Copy:
+class Copy(x.Row):
     """A copy's rate at one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")

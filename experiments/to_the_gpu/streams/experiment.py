@@ -18,9 +18,10 @@ To be confirmed on a GPU: marks of several streams on one clock on Intel.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import (
@@ -41,8 +42,7 @@ CALLING = 0.9  # of the total: then the calls set the pace
 GAIN = 1.1  # kernels beside kernels: a smaller gain is not claimed
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `compute_per_copy` is how long computing takes against one copy."""
 
     device: str = x.param(CPU, choices=gpus_of)
@@ -56,8 +56,7 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-@x.record
-class Total:
+class Total(x.Row):
     """All pieces there, computed and back; `called_s` is when the last call returned."""
 
     streams: int = x.column()
@@ -68,8 +67,7 @@ class Total:
     overlap_fraction: float = x.column("fraction")
 
 
-@x.record
-class Alone:
+class Alone(x.Row):
     """One part of all pieces, with nothing beside it."""
 
     part: str = x.column()
@@ -77,8 +75,7 @@ class Alone:
     took_s: float = x.column("s")
 
 
-@x.record
-class Slice:
+class Slice(x.Row):
     """One part of one piece, in the allowed number of streams; in the first round."""
 
     part: str = x.column()
@@ -88,12 +85,10 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@x.record
 class OneStream(Slice):
     """The same in one stream."""
 
 
-@x.record
 class FromPageable(Slice):
     """The same in the allowed number of streams, from and to pageable memory."""
 

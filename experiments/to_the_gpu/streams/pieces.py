@@ -27,8 +27,7 @@ BESIDE = "compute_in_two"  # streams
 ALONE = (*PARTS, BESIDE)
 
 
-@x.record
-class PieceWork:
+class PieceWork(x.Record):
     """One part of one piece: when it ran, from the start of the course."""
 
     part: str
@@ -37,8 +36,7 @@ class PieceWork:
     ran: x.Interval
 
 
-@x.record
-class Course:
+class Course(x.Record):
     """All pieces, once; `called_s` is when the last call returned."""
 
     works: Sequence[PieceWork]

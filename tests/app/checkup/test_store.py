@@ -1,7 +1,7 @@
 import os
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from app.checkup.store import Checkups
 from experiments.core.problems import UserError

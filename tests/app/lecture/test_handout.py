@@ -5,9 +5,9 @@ from __future__ import annotations
 import getpass
 import shutil
 import subprocess
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from app.anonymous import nameless
 from app.lecture.course import Course, Turn

@@ -1,6 +1,6 @@
 """The report of a checkup."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from app.checkup.compare import compare
 from app.checkup.in_words import day

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import getpass
 import json
 import platform
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -78,7 +78,7 @@ def test_nothing_names_anybody(alice, named, tmp_path, kind, qapp):
 
 
 def test_who_wants_it_sends_names_too(alice, named, tmp_path, qapp):
-    include = replace(EVERYTHING, names=True)
+    include = dataclasses.replace(EVERYTHING, names=True)
     text = as_text(report(tmp_path, named, include, NAMING_NOTES), "json", WORDS)
     assert [secret for secret in SECRETS if secret not in text] == []
 

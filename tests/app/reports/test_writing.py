@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -313,7 +313,8 @@ def test_without_qt_the_plots_are_left_out_with_a_sentence(tmp_path, monkeypatch
 
 def test_the_preview_speaks_of_plots_only_where_there_are_any(document):
     said = WORDS.say("report.and_plots")
-    bare = replace(document, parts=[p for p in document.parts if not isinstance(p, Plot)])
+    parts = [part for part in document.parts if not isinstance(part, Plot)]
+    bare = dataclasses.replace(document, parts=parts)
     assert said in preview(document, "pdf", WORDS)
     assert said not in preview(bare, "pdf", WORDS)
 

@@ -7,11 +7,11 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.runs import index
 from app.runs import library as library_module

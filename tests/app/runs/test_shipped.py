@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from msgspec.structs import replace as replaced
 
 from app.lecture.lectures import SHIPPED as LECTURES

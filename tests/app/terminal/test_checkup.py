@@ -3,10 +3,10 @@
 import contextlib
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from app.checkup.in_words import MARKS
 from app.terminal import checkup as command
@@ -364,7 +364,7 @@ def test_gather_writes_a_page(program, tmp_path):
 
 
 def test_without_a_sensor_it_is_said_that_no_heat_ends_the_load(program, monkeypatch):
-    from dataclasses import replace as changed
+    from msgspec.structs import replace as changed
 
     from app.context import Context
     from machine.condition import Temperature

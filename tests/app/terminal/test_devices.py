@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -148,8 +148,8 @@ def test_equal_modules_are_counted_together_and_say_how_many_slots_they_leave():
 
 
 def test_the_page_shows_devices_and_vectors_and_fits_the_terminal():
-    here = dataclasses.replace(
-        MACHINE, cpu=dataclasses.replace(MACHINE.cpu, features=("avx2", "amx_bf16"))
+    here = msgspec.structs.replace(
+        MACHINE, cpu=msgspec.structs.replace(MACHINE.cpu, features=("avx2", "amx_bf16"))
     )
     console = Console(file=io.StringIO(), width=60, markup=False)
     show_machine(console, here)

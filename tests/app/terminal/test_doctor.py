@@ -6,10 +6,10 @@ import io
 import json
 import re
 import string
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from app.context import Context, ExitCode

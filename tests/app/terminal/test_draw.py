@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-import dataclasses
 import io
 import itertools
 import re
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from app.terminal.draw import EIGHTHS, Draw
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import column
+from experiments.core.declare import Row, column
 from experiments.core.disturbed import Loss, mark
 from experiments.core.views import Code, Field, Heatmap, Ruler
 from experiments.engine.recording import read
@@ -170,14 +170,13 @@ def test_a_line_of_many_points_is_thinned_but_keeps_its_ends(tables):
     assert lines[-2].lstrip().startswith("256 MiB")
 
 
-@dataclasses.dataclass(frozen=True)
-class Cell:
+class Cell(Row, kw_only=False):
     a: str = column()
     b: str = column()
     s: float = column("s")
 
 
-ODD = dataclasses.replace(Catalogue().load("gil-threads"), tables={"cells": Cell})
+ODD = msgspec.structs.replace(Catalogue().load("gil-threads"), tables={"cells": Cell})
 
 
 def test_a_heatmap_is_a_table_of_its_numbers_in_the_order_of_the_window():

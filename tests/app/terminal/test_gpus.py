@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from app.terminal.devices import pci_line
 from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
@@ -40,10 +40,10 @@ def test_a_gpu_is_one_line_and_its_driver_another():
 
 
 def test_gpus_that_are_alike_share_a_line():
-    gpus = [dataclasses.replace(H100, index=n) for n in range(8)]
+    gpus = [msgspec.structs.replace(H100, index=n) for n in range(8)]
     assert lines(*gpus)[0][0] == "gpu 0 to 7"
     assert lines(*gpus)[0][1].startswith("8 × NVIDIA H100")
-    hidden = dataclasses.replace(gpus[3], visible=False)
+    hidden = msgspec.structs.replace(gpus[3], visible=False)
     assert [label for label, _ in lines(*gpus[:3], hidden)][:2] == ["gpu 0 to 2", "gpu 3"]
 
 
@@ -54,13 +54,13 @@ def test_gpus_are_numbered_as_shortly_as_may_be():
 
 def test_a_link_that_only_the_driver_tells_and_one_to_the_processor_are_said():
     link = Link(generation=5, width=16, card_generation=5)
-    told = dict(lines(dataclasses.replace(H100, link=link, c2c_bytes_per_s=450e9)))
+    told = dict(lines(msgspec.structs.replace(H100, link=link, c2c_bytes_per_s=450e9)))
     assert "Gen5 ×16, NVLink-C2C to the processor 450 GB/s each way" in told["gpu 0"]
 
 
 def test_a_device_whose_link_only_the_driver_knows_has_its_lanes():
     link = Link(generation=1, width=8, card_generation=5, slot_generation=5, slot_width=16)
-    gpu = dataclasses.replace(H100, pci_address="0000:1a:00.0", link=link)
+    gpu = msgspec.structs.replace(H100, pci_address="0000:1a:00.0", link=link)
     device = PciDevice(address="0000:1a:00.0", class_id=0x030200, name="GH100")
     text = pci_line(Machine(gpus=(gpu,), pci=(device,)), device)
     lanes = "8 of 16 lanes: reseat the card, or the slot shares lanes"  # idle links keep theirs
@@ -70,7 +70,7 @@ def test_a_device_whose_link_only_the_driver_knows_has_its_lanes():
 
 def test_heat_power_and_memory_have_a_line_each_and_gpus_that_are_alike_share_it():
     gpus = [
-        dataclasses.replace(
+        msgspec.structs.replace(
             H100,
             index=n,
             temperature_celsius=31.0 + n,
@@ -90,7 +90,7 @@ def test_heat_power_and_memory_have_a_line_each_and_gpus_that_are_alike_share_it
     assert told["gpu heat"] == "31 °C to 33 °C now, slows down at 89 °C, switches off at 92 °C"
     assert told["gpu power"] == "may be limited from 200 W to 700 W, 650 W by default"
     assert told["gpu memory"] == "ECC on, the processor reaches all of it (resizable BAR)"
-    odd = dataclasses.replace(
+    odd = msgspec.structs.replace(
         gpus[2],
         ecc_pending=False,
         bar_bytes=2**28,
@@ -115,7 +115,7 @@ def test_a_gpu_without_sensors_has_no_empty_lines():
 def test_what_holds_a_gpu_back_is_told_and_idling_is_not():
     def held(*reasons):
         told = tuple(ClockReason(key=f"clock_reasons.{k}", severity=s) for k, s in reasons)
-        return dict(lines(dataclasses.replace(H100, clock_reasons=told))).get("of gpu 0")
+        return dict(lines(msgspec.structs.replace(H100, clock_reasons=told))).get("of gpu 0")
 
     assert held(("idle", "information"), ("application_clocks", "information")) is None
     assert held(("power_cap", "limit")) == "at its power limit"
@@ -123,7 +123,7 @@ def test_what_holds_a_gpu_back_is_told_and_idling_is_not():
 
 
 def test_the_ways_stand_in_a_table_as_nvidia_smi_shows_them():
-    gpus = [dataclasses.replace(H100, index=n) for n in range(3)]
+    gpus = [msgspec.structs.replace(H100, index=n) for n in range(3)]
     links = (
         GpuLink(a=0, b=1, path="NV18"),
         GpuLink(a=0, b=2, path="SYS"),
@@ -167,7 +167,7 @@ def test_what_is_unusual_is_said():
 
 
 def told(**values):
-    return load_text(dataclasses.asdict(GpuSample(index=0, **values)), ENGLISH)
+    return load_text(msgspec.to_builtins(GpuSample(index=0, **values)), ENGLISH)
 
 
 def test_a_gpu_at_work_tells_its_errors_first():
@@ -203,7 +203,7 @@ def test_who_holds_memory_is_told_with_since_when():
     process = GpuProcess(
         pid=31877, memory_bytes=2**29, user="alice", age_s=260_000.0, command="python train.py"
     )
-    sample = dataclasses.asdict(GpuSample(index=1, processes=(process, GpuProcess(pid=7))))
+    sample = msgspec.to_builtins(GpuSample(index=1, processes=(process, GpuProcess(pid=7))))
     assert list(process_lines([sample])) == [
         ("gpu 1 · 31877", "512 MiB, alice, since 3 days, python train.py"),
         ("gpu 1 · 7", ""),

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -24,7 +24,7 @@ def page(here, width=80):
 
 
 def with_cpu(here, **changes):
-    return dataclasses.replace(here, cpu=dataclasses.replace(here.cpu, **changes))
+    return msgspec.structs.replace(here, cpu=msgspec.structs.replace(here.cpu, **changes))
 
 
 def test_a_machine_of_which_nothing_is_known_is_still_a_page():
@@ -95,7 +95,7 @@ def test_ceilings_stand_with_formula_and_source_and_what_is_alike_once():
 
 def test_ceilings_of_another_program_may_lack_formula_and_source():
     gpus = {"0": {"memory": {"bytes_per_s": 3.35e12}}, "2": {"memory": {"bytes_per_s": 3.35e12}}}
-    here = dataclasses.replace(
+    here = msgspec.structs.replace(
         machine(), peaks={"gpus": gpus, "nvlink": {"0-2": {"bytes_per_s": 450e9}}}
     )
     lines = [" ".join(line.split()) for line in page(here)]
@@ -106,7 +106,7 @@ def test_ceilings_of_another_program_may_lack_formula_and_source():
 def test_a_ceiling_in_a_unit_of_a_later_version_is_left_out():
     later = {"photons_per_s": 1.0}
     peaks = {"memory": later, "pcie": {"0": later}, "nvlink": {"0-1": later}}
-    here = dataclasses.replace(machine(), peaks={**peaks, "gpus": {"0": {"memory": later}}})
+    here = msgspec.structs.replace(machine(), peaks={**peaks, "gpus": {"0": {"memory": later}}})
     assert "At best" not in page(here)
 
 
@@ -116,7 +116,7 @@ def test_clock_memory_and_nodes_are_shown_where_they_are_known():
         NumaNode(id=0, threads=(0, 1, 2, 3), memory_bytes=GIB, distances=(10, 21)),
         NumaNode(id=1, memory_bytes=GIB, distances=(21, 10)),
     )
-    lines = page(dataclasses.replace(here, numa=nodes))
+    lines = page(msgspec.structs.replace(here, numa=nodes))
 
     assert "clock      800 MHz to 5 GHz" in lines
     assert "memory     16 GiB, at most 80 GB/s" in lines
@@ -133,7 +133,7 @@ def test_what_is_not_known_stands_with_its_reason_and_the_way_to_it():
         Missing(what="b", why="Root only.", how="sudo it"),
         Missing(what="c", why="Nothing helps.", how=""),
     )
-    lines = page(dataclasses.replace(machine(), missing=missing))
+    lines = page(msgspec.structs.replace(machine(), missing=missing))
 
     assert lines[lines.index("Not known here, named as in --json") + 1 :] == [
         "cpu.model",
@@ -157,7 +157,7 @@ def test_what_is_known_not_to_be_there_is_a_fact_and_no_gap():
         Missing(what="cpu.threads_list[*].kind", why=ONE_KIND, how="look it up"),
         Missing(what="cpu.clock", why="Nobody says.", how="lscpu"),
     )
-    lines = page(dataclasses.replace(machine(), missing=missing))
+    lines = page(msgspec.structs.replace(machine(), missing=missing))
 
     assert lines[lines.index("Not known here, named as in --json") + 1 :] == [
         "cpu.clock",
@@ -172,20 +172,20 @@ def test_what_is_known_not_to_be_there_is_a_fact_and_no_gap():
 def test_the_page_fits_the_terminal(width):
     long = Missing(what="cpu.clock", why="Because " * 20, how="cat /sys/devices/" + "x" * 20)
 
-    here = dataclasses.replace(machine(), missing=(long,))
+    here = msgspec.structs.replace(machine(), missing=(long,))
 
     assert max(len(line) for line in page(here, width)) <= width
 
 
 @pytest.mark.parametrize("nothing", [None, "none"])
 def test_a_machine_of_its_own_is_not_said_to_run_in_anything(nothing):
-    here = dataclasses.replace(machine(), virtualization=nothing, container=nothing)
+    here = msgspec.structs.replace(machine(), virtualization=nothing, container=nothing)
 
     assert not [line for line in page(here) if line.startswith("runs in")]
 
 
 def test_a_virtual_machine_and_a_container_are_named():
-    here = dataclasses.replace(machine(), virtualization="kvm", container="podman")
+    here = msgspec.structs.replace(machine(), virtualization="kvm", container="podman")
 
     assert any(
         "a virtual machine (kvm), and in it a container (podman)" in line for line in page(here)
@@ -196,12 +196,12 @@ def test_nodes_are_told_with_their_gpus_their_caches_and_what_forbids_them():
     side = SideCache(level=1, size_bytes=16 * GIB, is_direct_mapped=True)
     host = NumaNode(id=0, threads=(0, 1), memory_bytes=64 * GIB, distances=(10, 20, 80))
     lines = page(
-        dataclasses.replace(
+        msgspec.structs.replace(
             machine(),
             gpus=(Gpu(index=3, name="GH200", memory_numa_node=2),),
             numa=(
-                dataclasses.replace(host, side_caches=(side,)),
-                dataclasses.replace(host, id=1, threads=(2, 3), allowed=False),
+                msgspec.structs.replace(host, side_caches=(side,)),
+                msgspec.structs.replace(host, id=1, threads=(2, 3), allowed=False),
                 NumaNode(id=2, memory_bytes=96 * GIB, kind="gpu", distances=(80, 80, 10)),
                 NumaNode(id=3, memory_bytes=0, kind="host"),
             ),
@@ -217,19 +217,19 @@ def test_nodes_are_told_with_their_gpus_their_caches_and_what_forbids_them():
 
 def test_the_limit_of_the_control_group_stands_beside_the_memory():
     memory = Memory(total_bytes=64 * GIB, limit_bytes=4 * GIB)
-    lines = page(dataclasses.replace(machine(), memory=memory), 120)
+    lines = page(msgspec.structs.replace(machine(), memory=memory), 120)
     assert any("64 GiB, its control group allows 4 GiB" in line for line in lines)
 
 
 def test_sources_that_contradict_each_other_are_remarked_on_and_are_no_gap():
     clash = Missing(what="memory.channels", why="The drivers and the slots differ.", how="look")
-    memory = dataclasses.replace(machine().memory, channels=2)
+    memory = msgspec.structs.replace(machine().memory, channels=2)
     sources = {**machine().sources, "memory.channels": "somewhere"}
-    here = dataclasses.replace(machine(), memory=memory, sources=sources, missing=(clash,))
+    here = msgspec.structs.replace(machine(), memory=memory, sources=sources, missing=(clash,))
     lines = page(here, 160)
     assert "remark     The drivers and the slots differ." in lines
     assert gaps(here) == []
-    assert gaps(dataclasses.replace(here, sources={})) == [clash], "nothing is known"
+    assert gaps(msgspec.structs.replace(here, sources={})) == [clash], "nothing is known"
     assert not any(line.startswith("remark") for line in page(server.make(), 160))
 
 
@@ -271,7 +271,7 @@ def test_what_is_vulnerable_is_named_and_what_is_mixed_is_said():
 
 
 def test_swap_in_memory_huge_pages_and_wear_are_told():
-    memory = dataclasses.replace(
+    memory = msgspec.structs.replace(
         machine().memory,
         huge_pages=(HugePages(size_bytes=2 * 2**20, total=512, free=100),),
         swap_total_bytes=GIB,
@@ -279,7 +279,7 @@ def test_swap_in_memory_huge_pages_and_wear_are_told():
         swap_in_memory_bytes=GIB,
     )
     disk = Disk(name="mmcblk0", kind="card", wear_fraction=0.3)
-    lines = page(dataclasses.replace(machine(), memory=memory, storage=(disk,)), 120)
+    lines = page(msgspec.structs.replace(machine(), memory=memory, storage=(disk,)), 120)
     assert "pages      512 of 2 MiB set aside, 100 free" in lines
     assert "swap       0 B of 1 GiB used; 1 GiB of it compressed in memory (zram)" in lines
     assert "disk       mmcblk0: card, 30% worn at most" in lines

@@ -6,9 +6,9 @@ import json
 import os
 import signal
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from app.lecture.file import Item, Lecture, encode
 from experiments.core import words

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from experiments.checkup.checks import rows_of
 from experiments.checkup.evidence import Evidence, Ran
@@ -14,6 +16,7 @@ from experiments.checkup.plan import SHELVES_HERE
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import Rule, rules
 from experiments.core.catalogue import Catalogue
+from experiments.core.declare import specs
 from experiments.core.disturbed import loss_of
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
@@ -75,7 +78,7 @@ def ran(
 ) -> Ran:
     """Return a run of these rows, with the finding that its own `analyse` makes of them."""
     declared = CATALOGUE.load(experiment)
-    names = {each.name for each in fields(declared.params)}
+    names = {*specs(declared.params)}
     given = {"device": device} if device and "device" in names else {}
     tables: dict[str, list[Any]] = {name: [] for name in declared.tables}
     named = {kind: name for name, kind in declared.tables.items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from experiments.checkup import carry_out
 from experiments.checkup.carry_out import Began, Checkup, Ended, Found, Moved, Planned

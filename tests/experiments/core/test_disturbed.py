@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
 
+import msgspec
 import pytest
 
+from experiments.core import declare
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
 from experiments.core.disturbed import CAN_WATCH, DISTURBED_FRACTION, Loss, counting, loss_of, mark
@@ -18,8 +19,7 @@ from machine.inspect import inspect
 LOSS = Loss(0.25, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(declare.Row):
     value: float
     repeat: int
 
@@ -61,11 +61,11 @@ def test_a_thread_that_waits_loses_nothing_by_that():
 
 
 def test_a_marked_row_says_the_same_and_does_not_count():
-    row = Row(1.5, 3)
+    row = Row(value=1.5, repeat=3)
     marked = mark(row, LOSS)
 
     assert (marked.value, marked.repeat) == (1.5, 3)
-    assert asdict(marked) == asdict(row)
+    assert msgspec.structs.asdict(marked) == msgspec.structs.asdict(row)
     assert isinstance(marked, Row)
     assert loss_of(marked) == LOSS
     assert loss_of(row) is None

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import re
 import statistics
-from dataclasses import replace
 from importlib import import_module
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue

@@ -1,31 +1,28 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import pytest
+from msgspec.structs import replace
 
 from experiments.core import marks
+from experiments.core.declare import Row
 from experiments.core.disturbed import Loss, mark
 from experiments.core.marks import Bar, Lane, Line
 from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(Row, kw_only=False):
     method: str
     python: str
     wall_s: float
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Row, kw_only=False):
     size_bytes: int
     order: str
     latency_s: float
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Row, kw_only=False):
     method: str
     python: str
     worker: int

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 
+import msgspec
 import pytest
 
 from experiments.core.catalogue import Catalogue
@@ -15,7 +15,7 @@ from tests.experiments.machines import machine
 
 
 def needing(*needs):
-    return dataclasses.replace(Catalogue().load("cache-ladder"), needs=needs)
+    return msgspec.structs.replace(Catalogue().load("cache-ladder"), needs=needs)
 
 
 def with_gpu(**values):
@@ -24,8 +24,8 @@ def with_gpu(**values):
 
 def with_second_node(**values):
     first = machine(nodes=2)
-    return dataclasses.replace(
-        first, numa=(first.numa[0], dataclasses.replace(first.numa[1], **values))
+    return msgspec.structs.replace(
+        first, numa=(first.numa[0], msgspec.structs.replace(first.numa[1], **values))
     )
 
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.core import declare
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import param
 from experiments.core.parameters import (
@@ -22,8 +21,7 @@ from machine.model import Machine
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Params(declare.Params):
     size_bytes: int = param(MIB, unit="bytes", minimum=KIB, maximum=GIB)
     job_s: float = param(0.1, unit="s", minimum=1e-6, maximum=60.0)
     rounds: int = param(3, minimum=1, maximum=50)

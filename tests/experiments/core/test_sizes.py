@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from experiments.core import declare
 from experiments.core.declare import param
 from experiments.core.sizes import fits, shrink
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Params(declare.Params):
     rounds: int = param(9, minimum=1, maximum=50)
     batch: int = param(32, minimum=1, maximum=1024, scale="log2")
     cells: int = param(1000, minimum=64, maximum=10_000)

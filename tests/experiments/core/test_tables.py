@@ -2,17 +2,16 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.core import declare
 from experiments.core.declare import column
 from experiments.core.tables import to_csv, to_tabs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(declare.Row):
     method: str = column()
     count: int = column()
     wall_s: float = column("s")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import signal
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import msgspec
 
 from experiments.core.declare import Experiment
 from experiments.engine import messages
@@ -27,7 +28,7 @@ def start(engine: Engine, how: str = "behaves", /, *, impatient: bool = False, *
 
 def misbehave(**changes: Any) -> Experiment[Params]:
     """Return the declaration of the experiment that misbehaves, with these changes."""
-    return dataclasses.replace(EXPERIMENT, **changes)
+    return msgspec.structs.replace(EXPERIMENT, **changes)
 
 
 def called(name: str) -> Experiment[Params]:
@@ -38,7 +39,7 @@ def called(name: str) -> Experiment[Params]:
 
 def params(how: str, **more: Any) -> dict[str, Any]:
     """Return its parameters as they go over the wire."""
-    return dataclasses.asdict(Params(how=how, **more))
+    return msgspec.to_builtins(Params(how=how, **more))
 
 
 def hear(run: Run, at_first: Mapping[type, Callable[[], object]] | None = None) -> Events:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from experiments.core.bench import Bench
@@ -40,7 +40,7 @@ def rounds(monkeypatch, note, *, told_after=99, planned=4, quick=False):
             clock.now += 1.0
             yield Row(value=float(turn.round))
 
-    experiment = dataclasses.replace(EXPERIMENT, analyse=analyse, measure=measure)
+    experiment = msgspec.structs.replace(EXPERIMENT, analyse=analyse, measure=measure)
     sent: list[messages.Message] = []
     bench = Bench(Machine())
     run = _Run(experiment, Params(), bench, sent.append)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import gzip
 import itertools
 import os
@@ -18,8 +17,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from experiments.core import declare
 from experiments.core.declare import Finding
 from experiments.core.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
@@ -556,7 +557,7 @@ def test_what_counts_is_analysed_and_nothing_where_nothing_does():
         found.append(tables["rows"])
         return Finding("some")
 
-    experiment = dataclasses.replace(EXPERIMENT, analyse=analyse)
+    experiment = msgspec.structs.replace(EXPERIMENT, analyse=analyse)
     good, bad = Row(value=1.0), mark(Row(value=9.0), Loss(0.25, 3))
     some = analysed(experiment, None, {"rows": [good, bad]}, Machine())
     none = analysed(experiment, None, {"rows": [bad]}, Machine())
@@ -568,8 +569,7 @@ def test_what_counts_is_analysed_and_nothing_where_nothing_does():
 
 @pytest.mark.parametrize(("spoiled", "message"), [(3, "some"), (4, "mostly_disturbed")])
 def test_where_no_sample_of_a_way_is_left_nobody_can_tell(spoiled, message):
-    @dataclasses.dataclass(frozen=True)
-    class Sample:
+    class Sample(declare.Row):
         way: str
         repeat: int
 
@@ -580,14 +580,13 @@ def test_where_no_sample_of_a_way_is_left_nobody_can_tell(spoiled, message):
     ]
     views = (Bars(key="a", table="rows", label="way", value="repeat"),)
     analyse = {"analyse": lambda *_: Finding("some"), "views": views}
-    experiment = dataclasses.replace(EXPERIMENT, **analyse)
+    experiment = msgspec.structs.replace(EXPERIMENT, **analyse)
 
     assert analysed(experiment, None, {"rows": rows}, Machine()).message == message
 
 
 def test_a_bin_of_a_histogram_that_only_a_disturbed_sample_filled_is_no_lost_way():
-    @dataclasses.dataclass(frozen=True)
-    class Bin:
+    class Bin(declare.Row):
         at_s: float
         repeat: int
         read_fraction: float
@@ -596,7 +595,7 @@ def test_a_bin_of_a_histogram_that_only_a_disturbed_sample_filled_is_no_lost_way
     late = mark(Bin(at_s=0.01, repeat=2, read_fraction=0.1), Loss(0.25, 3))
     views = (Lines(key="a", table="rows", x=Axis("at_s"), y=Axis("read_fraction")),)
     analyse = {"analyse": lambda *_: Finding("some"), "views": views}
-    experiment = dataclasses.replace(EXPERIMENT, **analyse)
+    experiment = msgspec.structs.replace(EXPERIMENT, **analyse)
 
     def message(rows):
         return analysed(experiment, None, {"rows": rows}, Machine()).message

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from app.context import ExitCode
 from app.terminal.run import exit_code

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench

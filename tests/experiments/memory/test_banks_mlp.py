@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from experiments.memory.cache_ladder import lesson as cache_ladder
 from experiments.memory.cache_ladder.experiment import RANDOM, Params, Step

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.kernels.lanes import widest_bits

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import sys
 from collections import namedtuple
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -101,7 +101,7 @@ def test_small_reads_are_held_against_reading_in_order():
 def test_what_is_shown_can_be_divided_by_the_reader():
     rows = tables(SSD)
     fast = next(row for row in rows["reads"] if row.way == MANY)  # one lucky round
-    rows["reads"].append(dataclasses.replace(fast, reads_per_s=2 * fast.reads_per_s))
+    rows["reads"].append(msgspec.structs.replace(fast, reads_per_s=2 * fast.reads_per_s))
     shown = analyse(Params(), rows, with_disk()).values
 
     assert shown["deep_over_one"] == pytest.approx(
@@ -133,7 +133,7 @@ def test_the_sentence_follows_the_rates(change, noise, message):
 def test_where_the_rounds_scatter_nobody_can_tell():
     rows = tables(SSD | {(MANY, SMALL): 20_000.0})
     wild = [
-        dataclasses.replace(row, bytes_per_s=row.bytes_per_s * (1, 3, 0.3)[row.repeat % 3])
+        msgspec.structs.replace(row, bytes_per_s=row.bytes_per_s * (1, 3, 0.3)[row.repeat % 3])
         if row.way == MANY
         else row
         for row in rows["reads"]
@@ -440,7 +440,7 @@ def test_what_is_no_folder_is_refused_except_in_a_recording(tmp_path):
 def test_a_kept_run_does_not_say_which_folder_it_was(tmp_path):
     from experiments.engine import messages
 
-    params = dataclasses.replace(Params(), folder=str(tmp_path))
+    params = msgspec.structs.replace(Params(), folder=str(tmp_path))
     command = messages.Measure(experiment="storage", params=to_json(params), quick=False, run="r")
     started = _started(command, EXPERIMENT, params, Machine())
 

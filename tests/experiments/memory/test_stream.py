@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.kernels import chains, streams

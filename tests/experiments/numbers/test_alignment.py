@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench, StopRequested

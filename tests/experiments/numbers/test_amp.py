@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench

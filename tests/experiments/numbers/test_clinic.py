@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench

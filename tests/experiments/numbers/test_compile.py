@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.comparing import Outcome, paired

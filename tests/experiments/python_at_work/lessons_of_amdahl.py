@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments.core.lesson_run import LessonRun
 from experiments.python_at_work.amdahl.experiment import (

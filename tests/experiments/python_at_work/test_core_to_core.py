@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import os
 import threading
 import time
 
+import msgspec
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
@@ -143,7 +143,7 @@ def test_numbers_out_of_order_get_their_place_in_the_topology_before_them():
     threads = tuple(
         Thread(id=n, core=n, package=n % 2, online=True, usable=True) for n in range(12)
     )
-    here = dataclasses.replace(machine(), cpu=dataclasses.replace(machine().cpu,
+    here = msgspec.structs.replace(machine(), cpu=msgspec.structs.replace(machine().cpu,
                                threads_list=threads, caches=()))  # fmt: skip
     names = list(chosen(Params(cores=64), here))
 
@@ -169,7 +169,7 @@ def test_many_cores_are_thinned_evenly_and_estimated():
 
 
 def test_a_machine_without_pinning_or_a_second_core_is_told_so(monkeypatch):
-    needing = dataclasses.replace(EXPERIMENT, needs=(Need.CORE_PAIR,))
+    needing = msgspec.structs.replace(EXPERIMENT, needs=(Need.CORE_PAIR,))
     assert missing_need(needing, machine(cores=1)) is Need.CORE_PAIR
     assert missing_need(needing, Machine()) is Need.CORE_PAIR
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -202,8 +202,8 @@ def test_what_both_do_together_follows_from_the_time_of_one():
 
 def test_one_core_measures_one_thread_alone():
     here = inspect()
-    one = dataclasses.replace(here.cpu, threads_list=here.cpu.threads_list[:1])
-    bench = Bench(dataclasses.replace(here, cpu=one), quick=True)
+    one = msgspec.structs.replace(here.cpu, threads_list=here.cpu.threads_list[:1])
+    bench = Bench(msgspec.structs.replace(here, cpu=one), quick=True)
     items = list(measure(Params(rounds=1), bench))
 
     assert [type(i) for i in items if isinstance(i, Alone | Increment)] == [Alone] * 2

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from experiments.python_at_work.gil_threads.experiment import Params, Slice, Timing, Wake, analyse

@@ -4,9 +4,9 @@ import json
 import statistics
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.python_at_work.race import experiment as race

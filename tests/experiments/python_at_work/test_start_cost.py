@@ -3,11 +3,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from dataclasses import replace
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import multiprocessing
-from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Frame

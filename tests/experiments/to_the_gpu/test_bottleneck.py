@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Note

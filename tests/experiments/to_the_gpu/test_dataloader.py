@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.tools import own_folder

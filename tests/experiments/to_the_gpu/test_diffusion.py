@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Frame, Note

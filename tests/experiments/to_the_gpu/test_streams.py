@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note

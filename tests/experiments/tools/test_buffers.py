@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import pathlib
 import sys
 from itertools import takewhile
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -107,7 +107,7 @@ def test_a_run_says_how_much_of_it_the_system_gave(experiment, asked, told, monk
     monkeypatch.setattr(module, "huge_pages_told", lambda _fraction: huge_pages_told(0.1))
     here = inspect()
     smallest = experiment.smallest(experiment.params_for(here, quick=True))
-    params = dataclasses.replace(smallest, huge_pages=asked)
+    params = msgspec.structs.replace(smallest, huge_pages=asked)
 
     begun = takewhile(lambda item: isinstance(item, Note), module.measure(params, Bench(here)))
 

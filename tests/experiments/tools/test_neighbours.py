@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 import threading
 import time
 
+import msgspec
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
@@ -48,8 +48,10 @@ def test_neighbours_stand_side_by_side():
 def test_threads_that_may_not_be_used_are_left_out():
     here = machine(cores=3)
     threads = list(here.cpu.threads_list)
-    threads[1] = dataclasses.replace(threads[1], usable=False)
-    here = dataclasses.replace(here, cpu=dataclasses.replace(here.cpu, threads_list=tuple(threads)))
+    threads[1] = msgspec.structs.replace(threads[1], usable=False)
+    here = msgspec.structs.replace(
+        here, cpu=msgspec.structs.replace(here.cpu, threads_list=tuple(threads))
+    )
 
     assert [t.id for t in by_topology(here)] == [0, 2]
 

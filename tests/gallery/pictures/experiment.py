@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from experiments.core.declare import Experiment, column
+from experiments.core.declare import Experiment, Params, Row, column
 from experiments.core.views import Field, Heatmap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
+class Latency(Row):
     """How long a message takes from one core to another."""
 
     to_core: int = column()
@@ -23,13 +21,11 @@ def _nothing(*_: Any) -> Any:
     raise NotImplementedError("an experiment for previews is never run")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoParams:
+class NoParams(Params):
     """Nothing to turn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoRow:
+class NoRow(Row):
     """A table of pictures has no rows."""
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from machine.doctor.diagnosis import STEPS, diagnose, from_json, subject, to_json
 from machine.doctor.evidence import AmdDevice, Card, Evidence, Nvml, Surroundings, Torch, Vendor

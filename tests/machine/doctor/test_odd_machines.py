@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Nvml, NvmlDevice, Outcome, Torch, TorchDevice

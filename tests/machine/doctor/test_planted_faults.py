@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from app.context import Context, ExitCode
 from app.terminal import doctor

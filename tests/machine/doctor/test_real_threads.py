@@ -5,9 +5,8 @@ Each is a thread on GitHub, whose last comments say what had been wrong.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from machine.doctor.evidence import AmdDevice, Nvml, Outcome, Surroundings
 from tests.machine.doctor.made import (

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from machine.doctor import remedies, torch_remedies
 from machine.doctor.diagnosis import diagnose

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shutil
 from types import SimpleNamespace
 
+import msgspec
 import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,7 +41,7 @@ def look(sampler, now_s=0.0):
         for name in gpu_samples.NAMES:
             if getattr(sample, name) is None:
                 assert {f"gpus[*].{name}", f"gpus[{sample.index}].{name}"} & reasons.keys(), name
-    json.dumps([dataclasses.asdict(sample) for sample in samples])
+    json.dumps([msgspec.to_builtins(sample) for sample in samples])
     return samples, reasons
 
 

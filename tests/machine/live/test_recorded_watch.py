@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ def sample(t_s: float, **more) -> Sample:
 
 def written(folder: Path, *samples: Sample, name: str = "a.coreopsis-watch.jsonl") -> Path:
     path = folder / name
-    plain = [dataclasses.asdict(each) for each in samples]
+    plain = [msgspec.to_builtins(each) for each in samples]
     write(path, plain, at="2026-11-21T10:00:00+00:00", machine=MACHINE)
     return path
 
@@ -69,7 +69,7 @@ def test_nothing_names_who_used_the_gpus(tmp_path):
 
 def test_the_output_of_watch_is_read_without_a_head(tmp_path):
     path = tmp_path / "a.watch.jsonl"
-    lines = [{"type": "sample", **dataclasses.asdict(sample(t_s))} for t_s in (0.0, 0.5)]
+    lines = [{"type": "sample", **msgspec.to_builtins(sample(t_s))} for t_s in (0.0, 0.5)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     watch = read(path)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import sys
 import time
 
+import msgspec
 import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -149,7 +149,7 @@ def test_a_hidden_proc_stat_is_no_error(tree):
 
 
 def test_the_sample_has_the_fields_of_the_wire():
-    sample = json.loads(json.dumps(dataclasses.asdict(Sampler().sample())))
+    sample = json.loads(json.dumps(msgspec.to_builtins(Sampler().sample())))
     assert sample.keys() == {
         *("t_s", "threads", "memory", "disks", "network", "gpus", "missing", "heat"),
     }
@@ -161,7 +161,7 @@ def unexplained(sample):
     """Return what a sample neither tells nor explains."""
     what = {entry.what for entry in sample.missing}
     found = []
-    for name, parts in dataclasses.asdict(sample).items():
+    for name, parts in msgspec.to_builtins(sample).items():
         for part in parts if name in ("threads", "disks", "network", "gpus") else ():
             found += [
                 f"{name}[*].{key}"
@@ -171,10 +171,10 @@ def unexplained(sample):
             ]
     found += [
         f"memory.{key}"
-        for key, value in dataclasses.asdict(sample.memory).items()
+        for key, value in msgspec.to_builtins(sample.memory).items()
         if value is None and f"memory.{key}" not in what
     ]
-    heat = {} if sample.heat is None else dataclasses.asdict(sample.heat)
+    heat = {} if sample.heat is None else msgspec.to_builtins(sample.heat)
     found += [f"heat.{key}" for key, value in heat.items() if value is None] if heat else ["heat"]
     return [name for name in found if name not in what]
 
@@ -200,7 +200,7 @@ def test_a_sample_that_is_kept_names_nobody():
     process = GpuProcess(pid=4711, user="alice", command="python secret.py")
     gpu = GpuSample(index=0, busy=0.5, processes=(process,))
     network = (NetworkSample(name="enx00e04c680001"), NetworkSample(name="eth0"))
-    sample = dataclasses.replace(Sampler().sample(), gpus=(gpu,), network=network)
+    sample = msgspec.structs.replace(Sampler().sample(), gpus=(gpu,), network=network)
     assert "alice" in str(sample)
     kept = portable(sample)
     told = str((kept.gpus, kept.network))  # the rest counts what this machine does: any number

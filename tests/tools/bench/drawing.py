@@ -6,8 +6,9 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments.core import words
 from experiments.core.units import digits, show

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import queue
 import random
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+
+import msgspec
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
@@ -77,7 +78,7 @@ def _somewhere(experiment: Experiment[Any], chance: random.Random) -> Any:
             chosen[name] = round(spec.minimum + share * (spec.maximum - spec.minimum))
         else:
             chosen[name] = round(spec.minimum * (spec.maximum / spec.minimum) ** share)
-    return dataclasses.replace(experiment.live.params(), **chosen)
+    return msgspec.structs.replace(experiment.live.params(), **chosen)
 
 
 def _until(heard: queue.SimpleQueue[messages.Event], kind: type[messages.Event]) -> None:

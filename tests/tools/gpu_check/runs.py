@@ -7,12 +7,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment
+from experiments.core.declare import Experiment, specs
 from experiments.core.needs import missing_need
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU
@@ -57,7 +57,7 @@ def chosen(
     """Return what is to be run, and the ids that use no GPU of this machine."""
     found, left_out = [], []
     for experiment in Catalogue():
-        takes_device = any(each.name == "device" for each in fields(experiment.params))
+        takes_device = "device" in specs(experiment.params)
         if not takes_device or (only and experiment.id not in only):
             continue
         has_needs = missing_need(experiment, machine) is None

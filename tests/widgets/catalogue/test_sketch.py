@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from experiments.core import marks, words
+from experiments.core import declare, marks, words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import column
 from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
@@ -21,8 +20,7 @@ WORDS = words.load()
 RECORDED = [(e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plots]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(declare.Row, kw_only=False):
     name: str = column()
     value: float = column()
     end: float = column()

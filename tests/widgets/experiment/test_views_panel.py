@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue

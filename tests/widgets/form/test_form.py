@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import typing
 
+import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QWheelEvent
@@ -59,7 +59,7 @@ def all_used(experiment, *names):
     """Return parameters with which each of these makes a difference."""
     declared = specs(experiment.params)
     used_with = dict(other for name in names if (other := declared[name].used_with))
-    return dataclasses.replace(experiment.params(), **used_with)
+    return msgspec.structs.replace(experiment.params(), **used_with)
 
 
 @pytest.fixture
@@ -453,7 +453,7 @@ def test_reset_of_an_opened_run_goes_back_to_what_suits_the_machine(form_of):
 
 def test_showing_parameters_is_no_change(form_of, qtbot):
     form = form_of("gil-threads")
-    params = dataclasses.replace(form.params(), job="sleep", workers=2, methods=("threads",))
+    params = msgspec.structs.replace(form.params(), job="sleep", workers=2, methods=("threads",))
 
     with qtbot.assertNotEmitted(form.changed):
         form.show_params(params, choices_of(EXPERIMENTS["gil-threads"]))

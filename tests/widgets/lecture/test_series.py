@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments.core.views import Lines
 from experiments.memory.cache_ladder.experiment import EXPERIMENT as LADDER

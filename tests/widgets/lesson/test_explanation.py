@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocumentFragment
@@ -71,7 +70,7 @@ def test_all_parts_are_read(explanation):
 
 
 def test_a_limit_without_a_question_gets_one(explanation):
-    explanation.show_explained(dataclasses.replace(TOLD, why_not_double="Each load waits."))
+    explanation.show_explained(msgspec.structs.replace(TOLD, why_not_double="Each load waits."))
     read = texts(explanation)
 
     head = ENGLISH.say("lesson.why_not_double")
@@ -108,7 +107,7 @@ def test_sources_are_folded(explanation, qtbot):
 
 
 def test_another_one_takes_its_place_and_none_is_told(explanation):
-    explanation.show_explained(dataclasses.replace(TOLD, headline="It was 158×."))
+    explanation.show_explained(msgspec.structs.replace(TOLD, headline="It was 158×."))
     read = texts(explanation)
     assert read[0] == "It was 158×."
     assert TOLD.headline not in read
@@ -122,7 +121,7 @@ def test_another_one_takes_its_place_and_none_is_told(explanation):
 
 def test_only_what_holds_of_this_run_stands_beside_it(explanation):
     for beside in (("A quiet machine.",), (), ("Three", "new", "ones.")):
-        explanation.show_explained(dataclasses.replace(TOLD, beside=beside))
+        explanation.show_explained(msgspec.structs.replace(TOLD, beside=beside))
         read = texts(explanation)
         place = read.index(TOLD.text) + 1
         end = read.index(ENGLISH.say("lesson.many_believe"))

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ from widgets.map.live import LOAD_STEPS, Loads, load_step
 
 WORDS = words.load()
 LARGEST = shipped("dual-socket-8-gpu")
-OPTIONAL = [field.name for field in dataclasses.fields(GpuSample) if field.default is None]
+OPTIONAL = [field.name for field in msgspec.structs.fields(GpuSample) if field.default is None]
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
@@ -24,7 +23,7 @@ VIEWS = [
 def spoiled(experiment, view, column):
     """Return the rows of a view, with a disturbed one that took three times as long."""
     rows = TABLES[experiment][view.table]
-    worse = dataclasses.replace(rows[0], **{column: 3 * getattr(rows[0], column)})
+    worse = msgspec.structs.replace(rows[0], **{column: 3 * getattr(rows[0], column)})
     return rows, [*rows, mark(worse, LOSS)]
 
 

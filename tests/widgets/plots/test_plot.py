@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
+import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QWheelEvent
@@ -294,7 +294,7 @@ def test_the_reading_stays_below_the_mouse_while_rows_come(qtbot):
     assert reading(plot)
 
     first = samples.ladder_steps()[0]
-    plot.draw([first, dataclasses.replace(first, size_bytes=2**40, latency_s=1.0)], {})
+    plot.draw([first, msgspec.structs.replace(first, size_bytes=2**40, latency_s=1.0)], {})
 
     assert not reading(plot)  # all that was below the mouse is far away now
 
@@ -526,7 +526,7 @@ STRANGE = (0.0, -1.0, 1e-300, 1e308, math.nan, math.inf, 3.0)
 def strange(name, value, place):
     rows = TABLES[name][("timings" if name == "gil-threads" else "steps")]
     column = "wall_s" if name == "gil-threads" else "latency_s"
-    return dataclasses.replace(rows[place], **{column: value})
+    return msgspec.structs.replace(rows[place], **{column: value})
 
 
 @pytest.mark.parametrize(

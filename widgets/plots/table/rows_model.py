@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from experiments.core.declare import Experiment, Record, specs
+from experiments.core.declare import Experiment, Row, specs
 from experiments.core.disturbed import loss_of
-from experiments.core.tables import in_words
+from experiments.core.tables import in_words, number_columns
 from experiments.core.words import Words
 from widgets.style.look import Look
 
@@ -38,15 +37,15 @@ class RowsModel(QAbstractTableModel):
         self._take_fonts()
         look.changed.connect(self._change_fonts)
 
-    def show_rows(self, rows: Sequence[Any], record: type[Record]) -> None:
+    def show_rows(self, rows: Sequence[Any], table: type[Row]) -> None:
         """Show another table, in the order measured."""
         self.beginResetModel()
         self._rows, self._count = rows, len(rows)
-        declared = specs(record)
+        declared = specs(table)
         self.columns = tuple(declared)
         self._units = tuple(spec.unit for spec in declared.values())
-        types = {field.name: field.type for field in fields(record)}
-        self._is_number = tuple("int" in str(t) or "float" in str(t) for t in types.values())
+        numbers = number_columns(table)
+        self._is_number = tuple(name in numbers for name in declared)
         self._order, self._sorted_by = None, -1
         self.endResetModel()
 

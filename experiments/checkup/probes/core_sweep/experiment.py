@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.tools.arrays import spread_out
@@ -24,8 +25,7 @@ FULL_S, QUICK_S = 28.0, 4.5
 SLOW = 0.95  # of the usual core; a core that does less is told of
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `threads` are hardware threads, the first of every core before siblings."""
 
     threads: int = x.param(2, minimum=1, maximum=4096, scale="log2")
@@ -33,8 +33,7 @@ class Params:
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
-@x.record
-class CoreRate:
+class CoreRate(x.Row):
     """One sample on one hardware thread; `core` is None where the system names no cores."""
 
     thread: int = x.column()

@@ -27,15 +27,13 @@ TRY_S, COMPILE_S = 0.1, 12.0  # on two cores
 Try = Callable[[], str]
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters."""
 
     compiles: bool = x.param(True)
 
 
-@x.record
-class Feature:
+class Feature(x.Row):
     """One feature on one device, and how long it took to try."""
 
     device: str = x.column()

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.device import CPU, Device, torch_devices
@@ -36,8 +37,7 @@ MOST_QUEUED = 1000
 FULL_S, QUICK_S = 28.0, 4.5
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; matrices on the processor have `rows`, on a GPU `gpu_rows`."""
 
     device: str = x.param(CPU, choices=torch_devices)
@@ -48,8 +48,7 @@ class Params:
     rounds: int = x.param(15, minimum=1, maximum=10_000)
 
 
-@x.record
-class Repeat:
+class Repeat(x.Row):
     """So many products compared with the first; `thread` is the hardware thread, on a GPU none."""
 
     device: str = x.column()

@@ -16,8 +16,9 @@ To be confirmed on a GPU: the rate, and that torch gives most of the free memory
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.assumed import GPU_BYTES_PER_S, PINNING_BYTES_PER_S
@@ -33,8 +34,7 @@ FULL_S, QUICK_S = 25.0, 4.0
 BEYOND_CACHE = 2  # times all last-level caches: most of it must have come from memory
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; on a GPU `size_bytes` is cut to what is free there."""
 
     device: str = x.param(CPU, choices=torch_devices)
@@ -45,8 +45,7 @@ class Params:
     rounds: int = x.param(1, minimum=1, maximum=1000)
 
 
-@x.record
-class Pass:
+class Pass(x.Row):
     """One region read back once, after all regions had been written."""
 
     pattern: str = x.column()
@@ -57,8 +56,7 @@ class Pass:
     wrong_words: int = x.column()
 
 
-@x.record
-class Wrong:
+class Wrong(x.Row):
     """A word that came back wrong, of each region and pass the first few: expected xor found."""
 
     pattern: str = x.column()

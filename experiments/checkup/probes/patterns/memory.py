@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from experiments import api as x
@@ -26,8 +25,7 @@ ALL_BITS = 2**64 - 1
 _GOLDEN, _MIX = -0x61C8864680B583EB, -0x40A7B892E31B1A47  # those of `kernels`, as int64
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(x.Record, kw_only=False):
     """A region that was read back; `first` are (offset in bytes, expected xor found)."""
 
     region: int

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.core.comparing import unpaired
@@ -41,8 +42,7 @@ def where(machine: x.Machine) -> tuple[str, ...]:
     return (ALL, CPU) if len(torch_devices(machine)) > 1 else (CPU,)
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; `device` is ALL for the processor and every GPU."""
 
     device: str = x.param(CPU, choices=where)
@@ -51,8 +51,7 @@ class Params:
     gpu_rows: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
 
 
-@x.record
-class Work:
+class Work(x.Row):
     """The work of one device in the time before `t_s`."""
 
     t_s: float = x.column("s")
@@ -60,8 +59,7 @@ class Work:
     flop_per_s: float = x.column("flop/s")
 
 
-@x.record
-class Heat:
+class Heat(x.Row):
     """What a sensor told; one of a GPU is called as the GPU is."""
 
     t_s: float = x.column("s")
@@ -69,8 +67,7 @@ class Heat:
     celsius: float = x.column("celsius")
 
 
-@x.record
-class GpuState:
+class GpuState(x.Row):
     """A GPU under load; `held_back` are the driver's reasons for its clock, by their keys."""
 
     t_s: float = x.column("s")

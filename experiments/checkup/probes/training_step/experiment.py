@@ -14,8 +14,9 @@ To be confirmed on a GPU: the rate, and that the loss falls there as it does on 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.device import CPU, Device, cores_of, devices_of
@@ -28,8 +29,7 @@ FULL_S, QUICK_S = 28.0, 4.5
 START_S = {True: 3.0, False: 0.3}  # until a GPU takes work, and the processor
 
 
-@x.record
-class Params:
+class Params(x.Params):
     """The parameters; a GPU has a network and a batch of its own size."""
 
     device: str = x.param(CPU, choices=devices_of)
@@ -41,16 +41,14 @@ class Params:
     rounds: int = x.param(10, minimum=1, maximum=100)
 
 
-@x.record
-class Rate:
+class Rate(x.Row):
     """One round: so many steps, timed together."""
 
     repeat: int = x.column()
     samples_per_s: float = x.column("per_s")
 
 
-@x.record
-class Loss:
+class Loss(x.Row):
     """The loss before a step; None where it was no number."""
 
     step: int = x.column()

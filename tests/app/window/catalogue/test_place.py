@@ -216,13 +216,13 @@ def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
 
     keep(awake, burst(at="2026-06-04T03:02:01+00:00"))
     (full,) = awake.runs
-    pace = full.taken_s / seconds(dataclasses.replace(entry.params, **full.params))
+    pace = full.taken_s / seconds(msgspec.structs.replace(entry.params, **full.params))
     expected = expected_s(awake.runs, entry.experiment, params, quick=True)
     assert expected == pytest.approx(seconds(params) * pace)
 
     keep(awake, burst(noise=(1.0,), change=quick))
     own = next(run for run in awake.runs if run.quick)
-    own_pace = own.taken_s / seconds(dataclasses.replace(entry.params, **own.params))
+    own_pace = own.taken_s / seconds(msgspec.structs.replace(entry.params, **own.params))
     assert own_pace != pytest.approx(pace)
     expected = expected_s(awake.runs, entry.experiment, params, quick=True)
     assert expected == pytest.approx(seconds(params) * own_pace)
@@ -235,7 +235,7 @@ def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
 
     keep(awake, burst())
     (run,) = awake.runs
-    params = dataclasses.replace(entry.params, **run.params)
+    params = msgspec.structs.replace(entry.params, **run.params)
     slower = run.taken_s / seconds(params)
     expected_s = pytest.approx(seconds(entry.params) * slower)
     assert card(place, "burst-random").data.seconds == expected_s
@@ -263,7 +263,7 @@ def test_a_result_that_lacks_a_value_is_not_told(place, awake):
 
 
 def test_runs_of_another_machine_with_the_same_processor_do_not_count(place, awake):
-    keep(awake, ladder(here=dataclasses.replace(machine(), fingerprint="another")))
+    keep(awake, ladder(here=msgspec.structs.replace(machine(), fingerprint="another")))
 
     assert card(place, "cache-ladder").data.state is State.NEW
     assert last_run(awake.runs, "cache-ladder", awake.machine) is None
@@ -281,7 +281,7 @@ def test_a_run_that_did_not_end_well_is_partial_until_one_does(place, awake, out
 def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(place, awake):
     whole = burst(outcome="stopped")
     last = messages.encode(messages.Finished(outcome=messages.Outcome.STOPPED))
-    keep(awake, dataclasses.replace(whole, lines=(*whole.lines[:-1], last)))
+    keep(awake, msgspec.structs.replace(whole, lines=(*whole.lines[:-1], last)))
 
     assert card(place, "burst-random").data.state is State.PARTIAL
 

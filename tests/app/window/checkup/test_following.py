@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from app.window.checkup.following import Following
 from experiments.checkup.carry_out import Found

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 import shutil
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from PySide6.QtCore import QTimer
 
 from app.runs.library import Library
 from app.window.core.runner import Runner
+from experiments.core import declare
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.jobs import Engine
@@ -127,11 +128,10 @@ def test_closing_ends_a_run_under_way(qtbot, runner):
 
 
 def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runner):
-    @dataclasses.dataclass(frozen=True)
-    class Other:
+    class Other(declare.Row):
         value: str  # the worker sends a number
 
-    other = dataclasses.replace(EXPERIMENT, tables={"rows": Other})
+    other = msgspec.structs.replace(EXPERIMENT, tables={"rows": Other})
 
     with qtbot.waitSignal(runner.ended):
         runner.start(other, params("behaves", rows=3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 

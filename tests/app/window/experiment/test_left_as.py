@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import msgspec
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -21,7 +19,9 @@ ENGLISH = words.load("en")
 @pytest.fixture
 def kept(stage):
     """Return the files of two runs of here, the newer first."""
-    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    here = stage.session.machine = msgspec.structs.replace(
+        stage.session.machine, fingerprint="here"
+    )
     days = ("2026-05-04", "2026-05-03")
     return stage.keep(*(burst(here=here, at=f"{day}T03:02:01+00:00") for day in days))
 

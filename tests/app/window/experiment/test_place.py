@@ -162,7 +162,7 @@ def test_a_run_starts_with_what_the_form_says_and_a_quick_one_is_smaller(qtbot, 
     qtbot.keyClick(stage.page, Qt.Key.Key_F5)
 
     entry = stage.session.entries["burst-random"]
-    assert stage.runner.started == [("burst-random", dataclasses.asdict(entry.params), False)]
+    assert stage.runner.started == [("burst-random", msgspec.to_builtins(entry.params), False)]
 
     stage.runner.hear(*events(burst()))
     qtbot.keyClick(stage.page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
@@ -631,7 +631,7 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
 
 
 def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
-    theirs = dataclasses.replace(machine(), fingerprint="another")  # of the same model
+    theirs = msgspec.structs.replace(machine(), fingerprint="another")  # of the same model
     stage.keep(
         burst(at="2026-05-04T03:02:01+00:00"),
         burst(2.0, at="2026-05-05T03:02:01+00:00", here=theirs),
@@ -653,7 +653,7 @@ def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_te
 
 def test_a_disturbed_run_says_that_it_was_and_why_and_its_numbers_stand_folded(stage):
     busy = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
-    begun = dataclasses.replace(burst(), lines=burst().lines[:-1])
+    begun = msgspec.structs.replace(burst(), lines=burst().lines[:-1])
     last = events(burst())[-1]
     disturbed = msgspec.structs.replace(last.finding, trust=Trust.DISTURBED)
     last = msgspec.structs.replace(last, finding=disturbed)
@@ -697,7 +697,7 @@ def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
 
 def test_the_settings_stay_as_they_were_left(stage):
     stage.page.open("burst-random")
-    stage.set_up(dataclasses.replace(stage.session.entries["burst-random"].params, rounds=3))
+    stage.set_up(msgspec.structs.replace(stage.session.entries["burst-random"].params, rounds=3))
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
 
@@ -813,7 +813,9 @@ def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
 
 
 def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
-    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    here = stage.session.machine = msgspec.structs.replace(
+        stage.session.machine, fingerprint="here"
+    )
     (latest,) = stage.keep(burst(here=here))
     stage.page.open_run(latest)
     qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
@@ -864,7 +866,9 @@ def stage_run(path) -> str:
 
 
 def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
-    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    here = stage.session.machine = msgspec.structs.replace(
+        stage.session.machine, fingerprint="here"
+    )
     stage.keep(burst(here=here))
     open_run(qtbot, stage, burst(here=here))
     drawn(qtbot, stage)
@@ -1339,7 +1343,7 @@ def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
 def test_what_is_turned_is_told_in_seconds(stage):
     stage.page.open("burst-random")
     assert "about 15 s here" in said(stage)
-    stage.set_up(dataclasses.replace(stage.form.params(), rounds=50))
+    stage.set_up(msgspec.structs.replace(stage.form.params(), rounds=50))
 
     assert "about 15 s here" not in said(stage)
 
@@ -1349,11 +1353,11 @@ def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
     rows = burst(params=params).lines
     last = msgspec.structs.replace(messages.decode_event(rows[-2]), t_s=31.4)
     slow = Made("", (*rows[:-2], messages.encode(last), rows[-1]))
-    stage.keep(dataclasses.replace(slow, run=burst().run))
+    stage.keep(msgspec.structs.replace(slow, run=burst().run))
     stage.page.open("burst-random")
     qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     again = button(stage, "Run again")
     assert again.hint == "F5 · 31 s"
 
-    stage.set_up(dataclasses.replace(params, rounds=params.rounds - 1))
+    stage.set_up(msgspec.structs.replace(params, rounds=params.rounds - 1))
     assert "31 s" not in again.hint

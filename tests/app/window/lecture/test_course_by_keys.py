@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -170,7 +169,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     window = hall.whole.window
     page = found(window, ExperimentPage)
     form = found(page, ParamsForm)
-    form.show_params(dataclasses.replace(form.params(), rounds=4), {})
+    form.show_params(msgspec.structs.replace(form.params(), rounds=4), {})
     form.changed.emit()
     QTest.keyClick(page, Key.Key_F11)
     assert hall.is_on

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
@@ -110,7 +111,7 @@ def test_l_adds_the_card_and_the_page_with_its_settings(part, hall):
     window.resize(1600, 900)
     window.go(Target(EXPERIMENTS, experiment="gil-threads"))
     form = window.place.findChildren(ParamsForm)[-1]  # one before it may still be there
-    form.show_params(dataclasses.replace(form.params(), workers=3), {})
+    form.show_params(msgspec.structs.replace(form.params(), workers=3), {})
     form.changed.emit()
     QTest.keyClick(hall.whole.page, Key.Key_L)
     assert part.draft.items[1].set == {"workers": 3}
@@ -123,7 +124,7 @@ def test_an_item_takes_the_settings_of_its_page(part, hall):
     assert not part.panel.of_page.isEnabled()
     window.go(Target(EXPERIMENTS, experiment="gil-threads"))
     form = window.place.findChildren(ParamsForm)[-1]  # one before it may still be there
-    form.show_params(dataclasses.replace(form.params(), workers=2), {})
+    form.show_params(msgspec.structs.replace(form.params(), workers=2), {})
     form.changed.emit()
     assert part.panel.of_page.isEnabled()
     part.panel.of_page.click()

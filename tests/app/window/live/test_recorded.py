@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -192,7 +192,7 @@ def test_the_dialog_begins_where_the_last_one_ended(place, file, tmp_path, monke
         return str(file), ""
 
     monkeypatch.setattr(QFileDialog, "getOpenFileName", ask)
-    place.session.settings = replace(place.session.settings, folder=str(tmp_path))
+    place.session.settings = dataclasses.replace(place.session.settings, folder=str(tmp_path))
     place.session.remembered.connect(kept.append)
 
     assert place.files.choose() == file

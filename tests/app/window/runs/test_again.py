@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
@@ -24,7 +22,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 @pytest.fixture
 def runs(qtbot, session):
-    session.machine = dataclasses.replace(machine(), fingerprint="here")
+    session.machine = msgspec.structs.replace(machine(), fingerprint="here")
     return Runs(qtbot, session)
 
 
@@ -34,7 +32,7 @@ def of(**changes):
 
 
 def here():
-    return dataclasses.replace(machine(), fingerprint="here")
+    return msgspec.structs.replace(machine(), fingerprint="here")
 
 
 def asked(runs):
@@ -60,7 +58,7 @@ def test_a_run_of_here_is_run_again_without_a_question(runs):
 def test_what_will_differ_is_said_first(runs):
     libraries = {**environment()["libraries"], "numba": "0.1"}
     environment_then = {"python": "3.8.1", "libraries": libraries}
-    there = dataclasses.replace(machine(), fingerprint="there")
+    there = msgspec.structs.replace(machine(), fingerprint="there")
     (name,) = runs.keep(burst(here=there, change=of(environment=environment_then)))
     runs.show()
     runs.click(runs.details.buttons.again)
@@ -83,7 +81,7 @@ def test_what_will_differ_is_said_first(runs):
 
 
 def test_who_says_no_runs_nothing_and_who_only_looks_opens_it(runs):
-    there = dataclasses.replace(machine(), fingerprint="there")
+    there = msgspec.structs.replace(machine(), fingerprint="there")
     (name,) = runs.keep(burst(here=there))
     runs.show()
     runs.click(runs.details.buttons.again)
@@ -97,8 +95,8 @@ def test_who_says_no_runs_nothing_and_who_only_looks_opens_it(runs):
 def test_more_threads_than_here_are_said(runs):
     there = machine()
     count = len(there.cpu.threads_list)
-    few = dataclasses.replace(
-        here(), cpu=dataclasses.replace(there.cpu, threads_list=there.cpu.threads_list[:1])
+    few = msgspec.structs.replace(
+        here(), cpu=msgspec.structs.replace(there.cpu, threads_list=there.cpu.threads_list[:1])
     )
     assert count > 1
     runs.session.machine = few

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -26,7 +26,7 @@ from widgets.sheets.report_sheet import ReportSheet
 
 LEFT = Qt.MouseButton.LeftButton
 GUESS = Guess(kind="magnitude", at=(2.0,))
-HERE = dataclasses.replace(machine(), fingerprint="here")
+HERE = msgspec.structs.replace(machine(), fingerprint="here")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -945,7 +944,7 @@ def test_a_report_is_of_one_run(runs):
 def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
     runs, _ = four(runs)
     path = tmp_path / "minute.coreopsis-watch.jsonl"
-    samples = [asdict(sample) for sample in watched(3, seconds=30)]
+    samples = [msgspec.to_builtins(sample) for sample in watched(3, seconds=30)]
     recorded_watch.write(path, samples, at="2026-11-20T10:00:00", machine=None)
     torn = tmp_path / "torn.coreopsis-watch.jsonl"
     torn.write_bytes(b"{")

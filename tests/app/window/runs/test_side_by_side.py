@@ -46,8 +46,10 @@ def test_three_runs_stand_side_by_side_the_earliest_first(runs):
 
 
 def test_what_differs_is_said(runs):
-    other = dataclasses.replace(machine(), fingerprint="other")
-    other = dataclasses.replace(other, cpu=dataclasses.replace(other.cpu, model="Other CPU"))
+    other = msgspec.structs.replace(machine(), fingerprint="other")
+    other = msgspec.structs.replace(
+        other, cpu=msgspec.structs.replace(other.cpu, model="Other CPU")
+    )
     fewer = burst(noise=(1.0, 1.1), params=Params(largest_bytes=MIB, rounds=2), at=AT.format(2))
     told = compared(runs, burst(at=AT.format(1)), fewer, burst(at=AT.format(3), here=other))
     say = runs.session.words.say

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments.checkup.checks import rows_of
 from experiments.checkup.probes.identical.experiment import Repeat

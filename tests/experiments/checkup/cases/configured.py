@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from experiments.checkup.probes.frameworks.experiment import Feature
 from experiments.checkup.result import Word

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments.checkup.result import Word
 from experiments.core.disturbed import Loss, mark

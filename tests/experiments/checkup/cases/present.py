@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from experiments.checkup.order import Order
 from experiments.checkup.result import Word

@@ -14,6 +14,7 @@ from experiments.checkup.probes.identical.experiment import (
     repeated,
 )
 from experiments.core.bench import Bench
+from experiments.core.declare import specs
 from experiments.core.problems import UserError
 from machine.inspect import inspect
 from tests.experiments.machines import machine
@@ -151,7 +152,7 @@ def gpu(monkeypatch):
 
 
 def on(gpu, **changes):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     params = replace(SMALL, device="cuda:0", **changes)
     return params, Bench(machine(gpus=1), clock=gpu.clock)
@@ -192,9 +193,7 @@ def test_without_pytorch_no_gpu_is_offered(monkeypatch):
     import importlib.util
 
     here = machine(gpus=2)
-    assert EXPERIMENT.params.__dataclass_fields__["device"].metadata["spec"].known_choices(
-        here
-    ) == ("cuda:0", "cuda:1", "cpu")
+    assert specs(EXPERIMENT.params)["device"].known_choices(here) == ("cuda:0", "cuda:1", "cpu")
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "torch" else find(n))
     assert experiment.torch_devices(here) == ("cpu",)

@@ -4,9 +4,9 @@ import contextlib
 import math
 import threading
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.checkup.probes.sustained import experiment
 from experiments.checkup.probes.sustained.experiment import (

@@ -96,7 +96,7 @@ def test_it_can_be_stopped_between_two_steps():
 
 
 def test_a_gpu_learns_with_sizes_of_its_own(monkeypatch):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from tests.experiments.fake_gpu import fake_gpu
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from experiments.python_at_work.gil_threads.experiment import Timing
@@ -90,7 +90,7 @@ def test_what_follows_a_comma_stands_small_below_the_name(qtbot):
 
 def test_another_run_stands_in_thin_bars_right_below_its_twins(qtbot):
     plot = plotted(qtbot, *WALL)
-    other = [dataclasses.replace(row, wall_s=row.wall_s / 2) for row in ROWS]
+    other = [msgspec.structs.replace(row, wall_s=row.wall_s / 2) for row in ROWS]
 
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import time
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -72,7 +72,7 @@ def test_nan_and_infinity_are_left_out(qtbot):
 
 def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
     plot = plotted(qtbot, *LADDER)
-    other = [dataclasses.replace(row, latency_s=row.latency_s * 2) for row in ROWS]
+    other = [msgspec.structs.replace(row, latency_s=row.latency_s * 2) for row in ROWS]
 
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
@@ -101,7 +101,7 @@ def test_the_dots_of_another_run_are_rings(qtbot):
 def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     plot = plotted(qtbot, *LADDER, size=(850, 400))
     values = {**samples.LADDER_VALUES, "in_a_row_latency_s": 13e-9}
-    other = [dataclasses.replace(row, latency_s=row.latency_s * 10) for row in ROWS]
+    other = [msgspec.structs.replace(row, latency_s=row.latency_s * 10) for row in ROWS]
 
     plot.draw(ROWS, samples.LADDER_VALUES, beside=Beside("A", "B", other, values))
 
@@ -121,7 +121,7 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
 @pytest.mark.parametrize("lower", [0.7, 0.9])
 def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot, lower, zoom):
     plot = plotted(qtbot, *LADDER, wears=look(zoom=zoom), size=(886 * zoom, 253 * zoom))
-    other = [dataclasses.replace(row, latency_s=row.latency_s * lower) for row in ROWS]
+    other = [msgspec.structs.replace(row, latency_s=row.latency_s * lower) for row in ROWS]
 
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
@@ -257,8 +257,8 @@ def test_an_axis_is_as_wide_as_it_was_until_that_is_forgotten(qtbot):
 
 
 def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
-    view = dataclasses.replace(LINEAR, x=Axis("repeat"), series=None)
-    rows = [dataclasses.replace(step(4096, 1e-9 * turn), repeat=turn) for turn in (1, 2)]
+    view = msgspec.structs.replace(LINEAR, x=Axis("repeat"), series=None)
+    rows = [msgspec.structs.replace(step(4096, 1e-9 * turn), repeat=turn) for turn in (1, 2)]
 
     plot = plotted(qtbot, "cache-ladder", view, rows=rows)
 
@@ -277,7 +277,7 @@ def test_a_single_point_shows_its_statistic_among_its_repeats(qtbot):
 
 def test_the_first_line_lies_above_the_others(qtbot):
     rows = [step(size, 1e-9, order) for size in (4096, 8192) for order in ("b", "a")]
-    view = dataclasses.replace(LINEAR, order=("a", "b"))
+    view = msgspec.structs.replace(LINEAR, order=("a", "b"))
     plot = plotted(qtbot, "cache-ladder", view, rows=rows, values={})
     area = plot.painted().area
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import pytest
 from PySide6.QtCore import QRectF
 
@@ -18,7 +17,7 @@ from widgets.plots.sheet import text_size
 RULER = Ruler(key="wall", table="timings", label="method", value="wall_s")
 FACTORS = {"serial": 30.0, "threads": 0.001, "processes": 2.0}
 ROWS = [
-    dataclasses.replace(row, wall_s=row.wall_s * FACTORS.get(row.method, 1.0))
+    msgspec.structs.replace(row, wall_s=row.wall_s * FACTORS.get(row.method, 1.0))
     for row in TABLES["gil-threads"]["timings"]
 ]
 ELEMENTS = next(view for view in activations.EXPERIMENT.views if view.key == "elements")
@@ -156,7 +155,7 @@ def test_a_limit_line_goes_through_the_name_of_no_other(qtbot, monkeypatch):
         return pieces
 
     monkeypatch.setattr(limits, "past_labels", record)
-    view = dataclasses.replace(
+    view = msgspec.structs.replace(
         RULER, limits=(Limit("perfect", "a"), Limit("one_after_another", "b"))
     )
     values = {"a": 10.0, "b": 900.0}  # the longer name has room only across the other line
@@ -184,7 +183,7 @@ def test_a_limit_line_leaves_a_gap_where_a_flag_stands():
 
 
 def test_a_limit_out_of_the_reach_of_all_pins_is_in_sight(qtbot):
-    view = dataclasses.replace(RULER, limits=(Limit("one_core", "job_s"),))
+    view = msgspec.structs.replace(RULER, limits=(Limit("one_core", "job_s"),))
     plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values={"job_s": 1e-7})
 
     low, _ = plot.painted().area.sight.x
@@ -202,7 +201,7 @@ def test_pins_of_another_run_hang_below_the_ruler(qtbot):
 
 
 def test_pins_of_another_run_are_told_against_its_own_limit(qtbot):
-    view = dataclasses.replace(RULER, limits=(Limit("perfect", "perfect_s", "x"),))
+    view = msgspec.structs.replace(RULER, limits=(Limit("perfect", "perfect_s", "x"),))
     plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values={})
     value = 10 ** plot.scene.drawing.tracks()[0].xs[0]
 
@@ -221,7 +220,7 @@ def test_a_reading_says_how_many_times_the_one_before_it_is(qtbot):
 
 
 def test_values_that_have_no_place_are_counted(qtbot):
-    rows = [*ROWS, dataclasses.replace(ROWS[0], wall_s=0.0)]
+    rows = [*ROWS, msgspec.structs.replace(ROWS[0], wall_s=0.0)]
 
     plot = plotted(qtbot, "gil-threads", RULER, rows=rows, values={})
 

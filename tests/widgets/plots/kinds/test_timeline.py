@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
+import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -129,7 +129,7 @@ def test_a_reading_says_lane_times_length_and_limit():
 
 
 def test_the_lanes_of_each_run_are_told_against_its_own_limit():
-    view = dataclasses.replace(VIEW, limits=(Limit("perfect", "perfect_s", "x"),))
+    view = msgspec.structs.replace(VIEW, limits=(Limit("perfect", "perfect_s", "x"),))
     beside = Beside("A", "B", ROWS, {"perfect_s": 0.3})
     made = drawing(values={"perfect_s": 0.2}, beside=beside, view=view)
 

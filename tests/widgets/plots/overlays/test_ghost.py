@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
+import msgspec
 import pytest
 
 from experiments.core.disturbed import Loss, mark
@@ -38,7 +38,7 @@ def rows_of(kind):
 
 def slower(rows):
     """Return bars twice as long."""
-    return [dataclasses.replace(row, wall_s=2 * row.wall_s) for row in rows]
+    return [msgspec.structs.replace(row, wall_s=2 * row.wall_s) for row in rows]
 
 
 @haunted

@@ -16,9 +16,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.core import declare
 from experiments.core.bench import Bench
 from experiments.core.declare import (
     Experiment,
@@ -39,8 +39,7 @@ PATIENCE_S = 60
 MIB = 2**20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Params(declare.Params):
     how: str = param("behaves")
     rows: int = param(3, minimum=0, maximum=10**9)
     analysis: str = param("works", choices=("works", "raises", "says nan", "says nothing"))
@@ -49,18 +48,15 @@ class Params:
     device: str = param("cpu")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(declare.Row):
     value: float = column(unit="s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(declare.Row):
     brightness: float = column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undeclared:
+class Undeclared(declare.Row):
     value: float = column(unit="s")
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from experiments.core import declare
 from experiments.core.bench import Bench
 from experiments.core.declare import Experiment, Finding, Measured, column, param
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Params(declare.Params):
     rows: int = param(100_000, minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(declare.Row):
     place: int = column()
     start_s: float = column("s")
     end_s: float = column("s")
