@@ -20,6 +20,7 @@ from experiments.core.declare import (
     Value,
     column,
     param,
+    values,
 )
 from experiments.core.intervals import Interval, in_both, length_s, merged, without
 from experiments.core.lesson_run import Guess, LessonRun, Spot
@@ -143,5 +144,6 @@ __all__ = [
     "unsure",
     "usable_nodes",
     "usable_threads",
+    "values",
     "without",
 ]

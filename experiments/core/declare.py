@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from experiments.core.units import unit_of
 from experiments.core.views import Code, Plotted, Scale, View
 from machine.model import Machine
 from machine.record import Record, RecordType
@@ -64,24 +65,32 @@ class Spec(Record):
 
 
 class _Declared(Record, kw_only=False):
-    """What stands behind the `=` of a field: its default, and its Spec."""
+    """What stands behind the `=` of a field: its default, and what its Spec says."""
 
     default: Any
-    spec: Spec
+    spec: Mapping[str, Any]
 
 
 def param(default: Any, **spec: Any) -> Any:
-    """Declare a parameter with its default, unit, range, scale or choices."""
-    return _Declared(default, Spec(**spec))
+    """Declare a parameter with its default, range, scale or choices, as in Spec."""
+    return _Declared(default, spec)
 
 
-def column(unit: str = "", scale: Scale = "linear") -> Any:
-    """Declare a column of a row; no default, every row supplies it."""
-    return _Declared(msgspec.NODEFAULT, Spec(unit=unit, scale=scale))
+def column(**spec: Any) -> Any:
+    """Declare of a column what its name does not say, as in Spec; every row supplies it."""
+    return _Declared(msgspec.NODEFAULT, spec)
+
+
+def _spec(name: str, spec: Mapping[str, Any]) -> Spec:
+    """Return the Spec of a field. Raises ValueError for a unit that its name says already."""
+    implied = unit_of(name)
+    if spec.get("unit") == implied:
+        raise ValueError(f'leave out the unit "{implied}" of {name}: its name says so')
+    return Spec(**{"unit": implied, **spec})
 
 
 class _FieldsType(RecordType):
-    """The type of classes whose fields have a Spec, by `param`, by `column`, or the usual one."""
+    """The type of classes whose fields have a Spec: what is declared, and the unit of the name."""
 
     __specs__: dict[str, Spec]
 
@@ -93,17 +102,17 @@ class _FieldsType(RecordType):
         kept |= {n: of.default for n, of in given.items() if of.default is not msgspec.NODEFAULT}
         made = super().__new__(mcls, name, bases, kept, **options)
         known = {n: spec for base in bases for n, spec in getattr(base, "__specs__", {}).items()}
-        known |= {n: of.spec for n, of in given.items()}
-        made.__specs__ = {n: known.get(n) or Spec() for n in made.__struct_fields__}
+        known |= {n: _spec(n, of.spec) for n, of in given.items()}
+        made.__specs__ = {n: known.get(n) or _spec(n, {}) for n in made.__struct_fields__}
         return made
 
 
 class Params(Record, metaclass=_FieldsType):
-    """What may be turned: each field has a default, most by `param`."""
+    """What may be turned: each field has a default; `param` says more of it."""
 
 
 class Row(Record, metaclass=_FieldsType):
-    """What a table consists of: each field is a column."""
+    """What a table consists of: each field is a column; `column` says more of it."""
 
 
 P = TypeVar("P", bound=Params)
@@ -147,9 +156,18 @@ class Value(Record, kw_only=False):
     """
 
     name: str
-    unit: str
     part: Part | None = None
     within: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """The unit that its name ends in."""
+        return unit_of(self.name)
+
+
+def values(*named: str | Value) -> tuple[Value, ...]:
+    """Return the values of an experiment; a name alone fills no part of the map."""
+    return tuple(each if isinstance(each, Value) else Value(each) for each in named)
 
 
 class Finding(Record, kw_only=False):

@@ -25,7 +25,6 @@ from experiments.core.declare import (
 )
 from experiments.core.own_errors import own_problem, problem_at, said
 from experiments.core.problems import Problem
-from experiments.core.units import unit_of
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
 from machine.model import Machine
@@ -34,7 +33,6 @@ UNITS = frozenset(
     {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius", "fraction"}
     | {"switch"}
 )
-NAMED = frozenset({"s", "bytes", "hz", "watts", "celsius", "fraction"})  # a value's name ends so
 PLAIN = (int, float, str, bool)
 FUNCTIONS = (
     "measure",
@@ -139,7 +137,7 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
             yield _wrong(f"the table {name}", "a subclass of x.Row", row)
     for name, kinds, wanted in (
         ("views", typing.get_args(View), "a tuple of views such as x.Lines(...)"),
-        ("values", (Value,), "a tuple of x.Value(...)"),
+        ("values", (Value,), "x.values(...)"),
         ("parts", (Part,), "a tuple of x.Part"),
         ("needs", (Need,), "a tuple of x.Need"),
         ("imports", (str,), "a tuple of module names"),
@@ -221,10 +219,6 @@ def _values(experiment: Experiment[Any]) -> Iterator[Problem]:
         Problem("own_twice", {"name": name}) for name in set(names) if names.count(name) > 1
     )
     for value in experiment.values:
-        if value.unit not in UNITS:
-            yield Problem("own_unit", {"name": value.name, "unit": value.unit})
-        elif value.unit in NAMED and unit_of(value.name) != value.unit:
-            yield Problem("own_value_name", {"name": value.name, "unit": value.unit})
         if value.part is not None and value.part not in experiment.parts:
             yield Problem("own_part_dark", {"name": value.name, "part": str(value.part)})
 

@@ -51,16 +51,16 @@ _PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
 
 _NO_DIGITS = re.compile(r"(?<=\.)(\d*?[1-9])0+(?!\d)")  # of 1.90 ms, where 1.9 was meant
 
-_COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
+_COMPARING = re.compile(r"(^|_)over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
 
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (
-    ("_bytes_per_s", "bytes/s"),
-    ("_flop_per_s", "flop/s"),
+    ("bytes_per_s", "bytes/s"),
+    ("flop_per_s", "flop/s"),
     ("_per_s", "per_s"),
     ("_bytes", "bytes"),
     ("_fraction", "fraction"),
-    ("_celsius", "celsius"),
+    ("celsius", "celsius"),
     ("_watts", "watts"),
     ("_hz", "hz"),
     ("_enabled", SWITCH),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.core.declare import Note, Row, column
+from experiments.core.declare import Note, Row
 from experiments.devices.device import Device, gpu_of
 from machine.devices import Gpu
 from machine.live.gpu_samples import GpuSample
@@ -19,13 +19,13 @@ BUSY = 0.05  # of the time; a busier GPU is at work for somebody
 class Condition(Row):
     """The GPU right after one round; `held_back` lists why its clock was not higher."""
 
-    repeat: int = column()
-    sm_hz: float | None = column("hz")
-    memory_hz: float | None = column("hz")
-    power_watts: float | None = column("watts")
-    temperature_celsius: float | None = column("celsius")
-    pcie_generation: int | None = column()
-    held_back: str = column()
+    repeat: int
+    sm_hz: float | None
+    memory_hz: float | None
+    power_watts: float | None
+    temperature_celsius: float | None
+    pcie_generation: int | None
+    held_back: str
 
 
 class Conditions:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments.core.bench import Bench
-from experiments.core.declare import Row, Tables, column
+from experiments.core.declare import Row, Tables
 from experiments.core.statistics import spread
 
 SAMPLE_S = 0.002
@@ -22,8 +22,8 @@ FIRST_CYCLES = 100_000
 class Clock(Row):
     """The clock of the measuring core, once in each round."""
 
-    repeat: int = column()
-    core_hz: float = column("hz")
+    repeat: int
+    core_hz: float
 
 
 def clocks(bench: Bench, repeat: int) -> Iterator[Clock]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from experiments.core.declare import Row, column
+from experiments.core.declare import Row
 from experiments.devices.device import Device
 from experiments.devices.timing import whole_s
 
@@ -22,11 +22,11 @@ CALLS, READS, WORK = "calls", "reads", "device"
 class Slice(Row):
     """One step of one way: a call, reading a result, or the device's work."""
 
-    way: str = column()
-    lane: str = column()
-    step: int = column()
-    start_s: float = column("s")
-    end_s: float = column("s")
+    way: str
+    lane: str
+    step: int
+    start_s: float
+    end_s: float
 
 
 def slices(

@@ -30,7 +30,9 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     "exits": ("exits", _first("import os; os._exit(3)"), "own_ended"),
     "types": (
         "odd_types",
-        _edit("experiment.py", 'values=(x.Value("call_s", "s", x.Part.CORES),)', 'values="call_s"'),
+        _edit(
+            "experiment.py", 'values=x.values(x.Value("call_s", x.Part.CORES))', 'values="call_s"'
+        ),
         "own_wrong_type",
     ),
     "words": ("few_words", _edit("words.en.toml", "[views]", "[voews]"), "own_words_missing"),

@@ -18,7 +18,6 @@ from experiments.core.declare import Finding, Frame, Note, Part, Progress, specs
 from experiments.core.parameters import from_json, from_text, to_json, to_text
 from experiments.core.rules import broken_rules
 from experiments.core.shelves import PROBES, SHELVES, homes
-from experiments.core.units import unit_of
 from experiments.engine import messages, recording
 from machine.inspect import inspect
 from machine.model import Machine
@@ -219,11 +218,6 @@ def test_every_value_says_what_was_timed_or_counted(experiment):
         said = ENGLISH.say(f"{experiment.id}.about.{name}")
         assert not said[0].islower(), said
         assert said.endswith("."), said
-
-
-def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
-    for value in experiment.values:
-        assert unit_of(value.name) == value.unit, value.name
 
 
 # --- the parameters -----------------------------------------------------------------------------

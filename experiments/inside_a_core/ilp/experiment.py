@@ -37,12 +37,12 @@ class Params(x.Params):
 class Step(x.Row):
     """One repeat with `chains`: time and cycles of an operation, all chains together."""
 
-    operation: str = x.column()
+    operation: str
     chains: int = x.column(scale="log2")
-    repeat: int = x.column()
-    operation_s: float = x.column("s", scale="log10")
+    repeat: int
+    operation_s: float = x.column(scale="log10")
     cycles: float = x.column(scale="log2")
-    per_cycle: float = x.column()
+    per_cycle: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -170,13 +170,13 @@ EXPERIMENT = x.Experiment(
             order=OPERATIONS,
         ),
     ),
-    values=(
-        *(x.Value(f"{name}_latency_cycles", "", x.Part.CORES) for name in OPERATIONS),
-        *(x.Value(f"{name}_per_cycle", "", x.Part.CORES) for name in OPERATIONS),
-        *(x.Value(f"{name}_gain", "ratio") for name in OPERATIONS),
-        x.Value("add_four_cycles", ""),
-        x.Value("least_cycles", ""),
-        x.Value("core_hz", "hz", x.Part.CORES),
+    values=x.values(
+        *(x.Value(f"{name}_latency_cycles", x.Part.CORES) for name in OPERATIONS),
+        *(x.Value(f"{name}_per_cycle", x.Part.CORES) for name in OPERATIONS),
+        *(f"{name}_gain" for name in OPERATIONS),
+        "add_four_cycles",
+        "least_cycles",
+        x.Value("core_hz", x.Part.CORES),
     ),
     keys=(
         x.Key("add_latency_cycles", "cycles", ("add",)),

@@ -33,26 +33,26 @@ class Params(x.Params):
 
     workers: int = x.param(4, minimum=3, maximum=16)
     crash: str = x.param(ABORT, choices=(ABORT, NULL))
-    lane_s: float = x.param(1.0, unit="s", minimum=0.1, maximum=10.0)
+    lane_s: float = x.param(1.0, minimum=0.1, maximum=10.0)
     rounds: int = x.param(3, minimum=1, maximum=50)
 
 
 class Life(x.Row):
     """A stretch in which a worker was heard, in the first round; time from the common start."""
 
-    way: str = x.column()
-    worker: int = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    way: str
+    worker: int
+    start_s: float
+    end_s: float
 
 
 class End(x.Row):
     """Who was left at the end, and how many others saw what the first worker wrote."""
 
-    way: str = x.column()
-    repeat: int = x.column()
-    left: int = x.column()
-    seeing: int = x.column()
+    way: str
+    repeat: int
+    left: int
+    seeing: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -163,14 +163,14 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("others", "others", "x"),),
         ),
     ),
-    values=(
-        x.Value("threads_left", ""),
-        x.Value("processes_left", ""),
-        x.Value("threads_left_after_exception", ""),
-        x.Value("shared_write_visible", ""),
-        x.Value("processes_seeing_write", ""),
-        x.Value("workers", ""),
-        x.Value("others", ""),
+    values=x.values(
+        "threads_left",
+        "processes_left",
+        "threads_left_after_exception",
+        "shared_write_visible",
+        "processes_seeing_write",
+        "workers",
+        "others",
     ),
     keys=(
         x.Key("threads_left", "left", (THREADS,)),

@@ -37,9 +37,7 @@ NUMBERS_BITS = {"float32": 32, "float64": 64}
 class Params(x.Params):
     """The parameters; arrays are powers of two up to `largest_bytes`."""
 
-    largest_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
-    )
+    largest_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=16 * x.GIB, scale="log2")
     numbers: str = x.param("float32", choices=tuple(NUMBERS_BITS))
     rounds: int = x.param(12, minimum=1, maximum=100)
 
@@ -47,11 +45,11 @@ class Params(x.Params):
 class Rate(x.Row):
     """One repeat at one size in one way: "python", "scalar", or the bits of a vector."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    way: str = x.column()
-    repeat: int = x.column()
-    elements_per_s: float = x.column("per_s", scale="log10")
-    read_bytes_per_s: float = x.column("bytes/s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    elements_per_s: float = x.column(scale="log10")
+    read_bytes_per_s: float = x.column(scale="log10")
 
 
 def sizes(params: Params) -> list[int]:
@@ -257,19 +255,19 @@ EXPERIMENT = x.Experiment(
         ),
         x.Lines(key="bytes", y=x.Axis("read_bytes_per_s", "log10"), limits=_CACHES, **_RATES),
     ),
-    values=(
-        x.Value("scalar_per_s", "per_s", x.Part.CORES),
-        x.Value("vector_per_s", "per_s", x.Part.CORES),
-        x.Value("python_per_s", "per_s"),
-        x.Value("gain_in_l1", "ratio"),
-        x.Value("gain_in_memory", "ratio"),
-        x.Value("width_bits", ""),
-        x.Value("lanes", ""),
-        x.Value("all_lanes_per_s", "per_s"),
-        x.Value("bandwidth_limit_per_s", "per_s"),
-        x.Value("l1_bytes", "bytes"),
-        x.Value("l2_bytes", "bytes"),
-        x.Value("l3_bytes", "bytes"),
+    values=x.values(
+        x.Value("scalar_per_s", x.Part.CORES),
+        x.Value("vector_per_s", x.Part.CORES),
+        "python_per_s",
+        "gain_in_l1",
+        "gain_in_memory",
+        "width_bits",
+        "lanes",
+        "all_lanes_per_s",
+        "bandwidth_limit_per_s",
+        "l1_bytes",
+        "l2_bytes",
+        "l3_bytes",
     ),
     keys=(
         x.Key("scalar_per_s", "rate", (SCALAR,)),

@@ -36,20 +36,18 @@ ONE, SIBLINGS, CORES = PLACES = ("one_thread", "same_core", "two_cores")
 class Params(x.Params):
     """The parameters; the chain is the next power of two below `chain_bytes`."""
 
-    chain_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
-    )
+    chain_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=16 * x.GIB, scale="log2")
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
 class WorkRate(x.Row):
     """One repeat: additions or reads in a second, by all threads together."""
 
-    work: str = x.column()
-    place: str = x.column()
-    repeat: int = x.column()
-    work_per_s: float = x.column("per_s")
-    gain: float = x.column()
+    work: str
+    place: str
+    repeat: int
+    work_per_s: float
+    gain: float = x.column(unit="")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -214,13 +212,13 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="rate", table="shares", label="work", detail="place", value="work_per_s"),
     ),
-    values=(
-        x.Value("arithmetic_gain", "ratio", x.Part.CORES),
-        x.Value("waiting_gain", "ratio", x.Part.CORES),
-        x.Value("cores_arithmetic_gain", "ratio"),
-        x.Value("cores_waiting_gain", "ratio"),
-        x.Value("one", ""),
-        x.Value("two", ""),
+    values=x.values(
+        x.Value("arithmetic_gain", x.Part.CORES),
+        x.Value("waiting_gain", x.Part.CORES),
+        "cores_arithmetic_gain",
+        "cores_waiting_gain",
+        "one",
+        "two",
     ),
     keys=(
         x.Key("waiting_gain", "gain", (SIBLINGS,)),

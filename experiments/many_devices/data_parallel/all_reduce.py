@@ -21,10 +21,10 @@ FP32_BYTES = 4
 class Reduction(x.Row):
     """The slowest member's time for one reduction; the mean of a window of them."""
 
-    message_bytes: int = x.column("bytes", scale="log2")
-    repeat: int = x.column()
-    reduce_s: float = x.column("s", scale="log10")
-    bus_bytes_per_s: float = x.column("bytes/s")
+    message_bytes: int = x.column(scale="log2")
+    repeat: int
+    reduce_s: float = x.column(scale="log10")
+    bus_bytes_per_s: float
 
 
 class Reductions:

@@ -77,12 +77,10 @@ class Params(x.Params):
     split: str = x.param(SHARED_OUT, choices=SPLITS)
     batch: int = x.param(512, minimum=1, maximum=2**20, scale="log2")
     width: int = x.param(432, minimum=1, maximum=2**15)
-    bucket_bytes: int = x.param(25 * x.MIB, unit="bytes", minimum=1024, maximum=2**30, scale="log2")
-    largest_bytes: int = x.param(
-        64 * x.MIB, unit="bytes", minimum=4096, maximum=2**32, scale="log2"
-    )
+    bucket_bytes: int = x.param(25 * x.MIB, minimum=1024, maximum=2**30, scale="log2")
+    largest_bytes: int = x.param(64 * x.MIB, minimum=4096, maximum=2**32, scale="log2")
     steps: int = x.param(20, minimum=1, maximum=1000)
-    sample_s: float = x.param(0.15, unit="s", minimum=0.001, maximum=5.0, scale="log10")
+    sample_s: float = x.param(0.15, minimum=0.001, maximum=5.0, scale="log10")
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
@@ -303,23 +301,23 @@ EXPERIMENT = x.Experiment(
             order=(ALONE, AVERAGED),
         ),
     ),
-    values=(
-        x.Value("one_worker_samples_per_s", "per_s"),
-        x.Value("best_workers", ""),
-        x.Value("best_samples_per_s", "per_s"),
-        x.Value("efficiency", ""),
-        x.Value("workers_speedup", "ratio"),
-        x.Value("allreduce_bytes_per_s", "bytes/s"),
-        x.Value("wrapped_one_samples_per_s", "per_s"),
-        x.Value("most_workers", ""),
-        x.Value("most_workers_samples_per_s", "per_s"),
-        x.Value("compute_s", "s"),
-        x.Value("communication_s", "s"),
-        x.Value("idle_s", "s"),
-        x.Value("loss_difference_fraction", "fraction"),
-        x.Value("parameters", ""),
-        x.Value("gradients_bytes", "bytes"),
-        x.Value("gradients_allreduce_s", "s"),
+    values=x.values(
+        "one_worker_samples_per_s",
+        "best_workers",
+        "best_samples_per_s",
+        "efficiency",
+        "workers_speedup",
+        "allreduce_bytes_per_s",
+        "wrapped_one_samples_per_s",
+        "most_workers",
+        "most_workers_samples_per_s",
+        "compute_s",
+        "communication_s",
+        "idle_s",
+        "loss_difference_fraction",
+        "parameters",
+        "gradients_bytes",
+        "gradients_allreduce_s",
     ),
     keys=(
         x.Key("one_worker_samples_per_s", "rates", ("alone",)),

@@ -28,10 +28,10 @@ ALONE, AVERAGED, APART = "alone", "averaged", "apart"
 class Loss(x.Row):
     """The loss after `steps`: of one process with the whole batch, or of all workers."""
 
-    workers: int = x.column()
-    run: str = x.column()
-    step: int = x.column()
-    loss: float = x.column()
+    workers: int
+    run: str
+    step: int
+    loss: float
 
 
 def parameter_count(width: int) -> int:

@@ -30,20 +30,20 @@ REDUCE = "reduce"
 class Rate(x.Row):
     """What the workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
 
-    workers: int = x.column()
-    machines: int = x.column()
-    run: str = x.column()
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s")
+    workers: int
+    machines: int
+    run: str
+    repeat: int
+    samples_per_s: float
 
 
 class StepPart(x.Row):
     """What a step was spent with: `part` is "compute", "communication" or "idle"."""
 
-    workers: int = x.column()
-    part: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    workers: int
+    part: str
+    repeat: int
+    step_s: float
 
 
 def counts(most: int) -> list[int]:

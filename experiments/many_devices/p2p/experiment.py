@@ -60,22 +60,20 @@ class Params(x.Params):
 
     device: str = x.param(CPU, choices=gpus_of)
     gpus: int = x.param(2, minimum=2, maximum=16)
-    size_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=4 * x.GIB, scale="log2"
-    )
-    through_host: bool = x.param(True)
-    both_ways: bool = x.param(True)
+    size_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=4 * x.GIB, scale="log2")
+    through_host: bool = True
+    both_ways: bool = True
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class Copied(x.Row):
     """The rate from one GPU to another, as PyTorch copies."""
 
-    source: str = x.column()
-    target: str = x.column()
-    path: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s")
+    source: str
+    target: str
+    path: str
+    repeat: int
+    bytes_per_s: float
 
 
 class Staged(Copied):
@@ -89,11 +87,11 @@ class Both(Copied):
 class Delay(x.Row):
     """The time of a copy of a few numbers; if not `is_clean`, it includes the call."""
 
-    source: str = x.column()
-    target: str = x.column()
-    repeat: int = x.column()
-    latency_s: float = x.column("s")
-    is_clean: bool = x.column()
+    source: str
+    target: str
+    repeat: int
+    latency_s: float
+    is_clean: bool
 
 
 class StagedDelay(Delay):
@@ -103,9 +101,9 @@ class StagedDelay(Delay):
 class Verdict(x.Row):
     """How many pairs have the same answer from one source."""
 
-    witness: str = x.column()
-    verdict: str = x.column()
-    pairs: int = x.column()
+    witness: str
+    verdict: str
+    pairs: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -341,22 +339,22 @@ EXPERIMENT = x.Experiment(
             order=(NVML, CUDA, MEASURED),
         ),
     ),
-    values=(
-        x.Value("fastest_bytes_per_s", "bytes/s"),
-        x.Value("slowest_bytes_per_s", "bytes/s"),
-        x.Value("least_latency_s", "s"),
-        x.Value("nvlink_bytes_per_s", "bytes/s", x.Part.NVLINK),
-        x.Value("pcie_bytes_per_s", "bytes/s", x.Part.PCIE),
-        x.Value("nvlink_limit_bytes_per_s", "bytes/s"),
-        x.Value("pcie_limit_bytes_per_s", "bytes/s"),
-        x.Value("network_limit_bytes_per_s", "bytes/s"),
-        x.Value("fastest_over_network", "ratio"),
-        x.Value("staged_bytes_per_s", "bytes/s"),
-        x.Value("direct_over_staged", "ratio"),
-        x.Value("both_bytes_per_s", "bytes/s"),
-        x.Value("pairs_looked_at", ""),
-        x.Value("wrong_pairs", ""),
-        x.Value("disagreeing_pairs", ""),
+    values=x.values(
+        "fastest_bytes_per_s",
+        "slowest_bytes_per_s",
+        "least_latency_s",
+        x.Value("nvlink_bytes_per_s", x.Part.NVLINK),
+        x.Value("pcie_bytes_per_s", x.Part.PCIE),
+        "nvlink_limit_bytes_per_s",
+        "pcie_limit_bytes_per_s",
+        "network_limit_bytes_per_s",
+        "fastest_over_network",
+        "staged_bytes_per_s",
+        "direct_over_staged",
+        "both_bytes_per_s",
+        "pairs_looked_at",
+        "wrong_pairs",
+        "disagreeing_pairs",
     ),
     keys=(
         x.Key("nvlink_bytes_per_s", "paths", NVLINK_PATHS),

@@ -24,12 +24,12 @@ NVLINK_PATHS = tuple(f"NV{links}" for links in range(1, 19))  # as many as a GPU
 class Access(x.Row):
     """What is reported of peer access from one GPU to another, and whether its data arrived."""
 
-    source: str = x.column()
-    target: str = x.column()
-    path: str = x.column()
-    nvml: str = x.column()
-    cuda: str = x.column()
-    measured: str = x.column()
+    source: str
+    target: str
+    path: str
+    nvml: str
+    cuda: str
+    measured: str
 
 
 def access(pair: Pair, machine: x.Machine) -> Access:

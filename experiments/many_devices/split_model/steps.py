@@ -41,44 +41,44 @@ class Plan(x.Record):
 class Slice(x.Row):
     """When a device computed in a way's fastest step; times count from the step's start."""
 
-    way: str = x.column()
-    device: str = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    way: str
+    device: str
+    start_s: float
+    end_s: float
 
 
 class Step(x.Row):
     """One training step, until the last device has done its part."""
 
-    way: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
-    busy_fraction: float = x.column("fraction")
+    way: str
+    repeat: int
+    step_s: float
+    busy_fraction: float
 
 
 class Size(x.Row):
     """What the first device holds in a way, and what all send in a step."""
 
-    way: str = x.column()
-    memory_bytes: int = x.column("bytes")
-    moved_bytes: int = x.column("bytes")
+    way: str
+    memory_bytes: int
+    moved_bytes: int
 
 
 class Check(x.Row):
     """The distance of the weights from those of one device, against how far these have come."""
 
-    way: str = x.column()
-    device: str = x.column()
-    difference_fraction: float = x.column("fraction")
+    way: str
+    device: str
+    difference_fraction: float
 
 
 class Bubble(x.Row):
     """The share of a step in which the stages idle, measured or expected."""
 
     micro_batches: int = x.column(scale="log2")
-    kind: str = x.column()
-    repeat: int = x.column()
-    idle_fraction: float = x.column("fraction")
+    kind: str
+    repeat: int
+    idle_fraction: float
 
 
 def work(member: Member, plan: Plan) -> Iterator[object]:

@@ -50,8 +50,8 @@ class Params(x.Params):
 
     device: str = x.param(CPU, choices=devices_of)
     beside: str = x.param(CPU, choices=devices_of)
-    job_s: float = x.param(0.15, unit="s", minimum=0.002, maximum=5.0, scale="log10")
-    b_over_a: float = x.param(1.0, minimum=0.05, maximum=20.0, scale="log10")
+    job_s: float = x.param(0.15, minimum=0.002, maximum=5.0, scale="log10")
+    b_over_a: float = x.param(1.0, minimum=0.05, maximum=20.0, scale="log10", unit="")
     a_rows: int = x.param(CPU_ROWS, minimum=8, maximum=16384, scale="log2")
     b_rows: int = x.param(CPU_ROWS, minimum=8, maximum=16384, scale="log2")
     rounds: int = x.param(10, minimum=1, maximum=50)
@@ -60,28 +60,28 @@ class Params(x.Params):
 class Took(x.Row):
     """One way, once: until all was done, and until the last call returned."""
 
-    way: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s")
-    called_s: float = x.column("s")
+    way: str
+    repeat: int
+    took_s: float
+    called_s: float
 
 
 class Slice(x.Row):
     """One product of A or B, or an act of the caller; time from this way's first call."""
 
-    way: str = x.column()
-    lane: str = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    way: str
+    lane: str
+    start_s: float
+    end_s: float
 
 
 class Feed(x.Row):
     """One product: its own time, its call's, and how many GPUs such calls could keep busy."""
 
     rows: int = x.column(scale="log2")
-    repeat: int = x.column()
-    device_s: float = x.column("s", scale="log10")
-    call_s: float = x.column("s", scale="log10")
+    repeat: int
+    device_s: float = x.column(scale="log10")
+    call_s: float = x.column(scale="log10")
     fed_gpus: float = x.column(scale="log10")
 
 
@@ -324,20 +324,20 @@ EXPERIMENT = x.Experiment(
             y=x.Axis("fed_gpus", "log10"),
         ),
     ),
-    values=(
-        x.Value("a_s", "s"),
-        x.Value("b_s", "s"),
-        x.Value("in_sequence_s", "s"),
-        x.Value("item_s", "s"),
-        x.Value("together_s", "s", x.Part.GPU),
-        x.Value("together_speedup", "ratio"),
-        x.Value("sum_s", "s"),
-        x.Value("longest_s", "s"),
-        x.Value("called_s", "s"),
-        x.Value("fed_gpus", ""),
-        x.Value("rows_for_eight", ""),
-        x.Value("feed_call_s", "s"),
-        x.Value("half_cores", ""),
+    values=x.values(
+        "a_s",
+        "b_s",
+        "in_sequence_s",
+        "item_s",
+        x.Value("together_s", x.Part.GPU),
+        "together_speedup",
+        "sum_s",
+        "longest_s",
+        "called_s",
+        "fed_gpus",
+        "rows_for_eight",
+        "feed_call_s",
+        "half_cores",
     ),
     keys=(
         x.Key("in_sequence_s", "ways", ("in_sequence",)),

@@ -35,21 +35,19 @@ FREE_SHARE = 0.5
 class Params(x.Params):
     """The parameters; the memory walked is the next power of two below `memory_bytes`."""
 
-    memory_bytes: int = x.param(
-        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    memory_bytes: int = x.param(256 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     rounds: int = x.param(15, minimum=1, maximum=100)
-    huge_pages: bool = x.param(True)
+    huge_pages: bool = True
 
 
 class Read(x.Row):
     """One repeat with `chains`: the time per read, all chains together."""
 
     chains: int = x.column(scale="log2")
-    repeat: int = x.column()
-    latency_s: float = x.column("s", scale="log10")
-    asked_bytes: int = x.column("bytes", scale="log2")
-    line_bytes_per_s: float = x.column("bytes/s", scale="log10")
+    repeat: int
+    latency_s: float = x.column(scale="log10")
+    asked_bytes: int = x.column(scale="log2")
+    line_bytes_per_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -198,17 +196,17 @@ EXPERIMENT = x.Experiment(
             ),
         ),
     ),
-    values=(
-        x.Value("one_chain_s", "s", x.Part.MEMORY),
-        x.Value("best_s", "s", x.Part.MEMORY),
-        x.Value("parallelism", ""),
-        x.Value("bytes_in_flight", "bytes"),
-        x.Value("best_chains", ""),
-        x.Value("best_bytes_per_s", "bytes/s", x.Part.MEMORY),
-        x.Value("bandwidth_limit_bytes_per_s", "bytes/s"),
-        x.Value("one_chain_cycles", ""),
-        x.Value("best_cycles", ""),
-        x.Value("core_hz", "hz", x.Part.CORES),
+    values=x.values(
+        x.Value("one_chain_s", x.Part.MEMORY),
+        x.Value("best_s", x.Part.MEMORY),
+        "parallelism",
+        "bytes_in_flight",
+        "best_chains",
+        x.Value("best_bytes_per_s", x.Part.MEMORY),
+        "bandwidth_limit_bytes_per_s",
+        "one_chain_cycles",
+        "best_cycles",
+        x.Value("core_hz", x.Part.CORES),
     ),
     keys=(
         x.Key("parallelism", "time", at="parallelism"),

@@ -37,30 +37,26 @@ ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 class Params(x.Params):
     """The parameters; an array is the next power of two below `largest_bytes`."""
 
-    largest_bytes: int = x.param(
-        512 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    largest_bytes: int = x.param(512 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     rounds: int = x.param(12, minimum=1, maximum=50)
-    huge_pages: bool = x.param(False)
+    huge_pages: bool = False
 
 
 class Point(x.Params):
     """A single point; its array is the next power of two below `size_bytes`."""
 
-    size_bytes: int = x.param(
-        x.MIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2"
-    )
+    size_bytes: int = x.param(x.MIB, minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2")
     order: str = x.param(RANDOM, choices=ORDERS)
 
 
 class Read(x.Row):
     """One repeat at one size in one order; only an element's 8 bytes count as useful."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    order: str = x.column()
-    repeat: int = x.column()
-    element_s: float = x.column("s", scale="log10")
-    useful_bytes_per_s: float = x.column("bytes/s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    order: str
+    repeat: int
+    element_s: float = x.column(scale="log10")
+    useful_bytes_per_s: float = x.column(scale="log10")
 
 
 def sizes(params: Params) -> list[int]:
@@ -243,15 +239,15 @@ EXPERIMENT = x.Experiment(
             order=ORDERS,
         ),
     ),
-    values=(
-        x.Value("sequential_s", "s"),
-        x.Value("random_s", "s"),
-        x.Value("dependent_s", "s", x.Part.MEMORY),
-        x.Value("random_over_sequential", "ratio"),
-        x.Value("dependent_over_sequential", "ratio"),
-        x.Value("reads_in_flight", ""),
-        x.Value("size_bytes", "bytes"),
-        x.Value("bandwidth_limit_s", "s"),
+    values=x.values(
+        "sequential_s",
+        "random_s",
+        x.Value("dependent_s", x.Part.MEMORY),
+        "random_over_sequential",
+        "dependent_over_sequential",
+        "reads_in_flight",
+        "size_bytes",
+        "bandwidth_limit_s",
     ),
     keys=(
         *(

@@ -54,30 +54,26 @@ MOST_POINTS = 16  # for each doubling of the size
 class Params(x.Params):
     """The parameters."""
 
-    largest_bytes: int = x.param(
-        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    largest_bytes: int = x.param(256 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     points_per_octave: int = x.param(4, minimum=1, maximum=MOST_POINTS)
     rounds: int = x.param(15, minimum=1, maximum=50)
-    huge_pages: bool = x.param(True)
+    huge_pages: bool = True
 
 
 class Point(x.Params):
     """A single point of the ladder."""
 
-    size_bytes: int = x.param(
-        32 * x.KIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2"
-    )
+    size_bytes: int = x.param(32 * x.KIB, minimum=SMALLEST_BYTES, maximum=POINT_BYTES, scale="log2")
     order: str = x.param(RANDOM, choices=(RANDOM, IN_A_ROW))
 
 
 class Step(x.Row):
     """One repeat at one size; `order` is "random", "sequential", or "huge": random, huge pages."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    order: str = x.column()
-    repeat: int = x.column()
-    latency_s: float = x.column("s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    order: str
+    repeat: int
+    latency_s: float = x.column(scale="log10")
 
 
 def sizes(params: Params) -> list[int]:
@@ -345,25 +341,25 @@ EXPERIMENT = x.Experiment(
         x.Lines(key="ladder", only=(RANDOM, HUGE), **_LADDER),
         x.Lines(key="fetched_ahead", only=(RANDOM, IN_A_ROW), **_LADDER),
     ),
-    values=(
-        x.Value("l1_latency_s", "s", x.Part.L1),
-        x.Value("l2_latency_s", "s", x.Part.L2),
-        x.Value("l3_latency_s", "s", x.Part.L3, within="l3_seen_bytes"),
-        x.Value("memory_latency_s", "s", x.Part.MEMORY),
-        x.Value("memory_huge_latency_s", "s"),
-        x.Value("translation_fraction", "fraction"),
-        x.Value("memory_over_l1", "ratio"),
-        x.Value("l1_latency_cycles", ""),
-        x.Value("l2_latency_cycles", ""),
-        x.Value("l3_latency_cycles", "", within="l3_seen_bytes"),
-        x.Value("memory_latency_cycles", ""),
-        x.Value("core_hz", "hz", x.Part.CORES),
-        x.Value("in_a_row_latency_s", "s"),
-        x.Value("l1_bytes", "bytes"),
-        x.Value("l2_bytes", "bytes"),
-        x.Value("l3_bytes", "bytes"),
-        x.Value("l3_seen_bytes", "bytes", x.Part.L3),
-        x.Value("l3_read_bytes", "bytes"),
+    values=x.values(
+        x.Value("l1_latency_s", x.Part.L1),
+        x.Value("l2_latency_s", x.Part.L2),
+        x.Value("l3_latency_s", x.Part.L3, within="l3_seen_bytes"),
+        x.Value("memory_latency_s", x.Part.MEMORY),
+        "memory_huge_latency_s",
+        "translation_fraction",
+        "memory_over_l1",
+        "l1_latency_cycles",
+        "l2_latency_cycles",
+        x.Value("l3_latency_cycles", within="l3_seen_bytes"),
+        "memory_latency_cycles",
+        x.Value("core_hz", x.Part.CORES),
+        "in_a_row_latency_s",
+        "l1_bytes",
+        "l2_bytes",
+        "l3_bytes",
+        x.Value("l3_seen_bytes", x.Part.L3),
+        "l3_read_bytes",
     ),
     keys=(
         x.Key("l1_latency_s", "ladder", (RANDOM,), at="l1_bytes"),

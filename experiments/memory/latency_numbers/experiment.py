@@ -42,29 +42,25 @@ FRAME_S, BLINK_S = 1 / 60, 0.1
 class Params(x.Params):
     """The parameters; with `memory_bytes` of less than four last-level caches, no memory."""
 
-    memory_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    memory_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     folder: str = x.param("", is_folder=True)
-    file_bytes: int = x.param(
-        FILE_BYTES, unit="bytes", minimum=8 * x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    file_bytes: int = x.param(FILE_BYTES, minimum=8 * x.MIB, maximum=64 * x.GIB, scale="log2")
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
 class Number(x.Row):
     """One sample of one operation."""
 
-    what: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s", scale="log10")
+    what: str
+    repeat: int
+    took_s: float = x.column(scale="log10")
 
 
 class Scaled(x.Row):
     """An operation's best, as if a read from the first cache took one second."""
 
-    what: str = x.column()
-    as_if_s: float = x.column("s", scale="log10")
+    what: str
+    as_if_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -170,23 +166,23 @@ EXPERIMENT = x.Experiment(
         ),
         x.Ruler(key="as_if", table="scaled", label="what", value="as_if_s"),
     ),
-    values=(
-        x.Value("l1_s", "s", x.Part.L1),
-        x.Value("l2_s", "s", x.Part.L2),
-        x.Value("l3_s", "s", x.Part.L3),
-        x.Value("memory_s", "s", x.Part.MEMORY),
-        x.Value("call_s", "s", x.Part.CORES),
-        x.Value("lock_s", "s"),
-        x.Value("system_call_s", "s"),
-        x.Value("handoff_s", "s"),
-        x.Value("loopback_s", "s"),
-        x.Value("thread_s", "s"),
-        x.Value("disk_s", "s", x.Part.STORAGE),
-        x.Value("process_s", "s"),
-        *(x.Value(f"{name}_as_if_s", "s") for name in SCALED),
-        x.Value("cycle_s", "s"),
-        x.Value("frame_s", "s"),
-        x.Value("blink_s", "s"),
+    values=x.values(
+        x.Value("l1_s", x.Part.L1),
+        x.Value("l2_s", x.Part.L2),
+        x.Value("l3_s", x.Part.L3),
+        x.Value("memory_s", x.Part.MEMORY),
+        x.Value("call_s", x.Part.CORES),
+        "lock_s",
+        "system_call_s",
+        "handoff_s",
+        "loopback_s",
+        "thread_s",
+        x.Value("disk_s", x.Part.STORAGE),
+        "process_s",
+        *(f"{name}_as_if_s" for name in SCALED),
+        "cycle_s",
+        "frame_s",
+        "blink_s",
     ),
     keys=(*(x.Key(f"{name}_s", "ruler", (name,)) for name in SCALED),),
     next=x.Next("waiting", {"rounds": 20}),

@@ -39,9 +39,7 @@ NUMA_MAPS = Path("/proc/self/numa_maps")
 class Params(x.Params):
     """The parameters; `node_bytes` are used on each node, `readers` work on each."""
 
-    node_bytes: int = x.param(
-        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    node_bytes: int = x.param(256 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     readers: int = x.param(16, minimum=1, maximum=512, scale="log2")
     rounds: int = x.param(12, minimum=1, maximum=50)
 
@@ -49,11 +47,11 @@ class Params(x.Params):
 class Access(x.Row):
     """One repeat: threads on one node use the memory of a node, the same or another."""
 
-    threads_on: int = x.column()
-    memory_on: int = x.column()
-    repeat: int = x.column()
-    latency_s: float = x.column("s")
-    bytes_per_s: float = x.column("bytes/s")
+    threads_on: int
+    memory_on: int
+    repeat: int
+    latency_s: float
+    bytes_per_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -234,14 +232,14 @@ EXPERIMENT = x.Experiment(
             statistic="greatest",
         ),
     ),
-    values=(
-        x.Value("local_latency_s", "s", x.Part.MEMORY),
-        x.Value("remote_latency_s", "s", x.Part.MEMORY),
-        x.Value("local_bytes_per_s", "bytes/s", x.Part.MEMORY),
-        x.Value("remote_bytes_per_s", "bytes/s", x.Part.MEMORY),
-        x.Value("remote_over_local", "ratio"),
-        x.Value("farthest_latency_s", "s"),
-        x.Value("node_count", ""),
+    values=x.values(
+        x.Value("local_latency_s", x.Part.MEMORY),
+        x.Value("remote_latency_s", x.Part.MEMORY),
+        x.Value("local_bytes_per_s", x.Part.MEMORY),
+        x.Value("remote_bytes_per_s", x.Part.MEMORY),
+        "remote_over_local",
+        "farthest_latency_s",
+        "node_count",
     ),
     keys=(
         x.Key("local_latency_s", "latency", ("0",)),

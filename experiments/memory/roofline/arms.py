@@ -22,27 +22,27 @@ MOVERS = ("triad", "dot", "stencil")  # points that only memory limits
 class Peak(x.Row):
     """One sample of nothing but multiply-adds, on one core or all."""
 
-    precision: str = x.column()
-    cores: int = x.column()
-    repeat: int = x.column()
-    flop_per_s: float = x.column("flop/s")
+    precision: str
+    cores: int
+    repeat: int
+    flop_per_s: float
 
 
 class Rate(x.Row):
     """One sample of the memory's rate to all cores while they run a loop."""
 
-    kernel: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s")
+    kernel: str
+    repeat: int
+    bytes_per_s: float
 
 
 class Point(x.Row):
     """One sample of a loop on all cores; for the roof, one of its corners or ends."""
 
-    kernel: str = x.column()
-    repeat: int = x.column()
+    kernel: str
+    repeat: int
     flop_per_byte: float = x.column(scale="log2")
-    flop_per_s: float = x.column("flop/s", scale="log10")
+    flop_per_s: float = x.column(scale="log10")
 
 
 Row = Peak | Rate | Point

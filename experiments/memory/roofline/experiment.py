@@ -82,11 +82,9 @@ class Params(x.Params):
     """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
     device: str = x.param(CPU, choices=devices_of)
-    array_bytes: int = x.param(
-        256 * x.MIB, unit="bytes", minimum=8 * x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    array_bytes: int = x.param(256 * x.MIB, minimum=8 * x.MIB, maximum=64 * x.GIB, scale="log2")
     threads: int = x.param(2, minimum=1, maximum=1024, scale="log2")
-    few_degrees: bool = x.param(False)
+    few_degrees: bool = False
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
@@ -390,18 +388,18 @@ EXPERIMENT = x.Experiment(
             order=LONG_PRECISIONS,
         ),
     ),
-    values=(
-        x.Value("peak_cpu_flop_per_s", "flop/s", x.Part.CORES),
-        x.Value("peak_cpu_bytes_per_s", "bytes/s", x.Part.MEMORY),
-        x.Value("ridge_cpu_flop_per_byte", ""),
-        x.Value(f"peak_{GPU}_flop_per_s", "flop/s", x.Part.GPU),
-        x.Value(f"peak_{GPU}_bytes_per_s", "bytes/s", x.Part.GPU),
-        x.Value(f"ridge_{GPU}_flop_per_byte", ""),
-        *(x.Value(f"{name}_{GPU}_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
-        x.Value(f"sustained_{GPU}_flop_per_s", "flop/s"),
-        *(x.Value(f"{name}_limit_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
+    values=x.values(
+        x.Value("peak_cpu_flop_per_s", x.Part.CORES),
+        x.Value("peak_cpu_bytes_per_s", x.Part.MEMORY),
+        "ridge_cpu_flop_per_byte",
+        x.Value(f"peak_{GPU}_flop_per_s", x.Part.GPU),
+        x.Value(f"peak_{GPU}_bytes_per_s", x.Part.GPU),
+        f"ridge_{GPU}_flop_per_byte",
+        *(f"{name}_{GPU}_flop_per_s" for name in GPU_PRECISIONS),
+        f"sustained_{GPU}_flop_per_s",
+        *(f"{name}_limit_flop_per_s" for name in GPU_PRECISIONS),
         *(
-            x.Value(f"{which}_{name}_flop_per_s", "flop/s")
+            f"{which}_{name}_flop_per_s"
             for which in ("one_core", "all_cores")
             for name in PRECISIONS
         ),
@@ -409,12 +407,12 @@ EXPERIMENT = x.Experiment(
             value
             for kernel in ("triad", "matmul")
             for value in (
-                *(x.Value(f"{kernel}_{which}_flop_per_s", "flop/s") for which in ("cpu", GPU)),
-                x.Value(f"{kernel}_flop_per_byte", ""),
-                x.Value(f"{kernel}_roof_fraction", "fraction"),
+                *(f"{kernel}_{which}_flop_per_s" for which in ("cpu", GPU)),
+                f"{kernel}_flop_per_byte",
+                f"{kernel}_roof_fraction",
             )
         ),
-        x.Value("memory_limit_bytes_per_s", "bytes/s"),
+        "memory_limit_bytes_per_s",
     ),
     keys=(
         x.Key("ridge_cpu_flop_per_byte", "roof", (ROOF,), at="ridge_cpu_flop_per_byte"),

@@ -39,9 +39,9 @@ LONG_PRECISIONS = ("bf16", "fp16", "fp32")  # the first that is there
 class Sustained(x.Row):
     """A twentieth of a second of one large product, again and again; `at_s` is when it ended."""
 
-    precision: str = x.column()
-    at_s: float = x.column("s")
-    flop_per_s: float = x.column("flop/s")
+    precision: str
+    at_s: float
+    flop_per_s: float
 
 
 class Arm(x.Record, kw_only=False):

@@ -50,46 +50,44 @@ class Params(x.Params):
     """The parameters; the file is written once and removed."""
 
     folder: str = x.param("", is_folder=True)
-    file_bytes: int = x.param(
-        512 * x.MIB, unit="bytes", minimum=8 * x.MIB, maximum=256 * x.GIB, scale="log2"
-    )
-    few_blocks: bool = x.param(False)
-    sample_s: float = x.param(0.12, unit="s", minimum=0.02, maximum=10.0, scale="log10")
+    file_bytes: int = x.param(512 * x.MIB, minimum=8 * x.MIB, maximum=256 * x.GIB, scale="log2")
+    few_blocks: bool = False
+    sample_s: float = x.param(0.12, minimum=0.02, maximum=10.0, scale="log10")
     rounds: int = x.param(8, minimum=1, maximum=50)
 
 
 class Where(x.Row):
     """Where the file lay; the name is one of the machine's disks, "" if unknown."""
 
-    disk: str = x.column()
-    file_system: str = x.column()
+    disk: str
+    file_system: str
 
 
 class Read(x.Row):
     """One sample: blocks of one size, read in one way; `latency_s` is the time of each."""
 
-    block_bytes: int = x.column("bytes", scale="log2")
-    way: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s", scale="log10")
-    reads_per_s: float = x.column("per_s", scale="log10")
-    latency_s: float = x.column("s", scale="log10")
+    block_bytes: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    bytes_per_s: float = x.column(scale="log10")
+    reads_per_s: float = x.column(scale="log10")
+    latency_s: float = x.column(scale="log10")
 
 
 class Cached(x.Row):
     """One sample of small reads from the page cache, in a program's own memory."""
 
-    repeat: int = x.column()
-    latency_s: float = x.column("s", scale="log10")
+    repeat: int
+    latency_s: float = x.column(scale="log10")
 
 
 class Latency(x.Row):
     """One bin of the histogram of small random reads, one at a time: `at_s` is its middle."""
 
-    repeat: int = x.column()
-    at_s: float = x.column("s", scale="log10")
-    reads: int = x.column()
-    read_fraction: float = x.column("fraction")
+    repeat: int
+    at_s: float = x.column(scale="log10")
+    reads: int
+    read_fraction: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -310,20 +308,20 @@ EXPERIMENT = x.Experiment(
             limits=tuple(x.Limit(name, f"random_4k_{name}_s", axis="x") for name in QUANTILES),
         ),
     ),
-    values=(
-        x.Value("sequential_read_bytes_per_s", "bytes/s", x.Part.STORAGE),
-        x.Value("random_4k_reads_per_s", "per_s", x.Part.STORAGE),
-        *(x.Value(f"random_4k_{name}_s", "s") for name in QUANTILES),
-        x.Value("random_4k_latency_s", "s", x.Part.STORAGE),
-        x.Value("random_4k_bytes_per_s", "bytes/s"),
-        x.Value("random_4k_deep_reads_per_s", "per_s", x.Part.STORAGE),
-        x.Value("random_4k_deep_latency_s", "s"),
-        x.Value("random_4k_fraction", "fraction"),
-        x.Value("sequential_4k_latency_s", "s"),
-        x.Value("deep_over_one", "ratio"),
-        x.Value("depth", ""),
-        x.Value("link_bytes_per_s", "bytes/s"),
-        x.Value("cached_latency_s", "s"),
+    values=x.values(
+        x.Value("sequential_read_bytes_per_s", x.Part.STORAGE),
+        x.Value("random_4k_reads_per_s", x.Part.STORAGE),
+        *(f"random_4k_{name}_s" for name in QUANTILES),
+        x.Value("random_4k_latency_s", x.Part.STORAGE),
+        "random_4k_bytes_per_s",
+        x.Value("random_4k_deep_reads_per_s", x.Part.STORAGE),
+        "random_4k_deep_latency_s",
+        "random_4k_fraction",
+        "sequential_4k_latency_s",
+        "deep_over_one",
+        "depth",
+        "link_bytes_per_s",
+        "cached_latency_s",
     ),
     keys=(
         x.Key("sequential_read_bytes_per_s", "rate", (IN_ORDER,)),

@@ -50,23 +50,21 @@ FEW_ROUNDS = 5
 class Params(x.Params):
     """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
-    array_bytes: int = x.param(
-        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
-    )
+    array_bytes: int = x.param(256 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
     threads: int = x.param(2, minimum=1, maximum=1024, scale="log2")
-    few_counts: bool = x.param(False)
+    few_counts: bool = False
     rounds: int = x.param(12, minimum=1, maximum=50)
-    huge_pages: bool = x.param(False)
-    loaded: bool = x.param(True)
+    huge_pages: bool = False
+    loaded: bool = True
 
 
 class Move(x.Row):
     """One repeat of one loop on so many threads, counted as STREAM counts."""
 
-    threads: int = x.column()
-    kernel: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s")
+    threads: int
+    kernel: str
+    repeat: int
+    bytes_per_s: float
 
 
 class CachedMove(Move):
@@ -333,17 +331,17 @@ EXPERIMENT = x.Experiment(
             ),
         ),
     ),
-    values=(
-        *(x.Value(f"{kernel}_bytes_per_s", "bytes/s", x.Part.MEMORY) for kernel in KERNELS),
-        x.Value("threads_for_90_percent", ""),
-        x.Value("most_threads", ""),
-        x.Value("one_thread_bytes_per_s", "bytes/s"),
-        x.Value("peak_bytes_per_s", "bytes/s"),
-        x.Value("peak_fraction", "fraction"),
-        x.Value("cached_triad_bytes_per_s", "bytes/s", x.Part.L3),
-        x.Value("idle_latency_s", "s"),
-        x.Value("loaded_latency_s", "s", x.Part.MEMORY),
-        x.Value("loaded_bytes_per_s", "bytes/s"),
+    values=x.values(
+        *(x.Value(f"{kernel}_bytes_per_s", x.Part.MEMORY) for kernel in KERNELS),
+        "threads_for_90_percent",
+        "most_threads",
+        "one_thread_bytes_per_s",
+        "peak_bytes_per_s",
+        "peak_fraction",
+        x.Value("cached_triad_bytes_per_s", x.Part.L3),
+        "idle_latency_s",
+        x.Value("loaded_latency_s", x.Part.MEMORY),
+        "loaded_bytes_per_s",
     ),
     keys=(
         x.Key("triad_bytes_per_s", "moves", ("triad",), at="most_threads"),

@@ -32,10 +32,10 @@ WINDOWS = 5  # of so many steps; the one in the middle counts, as others may pus
 class Loaded(x.Row):
     """One walk: what the others read meanwhile, and the time of each step."""
 
-    level: int = x.column()
-    repeat: int = x.column()
-    load_bytes_per_s: float = x.column("bytes/s")
-    latency_s: float = x.column("s")
+    level: int
+    repeat: int
+    load_bytes_per_s: float
+    latency_s: float
 
 
 def measure_loaded(

@@ -67,13 +67,13 @@ class Pass(x.Row):
     `what` are function and device in one; `over_copy` is the time against copying in this round.
     """
 
-    function: str = x.column()
-    device: str = x.column()
-    what: str = x.column()
-    repeat: int = x.column()
-    numbers: int = x.column()
-    element_s: float = x.column("s", scale="log10")
-    over_copy: float = x.column("ratio")
+    function: str
+    device: str
+    what: str
+    repeat: int
+    numbers: int
+    element_s: float = x.column(scale="log10")
+    over_copy: float
 
 
 class Cached(Pass):
@@ -319,19 +319,15 @@ EXPERIMENT = x.Experiment(
         ),
         _functions("backward", "back"),
     ),
-    values=(
+    values=x.values(
         *(
-            x.Value(f"{function}{kind}_{where}_s", "s", part if not kind else None)
+            x.Value(f"{function}{kind}_{where}_s", part if not kind else None)
             for where, part in ((CPU, x.Part.CORES), (GPU, x.Part.GPU))
             for kind in ("", "_cached", "_backward")
             for function in FUNCTIONS
         ),
-        *(
-            x.Value(f"tanh_over_relu{kind}_{where}", "ratio")
-            for where in (CPU, GPU)
-            for kind in ("", "_cached")
-        ),
-        x.Value("copy_over_copy", "ratio"),
+        *(f"tanh_over_relu{kind}_{where}" for where in (CPU, GPU) for kind in ("", "_cached")),
+        "copy_over_copy",
     ),
     keys=(
         x.Key("relu_cpu_s", "elements", ("relu_cpu",)),

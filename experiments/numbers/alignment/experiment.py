@@ -70,12 +70,12 @@ class Params(x.Params):
 class Step(x.Row):
     """One product of the fine sweep; `multiple` is the number that its size is a multiple of."""
 
-    precision: str = x.column()
-    multiple: str = x.column()
-    size: int = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s")
-    flop_per_s: float = x.column("flop/s")
+    precision: str
+    multiple: str
+    size: int
+    repeat: int
+    took_s: float
+    flop_per_s: float
 
 
 class Wide(Step):
@@ -89,9 +89,9 @@ class Probe(Step):
 class Refused(x.Row):
     """A size for which the library has no product."""
 
-    precision: str = x.column()
-    multiple: str = x.column()
-    size: int = x.column()
+    precision: str
+    multiple: str
+    size: int
 
 
 Arm = tuple[type[Step], str, int]  # which sweep, which precision, which size
@@ -356,9 +356,9 @@ EXPERIMENT = x.Experiment(
             order=(*ALL_PRECISIONS, *ORDER),
         ),
     ),
-    values=(
+    values=x.values(
         *(
-            x.Value(name, unit)
+            name
             for which in ("", *(f"_{precision}" for precision in ALL_PRECISIONS))
             for name, unit in (
                 (f"aligned{which}_flop_per_s", "flop/s"),
@@ -366,13 +366,13 @@ EXPERIMENT = x.Experiment(
                 (f"penalty{which}", ""),
             )
         ),
-        x.Value("eights_int8_flop_per_s", "flop/s"),
-        x.Value("best_aligned_flop_per_s", "flop/s"),
-        x.Value("peak_flop_per_s", "flop/s"),
-        x.Value("size", ""),
-        x.Value("size_s", "s"),
-        x.Value("one_less", ""),
-        x.Value("one_less_s", "s"),
+        "eights_int8_flop_per_s",
+        "best_aligned_flop_per_s",
+        "peak_flop_per_s",
+        "size",
+        "size_s",
+        "one_less",
+        "one_less_s",
     ),
     keys=(
         x.Key("size_s", "steps", ("by_64",), at="size"),

@@ -74,27 +74,27 @@ class Params(x.Params):
     model: str = x.param(MLP, choices=MODELS)
     width: int = x.param(128, minimum=16, maximum=16384, scale="log2")
     batch: int = x.param(128, minimum=8, maximum=8192, scale="log2")
-    channels_last: bool = x.param(False)
+    channels_last: bool = False
     loss_weight: float = x.param(1e-6, minimum=1e-9, maximum=1.0, scale="log10")
     steps: int = x.param(100, minimum=ENOUGH_STEPS, maximum=10_000, scale="log10")
-    learn_s: float = x.param(5.0, unit="s", minimum=0.01, maximum=600.0)
-    most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=10.0)
+    learn_s: float = x.param(5.0, minimum=0.01, maximum=600.0)
+    most_s: float = x.param(0.4, minimum=0.001, maximum=10.0)
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class Loss(x.Row):
     """A step's loss, before it is weighted; a row only if it is a number."""
 
-    arm: str = x.column()
-    step: int = x.column()
-    loss: float = x.column()
+    arm: str
+    step: int
+    loss: float
 
 
 class Diverged(x.Row):
     """The step at which an arm's loss became no number."""
 
-    arm: str = x.column()
-    step: int = x.column()
+    arm: str
+    step: int
 
 
 class Scale(x.Row):
@@ -103,33 +103,33 @@ class Scale(x.Row):
     Gradients beyond fp16 skip the step, and the scale falls.
     """
 
-    step: int = x.column()
-    power: int = x.column()
-    is_skipped: bool = x.column()
+    step: int
+    power: int
+    is_skipped: bool
 
 
 class Peak(x.Row):
     """The most memory that an arm held while it learned, without the data."""
 
-    arm: str = x.column()
-    peak_bytes: int = x.column("bytes")
+    arm: str
+    peak_bytes: int
 
 
 class Speed(x.Row):
     """Steps in a row of the widest network."""
 
-    arm: str = x.column()
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s")
+    arm: str
+    repeat: int
+    samples_per_s: float
 
 
 class Width(x.Row):
     """The same of each network, narrow to wide."""
 
-    arm: str = x.column()
+    arm: str
     width: int = x.column(scale="log2")
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s", scale="log10")
+    repeat: int
+    samples_per_s: float = x.column(scale="log10")
 
 
 def widths(params: Params) -> list[int]:
@@ -453,17 +453,17 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="nested", table="nested", label="region", value="error_fraction", order=REGIONS),
     ),
-    values=(
-        *(x.Value(f"{arm}_samples_per_s", "per_s", x.Part.GPU) for arm in ARMS),
-        *(x.Value(f"{arm}_peak_bytes", "bytes", x.Part.GPU) for arm in ARMS),
-        *(x.Value(f"{arm}_final_loss", "") for arm in ARMS),
-        x.Value("speedup_best", "ratio"),
-        x.Value("loss_scale_final", ""),
-        x.Value("skipped_steps", ""),
-        *(x.Value(f"clip_{clip}_final_loss", "") for clip in CLIPS),
-        *(x.Value(f"nested_{region}_error_fraction", "fraction") for region in REGIONS),
-        x.Value("guessing_loss", ""),
-        x.Value("hardware_samples_per_s", "per_s"),
+    values=x.values(
+        *(x.Value(f"{arm}_samples_per_s", x.Part.GPU) for arm in ARMS),
+        *(x.Value(f"{arm}_peak_bytes", x.Part.GPU) for arm in ARMS),
+        *(f"{arm}_final_loss" for arm in ARMS),
+        "speedup_best",
+        "loss_scale_final",
+        "skipped_steps",
+        *(f"clip_{clip}_final_loss" for clip in CLIPS),
+        *(f"nested_{region}_error_fraction" for region in REGIONS),
+        "guessing_loss",
+        "hardware_samples_per_s",
     ),
     keys=(
         x.Key("fp32_samples_per_s", "speeds", ("fp32",)),

@@ -27,16 +27,16 @@ NESTED_ROWS = 256
 class Clipped(x.Row):
     """A step's loss in fp16 with a scaler, clipped after `unscale_` or before."""
 
-    clip: str = x.column()
-    step: int = x.column()
-    loss: float = x.column()
+    clip: str
+    step: int
+    loss: float
 
 
 class Nested(x.Row):
     """The relative error of a product: in the outer region, nested as it came, nested widened."""
 
-    region: str = x.column()
-    error_fraction: float = x.column("fraction", scale="log10")
+    region: str
+    error_fraction: float = x.column(scale="log10")
 
 
 def clipped(learner: Learner, clip: str, steps: int, bench: x.Bench) -> Iterator[Clipped]:

@@ -63,42 +63,42 @@ class Params(x.Params):
     images: int = x.param(32, minimum=1, maximum=4096, scale="log2")
     channels: int = x.param(64, minimum=8, maximum=1024, scale="log2")
     side: int = x.param(16, minimum=8, maximum=256, scale="log2")
-    most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=5.0)
+    most_s: float = x.param(0.4, minimum=0.001, maximum=5.0)
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class Pass(x.Row):
     """The network over `images` pictures, forward."""
 
-    precision: str = x.column()
-    layout: str = x.column()
-    repeat: int = x.column()
-    images: int = x.column()
-    images_per_s: float = x.column("per_s")
+    precision: str
+    layout: str
+    repeat: int
+    images: int
+    images_per_s: float
 
 
 class Gain(x.Row):
     """How many times more images a second channels last makes, in one round."""
 
-    precision: str = x.column()
-    work: str = x.column()
-    repeat: int = x.column()
-    gain: float = x.column("ratio")
+    precision: str
+    work: str
+    repeat: int
+    gain: float
 
 
 class Result(x.Row):
     """The distance between the two layouts' results, as a share of the largest."""
 
-    precision: str = x.column()
-    difference_fraction: float = x.column("fraction")
+    precision: str
+    difference_fraction: float
 
 
 class Place(x.Row):
     """The place in memory of a number in an image's first row, counted in numbers."""
 
-    line: str = x.column()
-    pixel: int = x.column()
-    place: int = x.column()
+    line: str
+    pixel: int
+    place: int
 
 
 Call = Callable[[], Any]
@@ -373,17 +373,17 @@ EXPERIMENT = x.Experiment(
         ),
         x.Heatmap(key="places", table="places", row="line", column="pixel", value="place"),
     ),
-    values=(
+    values=x.values(
         *(
-            x.Value(f"{layout}_{precision}_images_per_s", "per_s", x.Part.GPU)
+            x.Value(f"{layout}_{precision}_images_per_s", x.Part.GPU)
             for precision in PRECISIONS
             for layout in LAYOUTS
         ),
-        *(x.Value(f"gain_{precision}", "ratio") for precision in PRECISIONS),
-        x.Value("greatest_gain", "ratio"),
-        x.Value("least_gain", "ratio"),
-        x.Value("default_layout_gain", "ratio"),
-        x.Value("difference_fraction", "fraction"),
+        *(f"gain_{precision}" for precision in PRECISIONS),
+        "greatest_gain",
+        "least_gain",
+        "default_layout_gain",
+        "difference_fraction",
     ),
     keys=(
         x.Key("gain_fp32", "gains", ("fp32",)),

@@ -77,21 +77,21 @@ class Params(x.Params):
 class Remarked(x.Row):
     """A remark of the checker, or PyTorch's own message, on a piece."""
 
-    piece: str = x.column()
-    version: str = x.column()
-    where: str = x.column()
-    kind: str = x.column()
-    detail: str = x.column()
+    piece: str
+    version: str
+    where: str
+    kind: str
+    detail: str
 
 
 class Step(x.Row):
     """One step of training; `code` are piece and version in one."""
 
-    code: str = x.column()
-    piece: str = x.column()
-    version: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    code: str
+    piece: str
+    version: str
+    repeat: int
+    step_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -268,17 +268,17 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="steps", table="steps", label="code", value="step_s"),
     ),
-    values=(
-        x.Value("faults_total", ""),
-        x.Value("remarks_broken", ""),
-        x.Value("remarks_mended", ""),
-        x.Value("broken_step_s", "s"),
-        x.Value("mended_step_s", "s"),
-        x.Value("shapes_gain", "ratio"),
-        x.Value("broken_step_stations_s", "s"),
-        x.Value("mended_step_stations_s", "s"),
-        x.Value("feed_gain", "ratio"),
-        x.Value("mended_step_images_s", "s"),
+    values=x.values(
+        "faults_total",
+        "remarks_broken",
+        "remarks_mended",
+        "broken_step_s",
+        "mended_step_s",
+        "shapes_gain",
+        "broken_step_stations_s",
+        "mended_step_stations_s",
+        "feed_gain",
+        "mended_step_images_s",
     ),
     keys=(
         x.Key("feed_gain", "steps", ("stations_broken", "stations_mended")),

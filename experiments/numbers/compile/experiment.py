@@ -65,51 +65,51 @@ class Params(x.Params):
     width: int = x.param(64, minimum=8, maximum=8192, scale="log2")
     layers: int = x.param(8, minimum=1, maximum=64)
     batch: int = x.param(32, minimum=2, maximum=65536, scale="log2")
-    compiles: bool = x.param(True)
+    compiles: bool = True
     mode: str = x.param("default", choices=("default", "reduce-overhead"))
-    other_batches: bool = x.param(False)
+    other_batches: bool = False
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class Total(x.Row):
     """The time of so many steps from the beginning, preparation included."""
 
-    way: str = x.column()
+    way: str
     steps: int = x.column(scale="log10")
-    repeat: int = x.column()
-    total_s: float = x.column("s", scale="log10")
+    repeat: int
+    total_s: float = x.column(scale="log10")
 
 
 class Step(x.Row):
     """One step among many in a row; "busy" is the GPU's own time for an eager one."""
 
-    way: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    way: str
+    repeat: int
+    step_s: float
 
 
 class Ready(x.Row):
     """The time that a way took to get ready, once."""
 
-    way: str = x.column()
-    prepare_s: float = x.column("s")
+    way: str
+    prepare_s: float
 
 
 class Batch(x.Row):
     """The first compiled step with another batch size."""
 
-    batch: int = x.column()
-    first_s: float = x.column("s")
+    batch: int
+    first_s: float
 
 
 class Filed(x.Row):
     """A network saved, or loaded to a device; `done` is "save", "load_cpu" or "load_gpu0"."""
 
-    kind: str = x.column()
-    done: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s")
-    file_bytes: int = x.column("bytes")
+    kind: str
+    done: str
+    repeat: int
+    took_s: float
+    file_bytes: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -343,26 +343,26 @@ EXPERIMENT = x.Experiment(
             order=(*KINDS, "save", "load_cpu", f"load_{GPU}"),
         ),
     ),
-    values=(
-        *(x.Value(f"{way}_step_s", "s") for way in WAYS),
-        x.Value("compile_s", "s"),
-        x.Value("break_even_steps", ""),
+    values=x.values(
+        *(f"{way}_step_s" for way in WAYS),
+        "compile_s",
+        "break_even_steps",
         *(
             value
             for way, name in ((SCRIPT, "script_s"), (GRAPH, "capture_s"))
-            for value in (x.Value(name, "s"), x.Value(f"{way}_break_even_steps", ""))
+            for value in (name, f"{way}_break_even_steps")
         ),
-        *(x.Value(f"{way}_speedup", "ratio") for way in WAYS[1:]),
-        x.Value("busy_s", "s", x.Part.GPU),
-        x.Value("busy_fraction", "fraction", x.Part.GPU),
-        x.Value("recompile_s", "s"),
-        x.Value("third_batch_s", "s"),
+        *(f"{way}_speedup" for way in WAYS[1:]),
+        x.Value("busy_s", x.Part.GPU),
+        x.Value("busy_fraction", x.Part.GPU),
+        "recompile_s",
+        "third_batch_s",
         *(
             value
             for kind in KINDS
             for value in (
-                x.Value(f"{kind}_bytes", "bytes"),
-                *(x.Value(f"{kind}_{done}_s", "s") for done in ("save", "load_cpu", f"load_{GPU}")),
+                f"{kind}_bytes",
+                *(f"{kind}_{done}_s" for done in ("save", "load_cpu", f"load_{GPU}")),
             )
         ),
     ),

@@ -22,10 +22,10 @@ FINE_S = 1e-4  # a coarser clock of threads, as on Windows, cannot tell
 class CoreSpeed(x.Row):
     """The clock of a core beside busy ones, and what was taken of its time."""
 
-    busy_cores: int = x.column()
-    repeat: int = x.column()
-    core_hz: float = x.column("hz")
-    taken_fraction: float = x.column("fraction")
+    busy_cores: int
+    repeat: int
+    core_hz: float
+    taken_fraction: float
 
 
 def core_speeds(bench: x.Bench, threads: Sequence[int | None], repeat: int) -> Iterator[CoreSpeed]:

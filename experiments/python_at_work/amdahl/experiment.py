@@ -43,40 +43,39 @@ class Params(x.Params):
 
     kernel: str = x.param(COMPUTE, choices=KERNELS)
     problem: str = x.param(FIXED, choices=PROBLEMS)
-    serial_fraction: float = x.param(0.05, unit="fraction", minimum=0.0, maximum=1.0)
+    serial_fraction: float = x.param(0.05, minimum=0.0, maximum=1.0)
     most_workers: int = x.param(4, minimum=1, maximum=4096, scale="log2")
-    sample_s: float = x.param(0.2, unit="s", minimum=0.01, maximum=10.0, scale="log10")
+    sample_s: float = x.param(0.2, minimum=0.01, maximum=10.0, scale="log10")
     array_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2",
-        used_with=("kernel", MEMORY),
-    )  # fmt: skip
+        128 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2", used_with=("kernel", MEMORY)
+    )
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
 class Run(x.Row):
     """All the work, once; `each_per_s` is one worker's rate in the divided part."""
 
-    workers: int = x.column()
-    repeat: int = x.column()
-    wall_s: float = x.column("s")
-    each_per_s: float = x.column("per_s")
+    workers: int
+    repeat: int
+    wall_s: float
+    each_per_s: float
 
 
 class Speedup(x.Row):
     """A point of a curve: measured, ideal, or a law as fitted to this round."""
 
-    curve: str = x.column()
-    workers: int = x.column()
-    repeat: int = x.column()
-    speedup: float = x.column("ratio")
+    curve: str
+    workers: int
+    repeat: int
+    speedup: float
 
 
 class Loss(x.Row):
     """The share that would have to be serial to explain a speedup, after Karp and Flatt."""
 
-    workers: int = x.column()
-    repeat: int = x.column()
-    lost_fraction: float = x.column("fraction")
+    workers: int
+    repeat: int
+    lost_fraction: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -353,22 +352,22 @@ EXPERIMENT = x.Experiment(
         x.Lines(key="lost", table="losses", x=x.Axis("workers"), y=x.Axis("lost_fraction")),
         x.Lines(key="clock", table="core_speeds", x=x.Axis("busy_cores"), y=x.Axis("core_hz")),
     ),
-    values=(
-        x.Value("parallel_fraction", "fraction"),
-        x.Value("parallel_least_fraction", "fraction"),
-        x.Value("parallel_most_fraction", "fraction"),
-        x.Value("best_speedup", "ratio", x.Part.CORES),
-        x.Value("best_workers", "", x.Part.CORES),
-        x.Value("law_speedup", "ratio"),
-        x.Value("bound_speedup", "ratio"),
-        x.Value("serial_fraction", "fraction"),
-        x.Value("chosen_parallel_fraction", "fraction"),
-        x.Value("clock_alone_hz", "hz"),
-        x.Value("clock_beside_hz", "hz"),
-        x.Value("clock_beside_over_alone", "ratio"),
-        x.Value("taken_beside_fraction", "fraction"),
-        x.Value("cores", ""),
-        x.Value("logical_cpus", ""),
+    values=x.values(
+        "parallel_fraction",
+        "parallel_least_fraction",
+        "parallel_most_fraction",
+        x.Value("best_speedup", x.Part.CORES),
+        x.Value("best_workers", x.Part.CORES),
+        "law_speedup",
+        "bound_speedup",
+        "serial_fraction",
+        "chosen_parallel_fraction",
+        "clock_alone_hz",
+        "clock_beside_hz",
+        "clock_beside_over_alone",
+        "taken_beside_fraction",
+        "cores",
+        "logical_cpus",
     ),
     keys=(
         x.Key("best_speedup", "speedup", (MEASURED,), at="best_workers"),

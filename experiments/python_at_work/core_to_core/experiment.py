@@ -42,7 +42,7 @@ class Params(x.Params):
     """The parameters."""
 
     cores: int = x.param(16, minimum=2, maximum=1024)
-    hardware_threads: bool = x.param(False)
+    hardware_threads: bool = False
     lines: int = x.param(16, minimum=1, maximum=256)
     rounds: int = x.param(20, minimum=1, maximum=100)
 
@@ -50,11 +50,11 @@ class Params(x.Params):
 class Handover(x.Row):
     """One repeat of a pair, timed from `first`; `shared` is what the topology says they share."""
 
-    first: str = x.column()
-    second: str = x.column()
-    shared: str = x.column()
-    repeat: int = x.column()
-    latency_s: float = x.column("s")
+    first: str
+    second: str
+    shared: str
+    repeat: int
+    latency_s: float
 
 
 def chosen(params: Params, machine: x.Machine) -> dict[str, x.Thread]:
@@ -252,12 +252,12 @@ EXPERIMENT = x.Experiment(
             key="topology", table="handovers", label="shared", value="latency_s", order=RELATIONS
         ),
     ),
-    values=(
-        x.Value("median_s", "s", x.Part.CORES),
-        x.Value("fastest_s", "s"),
-        x.Value("slowest_s", "s"),
-        x.Value("group_count", ""),
-        x.Value("cores_measured", ""),
+    values=x.values(
+        x.Value("median_s", x.Part.CORES),
+        "fastest_s",
+        "slowest_s",
+        "group_count",
+        "cores_measured",
     ),
     keys=tuple(
         x.Key(name, "topology", RELATIONS) for name in ("median_s", "fastest_s", "slowest_s")

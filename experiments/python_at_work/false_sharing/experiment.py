@@ -50,11 +50,7 @@ class Point(x.Params):
     """A single point: how far apart the counters of the nearest two cores lie; whole words."""
 
     distance_bytes: int = x.param(
-        DISTANCES_BYTES[0],
-        unit="bytes",
-        minimum=DISTANCES_BYTES[0],
-        maximum=DISTANCES_BYTES[-1],
-        scale="log2",
+        DISTANCES_BYTES[0], minimum=DISTANCES_BYTES[0], maximum=DISTANCES_BYTES[-1], scale="log2"
     )
 
 
@@ -64,19 +60,19 @@ class Increment(x.Row):
     `pair` is what the two share, or what else the nearest two cores do: plain increments, or reads.
     """
 
-    pair: str = x.column()
-    distance_bytes: int = x.column("bytes", scale="log2")
-    repeat: int = x.column()
-    increment_s: float = x.column("s", scale="log10")
-    together_per_s: float = x.column("per_s", scale="log10")
+    pair: str
+    distance_bytes: int = x.column(scale="log2")
+    repeat: int
+    increment_s: float = x.column(scale="log10")
+    together_per_s: float = x.column(scale="log10")
 
 
 class Alone(x.Row):
     """One repeat of one thread without a neighbour."""
 
-    increment: str = x.column()
-    repeat: int = x.column()
-    increment_s: float = x.column("s", scale="log10")
+    increment: str
+    repeat: int
+    increment_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -300,19 +296,19 @@ EXPERIMENT = x.Experiment(
             **_VIEW,
         ),
     ),
-    values=(
-        x.Value("nearest_bytes", "bytes"),
-        x.Value("farthest_bytes", "bytes"),
-        x.Value("same_line_s", "s"),
-        x.Value("far_apart_s", "s"),
-        x.Value("slowdown", "ratio"),
-        x.Value("same_core_slowdown", "ratio"),
-        x.Value("plain_slowdown", "ratio"),
-        x.Value("alone_s", "s"),
-        x.Value("alone_per_s", "per_s"),
-        x.Value("plain_alone_s", "s"),
-        x.Value("line_bytes_seen", "bytes"),
-        x.Value("line_bytes", "bytes"),
+    values=x.values(
+        "nearest_bytes",
+        "farthest_bytes",
+        "same_line_s",
+        "far_apart_s",
+        "slowdown",
+        "same_core_slowdown",
+        "plain_slowdown",
+        "alone_s",
+        "alone_per_s",
+        "plain_alone_s",
+        "line_bytes_seen",
+        "line_bytes",
     ),
     keys=(
         x.Key("same_line_s", "time", CORES, at="nearest_bytes"),

@@ -44,40 +44,40 @@ class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
-    job_s: float = x.param(0.15, unit="s", minimum=0.005, maximum=10.0, scale="log10")
+    job_s: float = x.param(0.15, minimum=0.005, maximum=10.0, scale="log10")
     job: str = x.param("loop", choices=("loop", "sort", "sleep"))
     methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
     pythons: tuple[str, ...] = x.param((), choices=other_pythons)
     rounds: int = x.param(11, minimum=1, maximum=50)
-    switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
+    switch_interval_s: float = x.param(0.005, minimum=1e-5, maximum=0.5, scale="log10")
 
 
 class Timing(x.Row):
     """The time of all workers together, once; `gil`: does this Python have the GIL on."""
 
-    method: str = x.column()
-    python: str = x.column()
-    repeat: int = x.column()
-    wall_s: float = x.column("s")
-    gil: bool = x.column()
+    method: str
+    python: str
+    repeat: int
+    wall_s: float
+    gil: bool
 
 
 class Slice(x.Row):
     """A stretch in which a worker really ran, in the first round; time from the common start."""
 
-    method: str = x.column()
-    python: str = x.column()
-    worker: int = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    method: str
+    python: str
+    worker: int
+    start_s: float
+    end_s: float
 
 
 class Wake(x.Row):
     """How late the sleeper woke beside `burners` threads that compute."""
 
-    burners: int = x.column()
-    repeat: int = x.column()
-    late_s: float = x.column("s", scale="log10")
+    burners: int
+    repeat: int
+    late_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -290,26 +290,26 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="sleeper", table="wakes", label="burners", value="late_s"),
     ),
-    values=(
-        x.Value("job_s", "s"),
-        x.Value("made_for_s", "s"),
-        x.Value("serial_s", "s"),
-        x.Value("threads_s", "s"),
-        x.Value("processes_s", "s"),
-        x.Value("processes_started_s", "s"),
-        x.Value("released_threads_s", "s"),
-        x.Value("released_serial_s", "s"),
-        x.Value("subinterpreters_s", "s"),
-        x.Value("threads_speedup", "ratio"),
-        x.Value("processes_speedup", "ratio", x.Part.CORES),
-        x.Value("released_speedup", "ratio", x.Part.CORES),
-        x.Value("subinterpreters_speedup", "ratio"),
-        x.Value("perfect_s", "s"),
-        x.Value("workers", ""),
-        x.Value("gil_enabled", x.SWITCH),
-        x.Value("sleeper_late_idle_s", "s"),
-        x.Value("sleeper_late_one_s", "s"),
-        x.Value("sleeper_late_two_s", "s"),
+    values=x.values(
+        "job_s",
+        "made_for_s",
+        "serial_s",
+        "threads_s",
+        "processes_s",
+        "processes_started_s",
+        "released_threads_s",
+        "released_serial_s",
+        "subinterpreters_s",
+        "threads_speedup",
+        x.Value("processes_speedup", x.Part.CORES),
+        x.Value("released_speedup", x.Part.CORES),
+        "subinterpreters_speedup",
+        "perfect_s",
+        "workers",
+        "gil_enabled",
+        "sleeper_late_idle_s",
+        "sleeper_late_one_s",
+        "sleeper_late_two_s",
     ),
     keys=(
         x.Key("serial_s", "wall", ("serial",)),

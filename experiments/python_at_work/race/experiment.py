@@ -49,30 +49,30 @@ class Params(x.Params):
     workers: int = x.param(4, minimum=1, maximum=64)
     times: int = x.param(200_000, minimum=1000, maximum=10_000_000, scale="log10")
     pythons: tuple[str, ...] = x.param((), choices=other_pythons)
-    switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
+    switch_interval_s: float = x.param(0.005, minimum=1e-5, maximum=0.5, scale="log10")
     rounds: int = x.param(12, minimum=1, maximum=100)
 
 
 class Race(x.Row):
     """The counter's end value after so many increments, and the time of one."""
 
-    form: str = x.column()
-    python: str = x.column()
-    repeat: int = x.column()
-    increments: int = x.column()
-    count: int = x.column()
-    kept_fraction: float = x.column("fraction")
-    increment_s: float = x.column("s")
+    form: str
+    python: str
+    repeat: int
+    increments: int
+    count: int
+    kept_fraction: float
+    increment_s: float
 
 
 class Moment(x.Row):
     """What a thread did meanwhile: one holds an old value, the other raises the counter."""
 
-    worker: int = x.column()
-    act: str = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
-    value: int = x.column()
+    worker: int
+    act: str
+    start_s: float
+    end_s: float
+    value: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -271,18 +271,18 @@ EXPERIMENT = x.Experiment(
             order=FORMS,
         ),
     ),
-    values=(
-        x.Value("expected", ""),
-        x.Value("workers", ""),
-        x.Value("times", ""),
-        x.Value("lost_fraction_bare", "fraction"),
-        x.Value("lost_fraction_read_call_write", "fraction"),
-        x.Value("lost_fraction_elsewhere", "fraction"),
-        x.Value("lost_most_fraction", "fraction"),
-        x.Value("locked_slowdown", "ratio", x.Part.CORES),
-        x.Value("caught_s", "s"),
-        x.Value("runs", ""),
-        x.Value("all_fraction", "fraction"),
+    values=x.values(
+        "expected",
+        "workers",
+        "times",
+        "lost_fraction_bare",
+        "lost_fraction_read_call_write",
+        "lost_fraction_elsewhere",
+        "lost_most_fraction",
+        x.Value("locked_slowdown", x.Part.CORES),
+        "caught_s",
+        "runs",
+        "all_fraction",
     ),
     keys=(
         x.Key("lost_fraction_bare", "counts", (BARE,)),

@@ -47,19 +47,19 @@ class Params(x.Params):
 
     methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
     child_imports: str = x.param("nothing", choices=("nothing", "numpy"))
-    parent_bytes: int = x.param(0, unit="bytes", minimum=0, maximum=64 * x.GIB, scale="linear")
-    sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    parent_bytes: int = x.param(0, minimum=0, maximum=64 * x.GIB, scale="linear")
+    sample_s: float = x.param(0.01, minimum=0.001, maximum=1.0, scale="log10")
     rounds: int = x.param(12, minimum=1, maximum=50)
 
 
 class Start(x.Row):
     """One batch: `count` were started and ended, one after another."""
 
-    method: str = x.column()
-    repeat: int = x.column()
+    method: str
+    repeat: int
     count: int = x.column(scale="log10")
-    each_s: float = x.column("s", scale="log10")
-    all_s: float = x.column("s", scale="log10")
+    each_s: float = x.column(scale="log10")
+    all_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -191,26 +191,26 @@ EXPERIMENT = x.Experiment(
             order=METHODS,
         ),
     ),
-    values=(
-        x.Value("call_s", "s", x.Part.CORES),
-        x.Value("coroutine_s", "s"),
-        x.Value("task_s", "s"),
-        x.Value("thread_s", "s", x.Part.CORES),
-        x.Value("posix_spawn_s", "s"),
-        x.Value("os_fork_s", "s"),
-        x.Value("fork_s", "s"),
-        x.Value("forkserver_s", "s"),
-        x.Value("spawn_s", "s", x.Part.CORES),
-        x.Value("subinterpreter_s", "s"),
-        x.Value("thread_pool_cold_s", "s"),
-        x.Value("thread_pool_warm_s", "s"),
-        x.Value("process_pool_cold_s", "s"),
-        x.Value("process_pool_warm_s", "s"),
-        x.Value("thread_over_call", "ratio"),
-        *(x.Value(f"{name}_over_thread", "ratio") for name in PROCESSES),
-        x.Value("microsecond_s", "s"),
-        x.Value("millisecond_s", "s"),
-        x.Value("frame_s", "s"),
+    values=x.values(
+        x.Value("call_s", x.Part.CORES),
+        "coroutine_s",
+        "task_s",
+        x.Value("thread_s", x.Part.CORES),
+        "posix_spawn_s",
+        "os_fork_s",
+        "fork_s",
+        "forkserver_s",
+        x.Value("spawn_s", x.Part.CORES),
+        "subinterpreter_s",
+        "thread_pool_cold_s",
+        "thread_pool_warm_s",
+        "process_pool_cold_s",
+        "process_pool_warm_s",
+        "thread_over_call",
+        *(f"{name}_over_thread" for name in PROCESSES),
+        "microsecond_s",
+        "millisecond_s",
+        "frame_s",
     ),
     keys=(
         x.Key("call_s", "each", ("call",)),

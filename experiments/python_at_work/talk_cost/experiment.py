@@ -38,29 +38,27 @@ FREE_SHARE = 0.25
 class Params(x.Params):
     """The parameters; messages are 64 bytes times powers of four."""
 
-    largest_bytes: int = x.param(
-        16 * x.MIB, unit="bytes", minimum=x.KIB, maximum=256 * x.MIB, scale="log2"
-    )
+    largest_bytes: int = x.param(16 * x.MIB, minimum=x.KIB, maximum=256 * x.MIB, scale="log2")
     payload: str = x.param("bytes", choices=("bytes", "array", "list"))
-    sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    sample_s: float = x.param(0.01, minimum=0.001, maximum=1.0, scale="log10")
     rounds: int = x.param(11, minimum=1, maximum=50)
 
 
 class Talk(x.Row):
     """The mean of a batch of round trips with one size of message."""
 
-    method: str = x.column()
-    message_bytes: int = x.column("bytes", scale="log2")
-    repeat: int = x.column()
-    round_trip_s: float = x.column("s", scale="log10")
+    method: str
+    message_bytes: int = x.column(scale="log2")
+    repeat: int
+    round_trip_s: float = x.column(scale="log10")
 
 
 class Step(x.Row):
     """One part of sending the largest message through a pipe, timed alone."""
 
-    part: str = x.column()
-    repeat: int = x.column()
-    part_s: float = x.column("s")
+    part: str
+    repeat: int
+    part_s: float
 
 
 def sizes(params: Params) -> list[int]:
@@ -203,15 +201,15 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("whole", "pipe_large_s", "x"),),
         ),
     ),
-    values=(
-        *(x.Value(f"{way}_small_s", "s", x.Part.CORES) for way in WAYS),
-        *(x.Value(f"{way}_large_s", "s") for way in WAYS),
-        *(x.Value(f"{way}_large_bytes_per_s", "bytes/s") for way in WAYS),
-        x.Value("copy_large_s", "s"),
-        x.Value("copy_large_bytes_per_s", "bytes/s"),
-        *(x.Value(f"{part}_s", "s") for part in PARTS),
-        x.Value("small_bytes", "bytes"),
-        x.Value("large_bytes", "bytes"),
+    values=x.values(
+        *(x.Value(f"{way}_small_s", x.Part.CORES) for way in WAYS),
+        *(f"{way}_large_s" for way in WAYS),
+        *(f"{way}_large_bytes_per_s" for way in WAYS),
+        "copy_large_s",
+        "copy_large_bytes_per_s",
+        *(f"{part}_s" for part in PARTS),
+        "small_bytes",
+        "large_bytes",
     ),
     keys=(
         *(

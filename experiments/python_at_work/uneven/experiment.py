@@ -54,27 +54,27 @@ class WayTime(x.Row):
     `chunk` is how many rows are handed out at a time.
     """
 
-    way: str = x.column()
+    way: str
     chunk: int = x.column(scale="log2")
-    repeat: int = x.column()
-    wall_s: float = x.column("s")
-    efficiency_fraction: float = x.column("fraction")
+    repeat: int
+    wall_s: float
+    efficiency_fraction: float
 
 
 class Slice(x.Row):
     """A chunk at a worker, in the first round; time from the first hand-out."""
 
-    way: str = x.column()
-    worker: int = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    way: str
+    worker: int
+    start_s: float
+    end_s: float
 
 
 class Cost(x.Row):
     """What a row costs: the iterations of all its points."""
 
-    row: int = x.column()
-    turns: int = x.column()
+    row: int
+    turns: int
 
 
 def chunks(params: Params) -> list[int]:
@@ -273,16 +273,16 @@ EXPERIMENT = x.Experiment(
         x.Lines(key="costs", table="costs", x=x.Axis("row"), y=x.Axis("turns")),
         x.Field(key="picture", table="costs"),
     ),
-    values=(
-        x.Value("ideal_s", "s", x.Part.CORES),
-        x.Value("block_s", "s", x.Part.CORES),
-        x.Value("interleaved_s", "s"),
-        x.Value("dynamic_1_s", "s"),
-        x.Value("dynamic_best_s", "s", x.Part.CORES),
-        x.Value("best_chunk", ""),
-        x.Value("block_ends_s", "s"),
-        x.Value("serial_s", "s"),
-        x.Value("workers", ""),
+    values=x.values(
+        x.Value("ideal_s", x.Part.CORES),
+        x.Value("block_s", x.Part.CORES),
+        "interleaved_s",
+        "dynamic_1_s",
+        x.Value("dynamic_best_s", x.Part.CORES),
+        "best_chunk",
+        "block_ends_s",
+        "serial_s",
+        "workers",
     ),
     keys=(
         x.Key("block_s", "wall", (BLOCK,)),

@@ -37,10 +37,10 @@ STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  #
 class Params(x.Params):
     """The parameters; numbers of waits are powers of four."""
 
-    wait_s: float = x.param(0.03, unit="s", minimum=0.001, maximum=5.0, scale="log10")
+    wait_s: float = x.param(0.03, minimum=0.001, maximum=5.0, scale="log10")
     most_waits: int = x.param(1024, minimum=1, maximum=65536, scale="log2")
-    work_s: float = x.param(0.0, unit="s", minimum=0.0, maximum=1.0)
-    one_blocks: bool = x.param(False)
+    work_s: float = x.param(0.0, minimum=0.0, maximum=1.0)
+    one_blocks: bool = False
     weighed: int = x.param(500, minimum=100, maximum=20000, scale="log10")
     rounds: int = x.param(10, minimum=1, maximum=50)
 
@@ -48,18 +48,18 @@ class Params(x.Params):
 class Wait(x.Row):
     """All waits of one way together, once."""
 
-    way: str = x.column()
+    way: str
     waits: int = x.column(scale="log2")
-    repeat: int = x.column()
-    all_s: float = x.column("s", scale="log10")
+    repeat: int
+    all_s: float = x.column(scale="log10")
 
 
 class Weight(x.Row):
     """The memory that each of many waiting ones takes; IN_KERNEL is a part of a thread's."""
 
-    kind: str = x.column()
-    repeat: int = x.column()
-    each_bytes: float = x.column("bytes")
+    kind: str
+    repeat: int
+    each_bytes: float
 
 
 def numbers(params: Params) -> list[int]:
@@ -223,17 +223,17 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="memory", table="weights", label="kind", value="each_bytes"),
     ),
-    values=(
-        x.Value("one_wait_s", "s"),
-        *(x.Value(f"{way}_s", "s") for way in WAYS),
-        *(x.Value(f"bytes_per_{kind}", "bytes") for kind in KINDS),
-        x.Value("kernel_bytes_per_thread", "bytes"),
-        x.Value("waits", ""),
-        x.Value("wait_s", "s"),
-        x.Value("most_coroutines", ""),
-        x.Value("most_coroutines_s", "s"),
-        x.Value("most_threads", ""),
-        x.Value("most_threads_s", "s"),
+    values=x.values(
+        "one_wait_s",
+        *(f"{way}_s" for way in WAYS),
+        *(f"bytes_per_{kind}" for kind in KINDS),
+        "kernel_bytes_per_thread",
+        "waits",
+        "wait_s",
+        "most_coroutines",
+        "most_coroutines_s",
+        "most_threads",
+        "most_threads_s",
     ),
     keys=(
         x.Key("serial_s", "all", (SERIAL,), at="waits"),

@@ -56,17 +56,17 @@ class Calls(x.Row):
     """
 
     products: int = x.column(scale="log2")
-    kind: str = x.column()
-    repeat: int = x.column()
-    until_s: float = x.column("s", scale="log10")
+    kind: str
+    repeat: int
+    until_s: float = x.column(scale="log10")
 
 
 class Blocker(x.Row):
     """An operation that needs a result, called right after `most` products."""
 
-    blocker: str = x.column()
-    repeat: int = x.column()
-    back_s: float = x.column("s")
+    blocker: str
+    repeat: int
+    back_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -268,16 +268,16 @@ EXPERIMENT = x.Experiment(
         ),
         x.Bars(key="blockers", table="blockers", label="blocker", value="back_s", order=BLOCKERS),
     ),
-    values=(
-        x.Value("queued_s", "s", x.Part.CORES),
-        x.Value("finished_s", "s", x.Part.GPU),
-        x.Value("finished_over_queued", "ratio"),
-        x.Value("call_s", "s"),
-        x.Value("product_s", "s"),
-        x.Value("answer_s", "s"),
-        x.Value("formula_s", "s"),
-        x.Value("waited_s", "s"),
-        *(x.Value(f"{name}_s", "s") for name in BLOCKERS),
+    values=x.values(
+        x.Value("queued_s", x.Part.CORES),
+        x.Value("finished_s", x.Part.GPU),
+        "finished_over_queued",
+        "call_s",
+        "product_s",
+        "answer_s",
+        "formula_s",
+        "waited_s",
+        *(f"{name}_s" for name in BLOCKERS),
     ),
     keys=(
         x.Key("queued_s", "queue", ("queued",)),

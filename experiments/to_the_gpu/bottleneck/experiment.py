@@ -46,7 +46,7 @@ class Params(x.Params):
     width: int = x.param(8, minimum=1, maximum=1024, scale="log2")
     batch: int = x.param(16, minimum=1, maximum=1024, scale="log2")
     steps: int = x.param(8, minimum=3, maximum=100)
-    pin_memory: bool = x.param(False)
+    pin_memory: bool = False
     rounds: int = x.param(7, minimum=1, maximum=50)
     folder: str = x.param("", is_folder=True)
 
@@ -54,17 +54,17 @@ class Params(x.Params):
 class PartTime(x.Row):
     """One part of a round's steps: the time that each step spent on it."""
 
-    part: str = x.column()
-    repeat: int = x.column()
-    part_s: float = x.column("s")
+    part: str
+    repeat: int
+    part_s: float
 
 
 class WholeStep(x.Row):
     """A step of a round, recorded or not."""
 
-    is_recorded: bool = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    is_recorded: bool
+    repeat: int
+    step_s: float
 
 
 class Slice(x.Row):
@@ -73,10 +73,10 @@ class Slice(x.Row):
     `lane` is "host" or "device".
     """
 
-    kind: str = x.column()
-    lane: str = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    kind: str
+    lane: str
+    start_s: float
+    end_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -250,14 +250,14 @@ EXPERIMENT = x.Experiment(
             order=KINDS,
         ),
     ),
-    values=(
-        x.Value("waiting_fraction", "fraction"),
-        x.Value("host_fraction", "fraction", x.Part.CORES),
-        x.Value("copy_fraction", "fraction", x.Part.PCIE),
-        x.Value("compute_fraction", "fraction", x.Part.GPU),
-        x.Value("idle_fraction", "fraction"),
-        x.Value("step_s", "s"),
-        x.Value("recorded_over_step", "ratio"),
+    values=x.values(
+        "waiting_fraction",
+        x.Value("host_fraction", x.Part.CORES),
+        x.Value("copy_fraction", x.Part.PCIE),
+        x.Value("compute_fraction", x.Part.GPU),
+        "idle_fraction",
+        "step_s",
+        "recorded_over_step",
     ),
     keys=(
         x.Key("compute_fraction", "parts", ("compute",)),

@@ -48,37 +48,35 @@ class Params(x.Params):
 
     device: str = x.param(CPU, choices=gpus_of)
     size: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
-    copy_bytes: int = x.param(
-        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=8 * x.GIB, scale="log2"
-    )
-    load_s: float = x.param(1.5, unit="s", minimum=0.002, maximum=60.0)
+    copy_bytes: int = x.param(512 * x.MIB, minimum=x.MIB // 16, maximum=8 * x.GIB, scale="log2")
+    load_s: float = x.param(1.5, minimum=0.002, maximum=60.0)
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
 class Seen(x.Row):
     """A share of the possible, such as "tiny_busy": of time, power limit or best work."""
 
-    seen: str = x.column()
-    repeat: int = x.column()
-    share_fraction: float = x.column("fraction")
+    seen: str
+    repeat: int
+    share_fraction: float
 
 
 class Power(x.Row):
     """The GPU's power at the end of a load; "idle" is before the first."""
 
-    load: str = x.column()
-    repeat: int = x.column()
-    power_watts: float = x.column("watts")
+    load: str
+    repeat: int
+    power_watts: float
 
 
 class Done(x.Row):
     """The work that the device completed under a load."""
 
-    load: str = x.column()
-    repeat: int = x.column()
-    calls_per_s: float = x.column("per_s", scale="log10")
-    flop_per_s: float = x.column("flop/s")
-    bytes_per_s: float = x.column("bytes/s")
+    load: str
+    repeat: int
+    calls_per_s: float = x.column(scale="log10")
+    flop_per_s: float
+    bytes_per_s: float
 
 
 class Load(x.Record, kw_only=False):
@@ -274,12 +272,12 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("idle", "idle_power_watts", "x"),),
         ),
     ),
-    values=(
-        *(x.Value(f"{seen}_fraction", "fraction") for seen in SEEN),
-        *(x.Value(f"{load}_power_watts", "watts") for load in ("idle", *LOADS)),
-        x.Value("tiny_calls_per_s", "per_s"),
-        x.Value("copy_bytes_per_s", "bytes/s", x.Part.GPU),
-        x.Value("product_flop_per_s", "flop/s", x.Part.GPU),
+    values=x.values(
+        *(f"{seen}_fraction" for seen in SEEN),
+        *(f"{load}_power_watts" for load in ("idle", *LOADS)),
+        "tiny_calls_per_s",
+        x.Value("copy_bytes_per_s", x.Part.GPU),
+        x.Value("product_flop_per_s", x.Part.GPU),
     ),
     keys=(
         x.Key("tiny_busy_fraction", "seen", ("tiny_busy",)),

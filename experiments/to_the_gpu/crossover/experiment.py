@@ -48,8 +48,8 @@ class Params(x.Params):
     device: str = x.param(CPU, choices=devices_of)
     largest: int = x.param(2048, minimum=32, maximum=16384, scale="log2")
     precision: str = x.param("fp32", choices=tuple(ELEMENT_BYTES))
-    random: bool = x.param(True)
-    most_s: float = x.param(0.12, unit="s", minimum=0.001, maximum=5.0)
+    random: bool = True
+    most_s: float = x.param(0.12, minimum=0.001, maximum=5.0)
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
@@ -57,10 +57,10 @@ class Product(x.Row):
     """One product of square matrices with `size` rows; a slope has no repeats."""
 
     size: int = x.column(scale="log2")
-    kind: str = x.column()
-    repeat: int = x.column()
-    product_s: float = x.column("s", scale="log10")
-    flop_per_s: float = x.column("flop/s", scale="log10")
+    kind: str
+    repeat: int
+    product_s: float = x.column(scale="log10")
+    flop_per_s: float = x.column(scale="log10")
 
 
 def sizes(params: Params) -> list[int]:
@@ -281,20 +281,20 @@ EXPERIMENT = x.Experiment(
             **_LINES,
         ),
     ),
-    values=(
+    values=x.values(
         *(
-            x.Value(f"{name}{end}", "")
+            f"{name}{end}"
             for name in ("crossover_size", "crossover_size_with_copies", "threads_crossover_size")
             for end in ("", "_low", "_high")
         ),
-        x.Value("cpu_peak_flop_per_s", "flop/s", x.Part.CORES),
-        x.Value("gpu_peak_flop_per_s", "flop/s", x.Part.GPU),
-        x.Value("gpu_limit_flop_per_s", "flop/s"),
-        x.Value("cpu_floor_s", "s"),
-        x.Value("gpu_floor_s", "s", x.Part.GPU),
-        x.Value("copies_floor_s", "s"),
-        x.Value("gpu_speedup", "ratio"),
-        x.Value("compared_size", ""),
+        x.Value("cpu_peak_flop_per_s", x.Part.CORES),
+        x.Value("gpu_peak_flop_per_s", x.Part.GPU),
+        "gpu_limit_flop_per_s",
+        "cpu_floor_s",
+        x.Value("gpu_floor_s", x.Part.GPU),
+        "copies_floor_s",
+        "gpu_speedup",
+        "compared_size",
     ),
     keys=(
         x.Key("crossover_size", "times", at="crossover_size"),

@@ -47,42 +47,42 @@ class Params(x.Params):
     width: int = x.param(8, minimum=1, maximum=1024, scale="log2")
     batch: int = x.param(16, minimum=1, maximum=1024, scale="log2")
     batches: int = x.param(16, minimum=4, maximum=1024, scale="log2")
-    pin_memory: bool = x.param(False)
+    pin_memory: bool = False
     rounds: int = x.param(4, minimum=1, maximum=50)
 
 
 class Epoch(x.Row):
     """One epoch: `kind` is "learning" or "loading_alone"."""
 
-    workers: int = x.column()
-    kind: str = x.column()
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s")
+    workers: int
+    kind: str
+    repeat: int
+    samples_per_s: float
 
 
 class Alone(x.Row):
     """The network with a batch that lies on its device."""
 
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s")
+    repeat: int
+    samples_per_s: float
 
 
 class Step(x.Row):
     """The time that a step of the learning epoch spent: `part` is "waiting" or "computing"."""
 
-    workers: int = x.column()
-    part: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    workers: int
+    part: str
+    repeat: int
+    step_s: float
 
 
 class Start(x.Row):
     """The time until an epoch's first batch, with new workers or with persistent ones."""
 
-    workers: int = x.column()
-    helpers: str = x.column()
-    repeat: int = x.column()
-    first_batch_s: float = x.column("s")
+    workers: int
+    helpers: str
+    repeat: int
+    first_batch_s: float
 
 
 class Passed(x.Record, kw_only=False):
@@ -358,19 +358,19 @@ EXPERIMENT = x.Experiment(
             order=(NEW, KEPT),
         ),
     ),
-    values=(
-        x.Value("best_workers", ""),
-        x.Value("best_samples_per_s", "per_s", x.Part.GPU),
-        x.Value("model_alone_samples_per_s", "per_s"),
-        x.Value("zero_workers_samples_per_s", "per_s"),
-        x.Value("one_worker_samples_per_s", "per_s", x.Part.CORES),
-        x.Value("needed_workers", ""),
-        x.Value("best_over_zero", "ratio"),
-        x.Value("waiting_fraction", "fraction"),
-        x.Value("most_workers", ""),
-        x.Value("most_workers_samples_per_s", "per_s"),
-        x.Value("new_helpers_s", "s"),
-        x.Value("kept_helpers_s", "s"),
+    values=x.values(
+        "best_workers",
+        x.Value("best_samples_per_s", x.Part.GPU),
+        "model_alone_samples_per_s",
+        "zero_workers_samples_per_s",
+        x.Value("one_worker_samples_per_s", x.Part.CORES),
+        "needed_workers",
+        "best_over_zero",
+        "waiting_fraction",
+        "most_workers",
+        "most_workers_samples_per_s",
+        "new_helpers_s",
+        "kept_helpers_s",
     ),
     keys=(
         x.Key("best_workers", "rates", at="best_workers"),

@@ -76,8 +76,8 @@ class Params(x.Params):
     device: str = x.param(CPU, choices=devices_of)
     large: int = x.param(5120, minimum=64, maximum=65536)
     dtype: str = x.param("float32", choices=("float32", "float64"))
-    compiles: bool = x.param(True)
-    shown_s: float = x.param(2.0, unit="s", minimum=0.0, maximum=600.0)
+    compiles: bool = True
+    shown_s: float = x.param(2.0, minimum=0.0, maximum=600.0)
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
@@ -85,10 +85,10 @@ class Rate(x.Row):
     """One sample; `bytes_per_s` counts the arrays that the engine's operations touch."""
 
     side: int = x.column(scale="log2")
-    engine: str = x.column()
-    repeat: int = x.column()
-    cells_per_s: float = x.column("per_s", scale="log10")
-    bytes_per_s: float = x.column("bytes/s")
+    engine: str
+    repeat: int
+    cells_per_s: float = x.column(scale="log10")
+    bytes_per_s: float
 
 
 class Through(x.Row):
@@ -97,24 +97,24 @@ class Through(x.Row):
     `where` is "cpu", "cpu_one" with one thread, or "gpu".
     """
 
-    where: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s")
+    where: str
+    repeat: int
+    bytes_per_s: float
 
 
 class Check(x.Row):
     """The largest difference of an engine's cells from NumPy's in double precision."""
 
-    engine: str = x.column()
-    difference: float = x.column()
+    engine: str
+    difference: float
 
 
 class Drawn(x.Row):
     """A picture, and how many steps precede it."""
 
-    picture: int = x.column()
-    steps: int = x.column()
-    at_s: float = x.column("s")
+    picture: int
+    steps: int
+    at_s: float
 
 
 def sides(large: int) -> list[int]:
@@ -439,28 +439,27 @@ EXPERIMENT = x.Experiment(
         ),
         x.Field(key="field", table="drawn"),
     ),
-    values=(
-        *(x.Value(f"{engine}_cells_per_s", "per_s") for engine in ENGINES),
+    values=x.values(
+        *(f"{engine}_cells_per_s" for engine in ENGINES),
         *(
             x.Value(
                 f"{engine}_large_cells_per_s",
-                "per_s",
                 {TORCH_CPU: x.Part.CORES, TORCH_GPU: x.Part.GPU}.get(engine),
             )
             for engine in ENGINES
         ),
-        x.Value("torch_over_numpy", "ratio"),
-        x.Value("compiled_over_numpy", "ratio"),
-        x.Value("gpu_over_cpu", "ratio"),
-        x.Value("gpu_memory_over_memory", "ratio"),
-        x.Value("memory_bytes_per_s", "bytes/s"),
-        x.Value("memory_once_cells_per_s", "per_s"),
-        x.Value("memory_passes_cells_per_s", "per_s"),
-        x.Value("gpu_memory_bytes_per_s", "bytes/s"),
-        x.Value("gpu_memory_once_cells_per_s", "per_s"),
-        x.Value("gpu_memory_passes_cells_per_s", "per_s"),
-        x.Value("largest_difference", ""),
-        x.Value("pictures_per_s", "per_s"),
+        "torch_over_numpy",
+        "compiled_over_numpy",
+        "gpu_over_cpu",
+        "gpu_memory_over_memory",
+        "memory_bytes_per_s",
+        "memory_once_cells_per_s",
+        "memory_passes_cells_per_s",
+        "gpu_memory_bytes_per_s",
+        "gpu_memory_once_cells_per_s",
+        "gpu_memory_passes_cells_per_s",
+        "largest_difference",
+        "pictures_per_s",
     ),
     keys=(
         x.Key("numpy_large_cells_per_s", "rates", ("numpy",)),

@@ -44,8 +44,8 @@ QUICK_S = 4.2
 SAMPLES = 3
 
 
-def _earned(unit: str, earned: str) -> Any:
-    return x.param(0.0, unit=unit, minimum=0.0, maximum=1e18, earned=earned)
+def _earned(earned: str) -> Any:
+    return x.param(0.0, minimum=0.0, maximum=1e18, earned=earned)
 
 
 class Params(x.Params):
@@ -59,16 +59,16 @@ class Params(x.Params):
     rows: int = x.param(2048, minimum=16, maximum=2**24, scale="log2")
     columns: int = x.param(1024, minimum=2, maximum=2**16, scale="log2")
     steps: int = x.param(10, minimum=1, maximum=100_000, scale="log10")
-    asks: bool = x.param(False)
+    asks: bool = False
     precision: str = x.param("fp32", choices=tuple(ELEMENT_BYTES))
-    most_s: float = x.param(0.4, unit="s", minimum=0.01, maximum=10.0)
+    most_s: float = x.param(0.4, minimum=0.01, maximum=10.0)
     rounds: int = x.param(10, minimum=1, maximum=50)
-    cpu_flop_per_s: float = _earned("flop/s", "crossover.cpu_peak_flop_per_s")
-    cpu_bytes_per_s: float = _earned("bytes/s", "stream.add_bytes_per_s")
-    gpu_flop_per_s: float = _earned("flop/s", "crossover.gpu_peak_flop_per_s")
-    gpu_bytes_per_s: float = _earned("bytes/s", "roofline.peak_gpu0_bytes_per_s")
-    to_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_to_gpu_bytes_per_s")
-    from_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_from_gpu_bytes_per_s")
+    cpu_flop_per_s: float = _earned("crossover.cpu_peak_flop_per_s")
+    cpu_bytes_per_s: float = _earned("stream.add_bytes_per_s")
+    gpu_flop_per_s: float = _earned("crossover.gpu_peak_flop_per_s")
+    gpu_bytes_per_s: float = _earned("roofline.peak_gpu0_bytes_per_s")
+    to_gpu_bytes_per_s: float = _earned("pinned.pageable_to_gpu_bytes_per_s")
+    from_gpu_bytes_per_s: float = _earned("pinned.pageable_from_gpu_bytes_per_s")
 
 
 class Time(x.Row):
@@ -77,37 +77,37 @@ class Time(x.Row):
     Measured were the first `steps`; where that is not all, the time is for all of them.
     """
 
-    kind: str = x.column()
-    repeat: int = x.column()
-    steps: int = x.column()
-    taken_s: float = x.column("s")
+    kind: str
+    repeat: int
+    steps: int
+    taken_s: float
 
 
 class Piece(x.Row):
     """A part of an estimate."""
 
-    where: str = x.column()
-    piece: str = x.column()
-    repeat: int = x.column()
-    piece_s: float = x.column("s")
+    where: str
+    piece: str
+    repeat: int
+    piece_s: float
 
 
 class Answer(x.Row):
     """Is the work supported on a device, and does it fit?"""
 
-    where: str = x.column()
-    is_supported: bool = x.column()
-    needed_bytes: int = x.column("bytes")
-    free_bytes: int = x.column("bytes")
+    where: str
+    is_supported: bool
+    needed_bytes: int
+    free_bytes: int
 
 
 class Branch(x.Row):
     """One kernel over numbers whose neighbours need the same work, or not ("mixed")."""
 
-    order: str = x.column()
-    where: str = x.column()
-    repeat: int = x.column()
-    number_s: float = x.column("s")
+    order: str
+    where: str
+    repeat: int
+    number_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -433,17 +433,17 @@ EXPERIMENT = x.Experiment(
             order=ORDERS,
         ),
     ),
-    values=(
-        x.Value("cpu_s", "s", x.Part.CORES),
-        x.Value("gpu_s", "s", x.Part.GPU),
-        x.Value("copy_s", "s", x.Part.PCIE),
-        *(x.Value(f"estimated_{where}_s", "s") for where in WHERE),
-        *(x.Value(f"{where}_estimated_over_measured", "ratio") for where in WHERE),
-        *(x.Value(f"{where}_mixed_over_alike", "ratio") for where in ("cpu", "gpu")),
-        x.Value("steps", ""),
-        x.Value("needed_bytes", "bytes"),
-        x.Value("moved_bytes", "bytes"),
-        x.Value("free_bytes", "bytes"),
+    values=x.values(
+        x.Value("cpu_s", x.Part.CORES),
+        x.Value("gpu_s", x.Part.GPU),
+        x.Value("copy_s", x.Part.PCIE),
+        *(f"estimated_{where}_s" for where in WHERE),
+        *(f"{where}_estimated_over_measured" for where in WHERE),
+        *(f"{where}_mixed_over_alike" for where in ("cpu", "gpu")),
+        "steps",
+        "needed_bytes",
+        "moved_bytes",
+        "free_bytes",
     ),
     keys=(
         x.Key("cpu_s", "times", ("cpu",)),

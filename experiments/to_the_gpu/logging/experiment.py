@@ -50,19 +50,19 @@ class Params(x.Params):
 class StepTime(x.Row):
     """Steps with no look ("never"), norms "kept" on the device, or a look after "each"."""
 
-    matrices: str = x.column()
-    way: str = x.column()
-    repeat: int = x.column()
-    step_s: float = x.column("s")
+    matrices: str
+    way: str
+    repeat: int
+    step_s: float
 
 
 class Log(x.Row):
     """The rate of steps when the norm of each `every`-th is read."""
 
     every: int = x.column(scale="log10")
-    matrices: str = x.column()
-    repeat: int = x.column()
-    steps_per_s: float = x.column("per_s", scale="log10")
+    matrices: str
+    repeat: int
+    steps_per_s: float = x.column(scale="log10")
 
 
 class Model:
@@ -257,19 +257,19 @@ EXPERIMENT = x.Experiment(
             order=(NEVER, EACH),
         ),
     ),
-    values=(
-        x.Value("every_step_slowdown", "ratio"),
-        x.Value("on_device_slowdown", "ratio"),
-        x.Value("large_every_step_slowdown", "ratio"),
-        x.Value("large_on_device_slowdown", "ratio"),
+    values=x.values(
+        "every_step_slowdown",
+        "on_device_slowdown",
+        "large_every_step_slowdown",
+        "large_on_device_slowdown",
         *(
-            x.Value(f"{matrices}_{way}_step_s", "s", x.Part.GPU if way == NEVER else None)
+            x.Value(f"{matrices}_{way}_step_s", x.Part.GPU if way == NEVER else None)
             for matrices in (SMALL, LARGE)
             for way in (NEVER, EACH, KEPT)
         ),
-        x.Value("small_steps_per_s", "per_s"),
-        x.Value("large_steps_per_s", "per_s"),
-        x.Value("kept_steps_per_s", "per_s"),
+        "small_steps_per_s",
+        "large_steps_per_s",
+        "kept_steps_per_s",
     ),
     keys=(
         x.Key("small_never_step_s", "lanes", ("never",)),

@@ -53,18 +53,18 @@ class Pass(x.Row):
     """One pass over all numbers, in `calls` pieces; `way` is how they were called."""
 
     calls: int = x.column(scale="log10")
-    way: str = x.column()
-    repeat: int = x.column()
-    numbers: int = x.column()
-    took_s: float = x.column("s", scale="log10")
+    way: str
+    repeat: int
+    numbers: int
+    took_s: float = x.column(scale="log10")
 
 
 class Piece(x.Row):
     """The device's own time for one of many pieces, with the queue held meanwhile."""
 
-    calls: int = x.column()
-    repeat: int = x.column()
-    device_s: float = x.column("s")
+    calls: int
+    repeat: int
+    device_s: float
 
 
 def counts(params: Params) -> list[int]:
@@ -226,15 +226,15 @@ EXPERIMENT = x.Experiment(
             order=(MANY, ONE),
         ),
     ),
-    values=(
-        x.Value("launch_s", "s", x.Part.CORES),
-        x.Value("one_op_s", "s", x.Part.GPU),
-        x.Value("thousand_ops_s", "s", x.Part.GPU),
-        x.Value("thousand_together_s", "s"),
-        x.Value("thousand_over_one", "ratio"),
-        x.Value("knee_calls", ""),
-        x.Value("busy_fraction", "fraction", x.Part.GPU),
-        x.Value("bandwidth_limit_s", "s"),
+    values=x.values(
+        x.Value("launch_s", x.Part.CORES),
+        x.Value("one_op_s", x.Part.GPU),
+        x.Value("thousand_ops_s", x.Part.GPU),
+        "thousand_together_s",
+        "thousand_over_one",
+        "knee_calls",
+        x.Value("busy_fraction", x.Part.GPU),
+        "bandwidth_limit_s",
     ),
     keys=(
         x.Key("launch_s", "calls", ("empty",)),

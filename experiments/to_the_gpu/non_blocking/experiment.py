@@ -49,19 +49,17 @@ class Params(x.Params):
     """The parameters; `size_bytes` is copied each time."""
 
     device: str = x.param(CPU, choices=gpus_of)
-    size_bytes: int = x.param(
-        64 * x.MIB, unit="bytes", minimum=x.KIB, maximum=4 * x.GIB, scale="log2"
-    )
+    size_bytes: int = x.param(64 * x.MIB, minimum=x.KIB, maximum=4 * x.GIB, scale="log2")
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class ToGpu(x.Row):
     """Time from the call until it is "back", or until the copy is "done"."""
 
-    combination: str = x.column()
-    until: str = x.column()
-    repeat: int = x.column()
-    after_s: float = x.column("s")
+    combination: str
+    until: str
+    repeat: int
+    after_s: float
 
 
 class FromGpu(ToGpu):
@@ -71,10 +69,10 @@ class FromGpu(ToGpu):
 class Try(x.Row):
     """The share of bytes, read or arrived, that differ from those sent."""
 
-    tried: str = x.column()
-    memory: str = x.column()
-    repeat: int = x.column()
-    wrong_fraction: float = x.column("fraction")
+    tried: str
+    memory: str
+    repeat: int
+    wrong_fraction: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -263,18 +261,13 @@ EXPERIMENT = x.Experiment(
             order=TRIES,
         ),
     ),
-    values=(
+    values=x.values(
         *(
-            x.Value(
-                f"{how}_{direction}_{until}_s", "s", x.Part.PCIE if until == "finished" else None
-            )
+            x.Value(f"{how}_{direction}_{until}_s", x.Part.PCIE if until == "finished" else None)
             for how, direction, until in product(COMBINATIONS, DIRECTIONS, UNTILS.values())
         ),
-        *(
-            x.Value(f"{kind}_{tried}_wrong_fraction", "fraction")
-            for kind, tried in product((PINNED, PAGEABLE), TRIES)
-        ),
-        x.Value("finished_over_returned", "ratio"),
+        *(f"{kind}_{tried}_wrong_fraction" for kind, tried in product((PINNED, PAGEABLE), TRIES)),
+        "finished_over_returned",
     ),
     keys=(
         x.Key("pinned_non_blocking_to_gpu_returned_s", "to_gpu", ("pinned_non_blocking",)),

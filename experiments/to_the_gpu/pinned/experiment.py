@@ -49,39 +49,37 @@ class Params(x.Params):
     """The parameters."""
 
     device: str = x.param(CPU, choices=gpus_of)
-    smallest_bytes: int = x.param(4 * x.KIB, unit="bytes", minimum=64, maximum=x.GIB, scale="log2")
-    largest_bytes: int = x.param(
-        x.GIB, unit="bytes", minimum=x.KIB, maximum=16 * x.GIB, scale="log2"
-    )
+    smallest_bytes: int = x.param(4 * x.KIB, minimum=64, maximum=x.GIB, scale="log2")
+    largest_bytes: int = x.param(x.GIB, minimum=x.KIB, maximum=16 * x.GIB, scale="log2")
     rounds: int = x.param(6, minimum=1, maximum=50)
 
 
 class Copy(x.Row):
     """Copies of one size; both ways counts both. Not `is_clean`: the calls may be in the time."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    way: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s")
-    is_clean: bool = x.column()
+    size_bytes: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    bytes_per_s: float
+    is_clean: bool
 
 
 class Written(x.Row):
     """One way to write it, by the caller's clock until the data is there."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    choice: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s")
-    bytes_per_s: float = x.column("bytes/s")
+    size_bytes: int = x.column(scale="log2")
+    choice: str
+    repeat: int
+    took_s: float
+    bytes_per_s: float
 
 
 class Pinning(x.Row):
     """The times of `pin_memory()`: to get pinned memory from the system, and to copy into it."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    repeat: int = x.column()
-    pinning_s: float = x.column("s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    repeat: int
+    pinning_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -345,21 +343,21 @@ EXPERIMENT = x.Experiment(
         ),
         x.Lines(key="pinning", table="pinnings", x=_SIZE, y=x.Axis("pinning_s", "log10")),
     ),
-    values=(
-        *(x.Value(f"{way}_bytes_per_s", "bytes/s", x.Part.PCIE) for way in WAYS),
-        *(x.Value(f"{way}_start_s", "s") for way in WAYS[:4]),
-        *(x.Value(f"{way}_half_bytes", "bytes") for way in WAYS[:4]),
-        x.Value("pinning_s", "s", x.Part.MEMORY),
-        x.Value("pinned_first_slowdown", "ratio"),
-        x.Value("copies_to_pay_back", ""),
-        x.Value("small_speedup", "ratio"),
-        x.Value("large_speedup", "ratio"),
-        x.Value("smallest_bytes", "bytes"),
-        x.Value("largest_bytes", "bytes"),
-        x.Value("link_bytes_per_s", "bytes/s"),
-        x.Value("link_fraction", "fraction", x.Part.PCIE),
-        x.Value("link_generation", ""),
-        x.Value("link_best_generation", ""),
+    values=x.values(
+        *(x.Value(f"{way}_bytes_per_s", x.Part.PCIE) for way in WAYS),
+        *(f"{way}_start_s" for way in WAYS[:4]),
+        *(f"{way}_half_bytes" for way in WAYS[:4]),
+        x.Value("pinning_s", x.Part.MEMORY),
+        "pinned_first_slowdown",
+        "copies_to_pay_back",
+        "small_speedup",
+        "large_speedup",
+        "smallest_bytes",
+        "largest_bytes",
+        "link_bytes_per_s",
+        x.Value("link_fraction", x.Part.PCIE),
+        "link_generation",
+        "link_best_generation",
     ),
     keys=(
         x.Key("pinned_to_gpu_bytes_per_s", "rates", ("pinned_to_gpu",)),

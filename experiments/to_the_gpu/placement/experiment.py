@@ -61,7 +61,7 @@ class Params(x.Params):
 
     device: str = x.param(CPU, choices=devices_of)
     largest_bytes: int = x.param(
-        64 * x.MIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=4 * x.GIB, scale="log2"
+        64 * x.MIB, minimum=SMALLEST_BYTES, maximum=4 * x.GIB, scale="log2"
     )
     rounds: int = x.param(10, minimum=1, maximum=50)
 
@@ -69,28 +69,28 @@ class Params(x.Params):
 class Attempt(x.Row):
     """One addition across devices; `said` is PyTorch's answer, empty where it added."""
 
-    what: str = x.column()
-    first: str = x.column()
-    second: str = x.column()
-    said: str = x.column()
+    what: str
+    first: str
+    second: str
+    said: str
 
 
 class SumTime(x.Row):
     """One way to a sum, or a part of it, with vectors of one size."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    way: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    took_s: float = x.column(scale="log10")
 
 
 class Copy(x.Row):
     """A copy's rate at one size."""
 
-    size_bytes: int = x.column("bytes", scale="log2")
-    way: str = x.column()
-    repeat: int = x.column()
-    bytes_per_s: float = x.column("bytes/s", scale="log10")
+    size_bytes: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    bytes_per_s: float = x.column(scale="log10")
 
 
 def sizes(params: Params, most_bytes: int | None = None) -> list[int]:
@@ -264,17 +264,17 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("link", "link_limit_bytes_per_s"),),
         ),
     ),
-    values=(
-        x.Value("same_device_s", "s", x.Part.GPU),
-        x.Value("copy_then_add_s", "s"),
-        x.Value("copy_s", "s", x.Part.PCIE),
-        x.Value("copy_back_s", "s"),
-        x.Value("copy_within_s", "s"),
-        x.Value("already_there_s", "s"),
-        x.Value("fetch_over_add", "ratio"),
-        x.Value("fetch_bytes_per_s", "bytes/s", x.Part.PCIE),
-        x.Value("link_limit_bytes_per_s", "bytes/s"),
-        x.Value("size_bytes", "bytes"),
+    values=x.values(
+        x.Value("same_device_s", x.Part.GPU),
+        "copy_then_add_s",
+        x.Value("copy_s", x.Part.PCIE),
+        "copy_back_s",
+        "copy_within_s",
+        "already_there_s",
+        "fetch_over_add",
+        x.Value("fetch_bytes_per_s", x.Part.PCIE),
+        "link_limit_bytes_per_s",
+        "size_bytes",
     ),
     keys=(
         x.Key("same_device_s", "ways", ("same",), at="size_bytes"),

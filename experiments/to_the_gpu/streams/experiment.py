@@ -46,43 +46,41 @@ class Params(x.Params):
     """The parameters; `compute_per_copy` is how long computing takes against one copy."""
 
     device: str = x.param(CPU, choices=gpus_of)
-    total_bytes: int = x.param(
-        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=8 * x.GIB, scale="log2"
-    )
+    total_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=8 * x.GIB, scale="log2")
     pieces: int = x.param(8, minimum=1, maximum=256, scale="log2")
     streams: int = x.param(4, minimum=1, maximum=32, scale="log2")
     compute_per_copy: float = x.param(1.0, minimum=0.05, maximum=20.0, scale="log10")
-    pageable: bool = x.param(True)
+    pageable: bool = True
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
 class Total(x.Row):
     """All pieces there, computed and back; `called_s` is when the last call returned."""
 
-    streams: int = x.column()
-    memory: str = x.column()
-    repeat: int = x.column()
-    total_s: float = x.column("s")
-    called_s: float = x.column("s")
-    overlap_fraction: float = x.column("fraction")
+    streams: int
+    memory: str
+    repeat: int
+    total_s: float
+    called_s: float
+    overlap_fraction: float
 
 
 class Alone(x.Row):
     """One part of all pieces, with nothing beside it."""
 
-    part: str = x.column()
-    repeat: int = x.column()
-    took_s: float = x.column("s")
+    part: str
+    repeat: int
+    took_s: float
 
 
 class Slice(x.Row):
     """One part of one piece, in the allowed number of streams; in the first round."""
 
-    part: str = x.column()
-    stream: int = x.column()
-    piece: int = x.column()
-    start_s: float = x.column("s")
-    end_s: float = x.column("s")
+    part: str
+    stream: int
+    piece: int
+    start_s: float
+    end_s: float
 
 
 class OneStream(Slice):
@@ -285,19 +283,19 @@ EXPERIMENT = x.Experiment(
         _timeline("pageable"),
         x.Bars(key="alone", table="alone", label="part", value="took_s", order=ALONE),
     ),
-    values=(
-        x.Value("one_stream_s", "s"),
-        x.Value("two_streams_s", "s"),
-        x.Value("best_s", "s", x.Part.GPU),
-        x.Value("best_streams", ""),
-        x.Value("streams_speedup", "ratio", x.Part.PCIE),
-        x.Value("overlap_fraction", "fraction"),
-        x.Value("longest_part_s", "s"),
-        x.Value("sum_s", "s"),
-        *(x.Value(f"{part}_s", "s") for part in ALONE),
-        x.Value("kernels_speedup", "ratio"),
-        x.Value("pageable_s", "s"),
-        x.Value("pageable_overlap_fraction", "fraction"),
+    values=x.values(
+        "one_stream_s",
+        "two_streams_s",
+        x.Value("best_s", x.Part.GPU),
+        "best_streams",
+        x.Value("streams_speedup", x.Part.PCIE),
+        "overlap_fraction",
+        "longest_part_s",
+        "sum_s",
+        *(f"{part}_s" for part in ALONE),
+        "kernels_speedup",
+        "pageable_s",
+        "pageable_overlap_fraction",
     ),
     keys=(
         x.Key("one_stream_s", "totals", ("1",)),

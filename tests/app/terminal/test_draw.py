@@ -171,9 +171,9 @@ def test_a_line_of_many_points_is_thinned_but_keeps_its_ends(tables):
 
 
 class Cell(Row, kw_only=False):
-    a: str = column()
-    b: str = column()
-    s: float = column("s")
+    a: str
+    b: str
+    s: float = column(unit="s")
 
 
 ODD = msgspec.structs.replace(Catalogue().load("gil-threads"), tables={"cells": Cell})

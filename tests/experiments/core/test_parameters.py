@@ -22,10 +22,10 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
 class Params(declare.Params):
-    size_bytes: int = param(MIB, unit="bytes", minimum=KIB, maximum=GIB)
-    job_s: float = param(0.1, unit="s", minimum=1e-6, maximum=60.0)
+    size_bytes: int = param(MIB, minimum=KIB, maximum=GIB)
+    job_s: float = param(0.1, minimum=1e-6, maximum=60.0)
     rounds: int = param(3, minimum=1, maximum=50)
-    huge: bool = param(False)
+    huge: bool = False
     order: str = param("random", choices=("random", "sequential"))
     rate: float = param(1e9, unit="bytes/s")
     work: float = param(1e9, unit="flop/s")
@@ -239,3 +239,10 @@ def test_a_number_is_read_as_it_is_shown(value, unit):
 def test_what_is_no_number_of_the_unit_is_refused(text, unit):
     with pytest.raises(ValueError, match=f"^{text}$"):
         read_number(text, unit)
+
+
+def test_a_unit_that_the_name_says_is_not_declared_again():
+    with pytest.raises(ValueError, match="size_bytes"):
+
+        class _Twice(declare.Params):
+            size_bytes: int = param(MIB, unit="bytes")

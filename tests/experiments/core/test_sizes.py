@@ -9,7 +9,7 @@ class Params(declare.Params):
     rounds: int = param(9, minimum=1, maximum=50)
     batch: int = param(32, minimum=1, maximum=1024, scale="log2")
     cells: int = param(1000, minimum=64, maximum=10_000)
-    sample_s: float = param(0.2, unit="s", minimum=0.01, maximum=1.0)
+    sample_s: float = param(0.2, minimum=0.01, maximum=1.0)
 
 
 def seconds(params):

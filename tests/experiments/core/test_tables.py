@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.core import declare
-from experiments.core.declare import column
 from experiments.core.tables import to_csv, to_tabs
 
 
 class Row(declare.Row):
-    method: str = column()
-    count: int = column()
-    wall_s: float = column("s")
-    gil: bool = column()
+    method: str
+    count: int
+    wall_s: float
+    gil: bool
 
 
 ROWS = st.lists(

@@ -114,6 +114,8 @@ def test_digits_are_significant_ones_and_never_scientific(value, text):
         ("memory_over_l1", "ratio"),
         ("core_celsius", "celsius"),
         ("workers", ""),
+        ("bytes_per_s", "bytes/s"),
+        ("over_copy", "ratio"),
     ],
 )
 def test_the_unit_is_read_off_the_end_of_a_name(name, unit):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.core.declare import Experiment, Params, Row, column
+from experiments.core.declare import Experiment, Params, Row
 from experiments.core.views import Field, Heatmap
 
 
 class Latency(Row):
     """How long a message takes from one core to another."""
 
-    to_core: int = column()
-    from_core: int = column()
-    repeat: int = column()
-    latency_s: float = column("s")
+    to_core: int
+    from_core: int
+    repeat: int
+    latency_s: float
 
 
 def _nothing(*_: Any) -> Any:

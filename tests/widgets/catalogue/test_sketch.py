@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from experiments.core import declare, marks, words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import column
 from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from experiments.engine.recording import read
 from tests.shipped import SHIPPED
@@ -21,9 +20,9 @@ RECORDED = [(e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plot
 
 
 class Row(declare.Row, kw_only=False):
-    name: str = column()
-    value: float = column()
-    end: float = column()
+    name: str
+    value: float
+    end: float
 
 
 VIEWS = {

@@ -29,17 +29,17 @@ class Params(x.Params):
     """The parameters; `threads` are hardware threads, the first of every core before siblings."""
 
     threads: int = x.param(2, minimum=1, maximum=4096, scale="log2")
-    sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0)
+    sample_s: float = x.param(0.01, minimum=0.001, maximum=1.0)
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
 class CoreRate(x.Row):
     """One sample on one hardware thread; `core` is None where the system names no cores."""
 
-    thread: int = x.column()
-    core: int | None = x.column()
-    repeat: int = x.column()
-    flop_per_s: float = x.column("flop/s")
+    thread: int
+    core: int | None
+    repeat: int
+    flop_per_s: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -184,13 +184,13 @@ EXPERIMENT = x.Experiment(
             series="thread",
         ),
     ),
-    values=(
-        x.Value("slowest_over_usual", "ratio", x.Part.CORES),
-        x.Value("fastest_over_usual", "ratio"),
-        x.Value("slowest_core", ""),
-        x.Value("cores_measured", ""),
-        x.Value("slowest_flop_per_s", "flop/s"),
-        x.Value("usual_flop_per_s", "flop/s"),
+    values=x.values(
+        x.Value("slowest_over_usual", x.Part.CORES),
+        "fastest_over_usual",
+        "slowest_core",
+        "cores_measured",
+        "slowest_flop_per_s",
+        "usual_flop_per_s",
     ),
     parts=(x.Part.CORES,),
     needs=(x.Need.NUMBA, x.Need.CORE_PAIR),

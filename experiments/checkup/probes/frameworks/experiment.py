@@ -30,16 +30,16 @@ Try = Callable[[], str]
 class Params(x.Params):
     """The parameters."""
 
-    compiles: bool = x.param(True)
+    compiles: bool = True
 
 
 class Feature(x.Row):
     """One feature on one device, and how long it took to try."""
 
-    device: str = x.column()
-    name: str = x.column()
-    state: str = x.column()
-    took_s: float = x.column("s", scale="log10")
+    device: str
+    name: str
+    state: str
+    took_s: float = x.column(scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -177,7 +177,7 @@ EXPERIMENT = x.Experiment(
         x.Bars(key="took", table="features", label="name", value="took_s"),
         x.Bars(key="devices", table="features", label="device", value="took_s"),
     ),
-    values=tuple(x.Value(f"{state}_features", "") for state in (WORKS, MISSING, BROKEN)),
+    values=x.values(*(f"{state}_features" for state in (WORKS, MISSING, BROKEN))),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),
     imports=("numpy", "torch"),

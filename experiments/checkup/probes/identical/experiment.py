@@ -44,19 +44,19 @@ class Params(x.Params):
     dtypes: tuple[str, ...] = x.param(DTYPES, choices=DTYPES)
     rows: int = x.param(256, minimum=8, maximum=8192, scale="log2")
     gpu_rows: int = x.param(4096, minimum=8, maximum=32768, scale="log2")
-    sample_s: float = x.param(0.2, unit="s", minimum=0.001, maximum=10.0)
+    sample_s: float = x.param(0.2, minimum=0.001, maximum=10.0)
     rounds: int = x.param(15, minimum=1, maximum=10_000)
 
 
 class Repeat(x.Row):
     """So many products compared with the first; `thread` is the hardware thread, on a GPU none."""
 
-    device: str = x.column()
-    thread: int | None = x.column()
-    dtype: str = x.column()
-    repeat: int = x.column()
-    products: int = x.column()
-    differing_elements: int = x.column()
+    device: str
+    thread: int | None
+    dtype: str
+    repeat: int
+    products: int
+    differing_elements: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -213,11 +213,11 @@ EXPERIMENT = x.Experiment(
             statistic="greatest",
         ),
     ),
-    values=(
-        x.Value("differing_elements", ""),
-        x.Value("products", ""),
-        x.Value("faulty_threads", "", x.Part.CORES),
-        x.Value("first_faulty_thread", ""),
+    values=x.values(
+        "differing_elements",
+        "products",
+        x.Value("faulty_threads", x.Part.CORES),
+        "first_faulty_thread",
     ),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("numpy",),

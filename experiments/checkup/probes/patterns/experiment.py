@@ -38,9 +38,7 @@ class Params(x.Params):
     """The parameters; on a GPU `size_bytes` is cut to what is free there."""
 
     device: str = x.param(CPU, choices=torch_devices)
-    size_bytes: int = x.param(
-        USUAL_BYTES, unit="bytes", minimum=x.MIB, maximum=1024 * x.GIB, scale="log2"
-    )
+    size_bytes: int = x.param(USUAL_BYTES, minimum=x.MIB, maximum=1024 * x.GIB, scale="log2")
     patterns: tuple[str, ...] = x.param(PATTERNS, choices=PATTERNS)
     rounds: int = x.param(1, minimum=1, maximum=1000)
 
@@ -48,23 +46,23 @@ class Params(x.Params):
 class Pass(x.Row):
     """One region read back once, after all regions had been written."""
 
-    pattern: str = x.column()
-    inverted: bool = x.column()
-    region: int = x.column()
-    repeat: int = x.column()
-    checked_bytes: int = x.column("bytes")
-    wrong_words: int = x.column()
+    pattern: str
+    inverted: bool
+    region: int
+    repeat: int
+    checked_bytes: int
+    wrong_words: int
 
 
 class Wrong(x.Row):
     """A word that came back wrong, of each region and pass the first few: expected xor found."""
 
-    pattern: str = x.column()
-    inverted: bool = x.column()
-    region: int = x.column()
-    repeat: int = x.column()
-    offset_bytes: int = x.column("bytes")
-    flipped: str = x.column()
+    pattern: str
+    inverted: bool
+    region: int
+    repeat: int
+    offset_bytes: int
+    flipped: str
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -174,11 +172,11 @@ EXPERIMENT = x.Experiment(
             key="regions", table="passes", label="region", value="wrong_words", statistic="greatest"
         ),
     ),
-    values=(
-        x.Value("wrong_words", ""),
-        x.Value("memory_bytes", "bytes", x.Part.MEMORY),
-        x.Value("memory_fraction", "fraction"),
-        x.Value("checked_bytes", "bytes"),
+    values=x.values(
+        "wrong_words",
+        x.Value("memory_bytes", x.Part.MEMORY),
+        "memory_fraction",
+        "checked_bytes",
     ),
     parts=(x.Part.MEMORY, x.Part.GPU),
     needs=(x.Need.NUMBA,),

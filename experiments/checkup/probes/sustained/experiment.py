@@ -46,35 +46,35 @@ class Params(x.Params):
     """The parameters; `device` is ALL for the processor and every GPU."""
 
     device: str = x.param(CPU, choices=where)
-    duration_s: float = x.param(30.0, unit="s", minimum=0.1, maximum=7200.0, scale="log10")
-    stop_celsius: float = x.param(98.0, unit="celsius", minimum=30.0, maximum=130.0)
+    duration_s: float = x.param(30.0, minimum=0.1, maximum=7200.0, scale="log10")
+    stop_celsius: float = x.param(98.0, minimum=30.0, maximum=130.0)
     gpu_rows: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
 
 
 class Work(x.Row):
     """The work of one device in the time before `t_s`."""
 
-    t_s: float = x.column("s")
-    device: str = x.column()
-    flop_per_s: float = x.column("flop/s")
+    t_s: float
+    device: str
+    flop_per_s: float
 
 
 class Heat(x.Row):
     """What a sensor told; one of a GPU is called as the GPU is."""
 
-    t_s: float = x.column("s")
-    sensor: str = x.column()
-    celsius: float = x.column("celsius")
+    t_s: float
+    sensor: str
+    celsius: float
 
 
 class GpuState(x.Row):
     """A GPU under load; `held_back` are the driver's reasons for its clock, by their keys."""
 
-    t_s: float = x.column("s")
-    device: str = x.column()
-    sm_hz: float | None = x.column("hz")
-    power_watts: float | None = x.column("watts")
-    held_back: str = x.column()
+    t_s: float
+    device: str
+    sm_hz: float | None
+    power_watts: float | None
+    held_back: str
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -266,16 +266,16 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("hottest", "hottest_celsius"),),
         ),
     ),
-    values=(
-        x.Value("kept_fraction", "fraction"),
-        x.Value("cpu_kept_fraction", "fraction", x.Part.CORES),
-        x.Value("gpu_kept_fraction", "fraction", x.Part.GPU),
-        x.Value("hottest_celsius", "celsius"),
-        x.Value("stopped_by_heat", ""),
-        x.Value("done_s", "s"),
-        x.Value("cpu_flop_per_s", "flop/s"),
-        x.Value("gpu_flop_per_s", "flop/s"),
-        x.Value("gpu_watts", "watts"),
+    values=x.values(
+        "kept_fraction",
+        x.Value("cpu_kept_fraction", x.Part.CORES),
+        x.Value("gpu_kept_fraction", x.Part.GPU),
+        "hottest_celsius",
+        "stopped_by_heat",
+        "done_s",
+        "cpu_flop_per_s",
+        "gpu_flop_per_s",
+        "gpu_watts",
     ),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.NUMBA,),

@@ -44,15 +44,15 @@ class Params(x.Params):
 class Rate(x.Row):
     """One round: so many steps, timed together."""
 
-    repeat: int = x.column()
-    samples_per_s: float = x.column("per_s")
+    repeat: int
+    samples_per_s: float
 
 
 class Loss(x.Row):
     """The loss before a step; None where it was no number."""
 
-    step: int = x.column()
-    loss: float | None = x.column()
+    step: int
+    loss: float | None
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -135,12 +135,12 @@ EXPERIMENT = x.Experiment(
         x.Lines(key="losses", table="losses", x=x.Axis("step"), y=x.Axis("loss")),
         x.Lines(key="rates", table="rates", x=x.Axis("repeat"), y=x.Axis("samples_per_s")),
     ),
-    values=(
-        x.Value("samples_per_s", "per_s"),
-        x.Value("spread_fraction", "fraction"),
-        x.Value("first_loss", ""),
-        x.Value("last_loss", ""),
-        x.Value("fallen_fraction", "fraction"),
+    values=x.values(
+        "samples_per_s",
+        "spread_fraction",
+        "first_loss",
+        "last_loss",
+        "fallen_fraction",
     ),
     parts=(x.Part.CORES, x.Part.GPU),
     needs=(x.Need.TORCH,),

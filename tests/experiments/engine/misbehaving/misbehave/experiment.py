@@ -40,12 +40,12 @@ MIB = 2**20
 
 
 class Params(declare.Params):
-    how: str = param("behaves")
+    how: str = "behaves"
     rows: int = param(3, minimum=0, maximum=10**9)
     analysis: str = param("works", choices=("works", "raises", "says nan", "says nothing"))
     free_children: int = param(0, minimum=0, maximum=9)
-    text: str = param("")
-    device: str = param("cpu")
+    text: str = ""
+    device: str = "cpu"
 
 
 class Row(declare.Row):
@@ -53,7 +53,7 @@ class Row(declare.Row):
 
 
 class Picture(declare.Row):
-    brightness: float = column()
+    brightness: float
 
 
 class Undeclared(declare.Row):

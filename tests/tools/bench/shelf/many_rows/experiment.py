@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.core import declare
 from experiments.core.bench import Bench
-from experiments.core.declare import Experiment, Finding, Measured, column, param
+from experiments.core.declare import Experiment, Finding, Measured, param
 
 
 class Params(declare.Params):
@@ -12,10 +12,10 @@ class Params(declare.Params):
 
 
 class Point(declare.Row):
-    place: int = column()
-    start_s: float = column("s")
-    end_s: float = column("s")
-    name: str = column()
+    place: int
+    start_s: float
+    end_s: float
+    name: str
 
 
 def measure(params: Params, bench: Bench) -> Measured:
