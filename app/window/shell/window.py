@@ -147,7 +147,14 @@ class Window(QWidget):
         """Start the slow parts after the first paint."""
         self.furnish()
         self.session.wake()
-        QTimer.singleShot(IDLE_MS, self, _load_plots)
+        QTimer.singleShot(IDLE_MS, self, self._load_plots)
+
+    def _load_plots(self) -> None:
+        """Load what plots need in advance: pyqtgraph in a thread, for half a second."""
+        self.session.background.do(
+            lambda: importlib.import_module("widgets.plots.engine"),
+            lambda _: importlib.import_module("widgets.plots.plot"),
+        )
 
     def _show(self, place: Place) -> None:
         before = self._shown()
@@ -258,8 +265,3 @@ def _fill(painter: QPainter, where: QRect, colour: str) -> None:
     dot = QPixmap(1, 1)
     dot.fill(QColor(colour))
     painter.drawPixmap(where, dot)
-
-
-def _load_plots() -> None:
-    """Load numpy and the plots in advance."""
-    importlib.import_module("widgets.plots.plot")
