@@ -36,22 +36,22 @@ def draw(
     from PySide6.QtCore import QSize
 
     from widgets.plots import export
-    from widgets.plots.scene import Scene
+    from widgets.plots.chart import Chart
     from widgets.style import theme
 
     plots = experiment.plots
     view = next((plot for plot in plots if tables.get(plot.table)), plots[0])
-    scene = Scene(experiment, view, context.words)
-    scene.take(tables[view.table], values, None)
+    chart = Chart(experiment, view, context.words)
+    chart.take(tables[view.table], values, None)
     about = {
         "question": context.words.say(f"{experiment.id}.question"),
-        "view": scene.terms.title(),
+        "view": chart.terms.title(),
         "machine": context.machine.cpu.model or "?",
         "date": date.today().isoformat(),
     }
-    scene.caption = context.words.say("terminal.picture_caption", about)
+    chart.caption = context.words.say("terminal.picture_caption", about)
     try:
-        path.write_bytes(export.svg(scene, QSize(*SIZE_PX), theme.load(MODE)))
+        path.write_bytes(export.svg(chart, QSize(*SIZE_PX), theme.load(MODE)))
     except OSError as error:
         return Problem("svg_not_writable", {"path": str(path), "reason": error.strerror or "?"})
     del application  # held until here: the fonts belong to it

@@ -20,7 +20,7 @@ from experiments.engine import messages
 if TYPE_CHECKING:
     from app.reports.document import Mode
     from app.reports.run_report import Draw
-    from widgets.plots.scene import Scene
+    from widgets.plots.chart import Chart
     from widgets.style.theme import Theme
 
 WIDTH_PX, HEIGHT_PX = 760, 340
@@ -56,39 +56,39 @@ def drawer(words: Words) -> Draw:
         rows: Sequence[Any],
         values: Mapping[str, float],
         frame: messages.Frame | None,
-    ) -> ScenePicture:
-        def make() -> Scene:
-            from widgets.plots.scene import Scene
+    ) -> ChartPicture:
+        def make() -> Chart:
+            from widgets.plots.chart import Chart
 
-            scene = Scene(experiment, view, words)
-            scene.take(rows, values, None)
+            chart = Chart(experiment, view, words)
+            chart.take(rows, values, None)
             if frame is not None:
-                scene.take_frame(frame)
-            return scene
+                chart.take_frame(frame)
+            return chart
 
-        return ScenePicture(make, f"p{next(numbers)}")
+        return ChartPicture(make, f"p{next(numbers)}")
 
     return draw
 
 
-class ScenePicture:
-    """A scene as a picture of a document; `prefix` tells its ids from those of other pictures."""
+class ChartPicture:
+    """A chart as a picture of a document; `prefix` tells its ids from those of other pictures."""
 
-    def __init__(self, make: Callable[[], Scene], prefix: str) -> None:
+    def __init__(self, make: Callable[[], Chart], prefix: str) -> None:
         self._make, self._prefix = make, prefix
 
     @functools.cached_property
-    def _scene(self) -> Scene:
+    def _chart(self) -> Chart:
         return self._make()
 
     @functools.cached_property
     def _height(self) -> int:
-        return max(HEIGHT_PX, round(self._scene.least_px(WIDTH_PX, _theme(PAPER))))
+        return max(HEIGHT_PX, round(self._chart.least_px(WIDTH_PX, _theme(PAPER))))
 
     @property
     def said(self) -> str:
         """What it shows, in sentences."""
-        return self._scene.summary()
+        return self._chart.summary()
 
     @property
     def height_over_width(self) -> float:
@@ -101,7 +101,7 @@ class ScenePicture:
 
         from widgets.plots import export
 
-        made = export.svg(self._scene, QSize(WIDTH_PX, self._height), _theme(mode)).decode()
+        made = export.svg(self._chart, QSize(WIDTH_PX, self._height), _theme(mode)).decode()
         return inline(made, f"{self._prefix}{mode[0]}-")
 
     def paint(self, painter: Any, width: float) -> None:
@@ -111,7 +111,7 @@ class ScenePicture:
         painter.save()
         painter.scale(width / WIDTH_PX, width / WIDTH_PX)
         bounds = QRectF(0, 0, WIDTH_PX, self._height)
-        self._scene.paint(painter, bounds, replace(_theme(PAPER), is_for_pdf=True))
+        self._chart.paint(painter, bounds, replace(_theme(PAPER), is_for_pdf=True))
         painter.restore()
 
 

@@ -67,7 +67,7 @@ class Ear(QObject):
             "zoomed": [
                 widget.accessibleName()
                 for widget in self._window.findChildren(QWidget)
-                if type(widget).__name__ == "Plot" and widget.isVisible() and widget.scene.is_zoomed  # type: ignore[attr-defined]
+                if type(widget).__name__ == "Plot" and widget.isVisible() and widget.chart.is_zoomed  # type: ignore[attr-defined]
             ],
             "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
             "mode": self._window.session.look.theme.mode,

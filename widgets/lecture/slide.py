@@ -292,7 +292,7 @@ class Slide(QWidget):
         plot = QRectF(room)
         if self._explained.text():
             words = QRectF(room)
-            if self.plot is not None and isinstance(self.plot.scene.terms.view, Ruler):
+            if self.plot is not None and isinstance(self.plot.chart.terms.view, Ruler):
                 words.setTop(room.bottom() - EXPLAINED_BELOW * scale)
                 plot.setBottom(words.top() - APART * scale)
             else:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPaintEvent
 
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
@@ -40,6 +39,7 @@ class SlidePlot(Plot):
         super().__init__(experiment, experiment.plots[0], words, look)
         self._rows, self._labels = NewRows(), set[str]()
         self._hidden: frozenset[str] = frozenset()
+        self.chart.is_mute = True  # a class needs no word about nothing
         self.setMinimumSize(1, 1)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -48,7 +48,7 @@ class SlidePlot(Plot):
         self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
     ) -> None:
         """Show the rows, without those of more series than a slide shows."""
-        column = label_column(self.scene.terms.view)
+        column = label_column(self.chart.terms.view)
         if column is not None:
             new, is_another = self._rows.among(rows)
             known = set[str]() if is_another else self._labels
@@ -59,11 +59,6 @@ class SlidePlot(Plot):
     def hold_back(self, labels: Collection[str]) -> None:
         """Do not show these marks, nor those of more series than a slide shows."""
         self._hidden = frozenset(labels)
-        terms = self.scene.terms
+        terms = self.chart.terms
         shown = chosen(terms.experiment, terms.view, self._labels)
         super().hold_back(self._hidden.union(self._labels.difference(shown)))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it as soon as there is anything; a class needs no word about nothing."""
-        if not self.scene.is_empty:
-            super().paintEvent(event)

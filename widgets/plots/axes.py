@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from widgets.plots.drawing import Area, AxisPlan, Name, Plan, Range, Span
+from widgets.plots.labels import Label
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.style.theme import STEP, Theme
@@ -27,9 +28,20 @@ LEAST_PX = 40.0  # an area is never smaller than this
 class Layout:
     """The area of the marks, the unzoomed ranges, and the strip for labels above the area."""
 
+    plan: Plan
+    theme: Theme
+    bounds: QRectF
     area: Area
     full: Span
     strip: QRectF
+    words: Sequence[Label] = ()  # of vertical limits, in the strip
+    is_empty: bool = False  # nothing is known yet, not even axes
+
+    def sheet(self, painter: QPainter, *, is_vector: bool = False, scale: float = 1.0) -> Sheet:
+        """Return what is painted on; labels may also stand right of the area."""
+        rect = self.area.rect
+        reach = QRectF(rect.topLeft(), QPointF(self.bounds.right(), rect.bottom()))
+        return Sheet(painter, self.area, self.theme, reach, is_vector, scale)
 
 
 def lay_out(
@@ -61,7 +73,7 @@ def lay_out(
         rect = _square(rect, seen)
     area = Area(rect, seen, is_downward=plan.y.names is not None)
     strip = QRectF(bounds.left(), bounds.top(), bounds.width(), strip_px)
-    return Layout(area, full, strip)
+    return Layout(plan, theme, bounds, area, full, strip)
 
 
 def most_px(plan: AxisPlan, theme: Theme) -> float:
@@ -78,53 +90,67 @@ def around_px(plan: Plan, theme: Theme, rows: int) -> float:
     return rows * line + STEP + _below_px(plan.x, line)
 
 
-def paint_grid(sheet: Sheet, plan: Plan) -> None:
-    """Draw the grid lines of both axes."""
-    area, painter = sheet.area, sheet.painter
+def title_px(plan: Plan, theme: Theme) -> float:
+    """Return the width of the title of the y axis, which stands above the area; 0.0 for none."""
+    if plan.y.names is not None or not plan.y.is_shown or not plan.y.title:
+        return 0.0
+    return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
+
+
+def paint_across(sheet: Sheet, layout: Layout) -> None:
+    """Draw the x axis: grid lines, ticks or names, and its title."""
+    plan, area, theme, bounds = layout.plan.x, layout.area, layout.theme, layout.bounds
+    font = theme.font("note")
+    line = QFontMetricsF(font).height()
+    top = area.rect.bottom() + _gap_px(line)
+    width = area.rect.width()
+    found = [] if plan.names is not None else ticks_across(plan, area.sight.x, width, theme)
+    if plan.has_grid:
+        pixels = [round(area.x_px(place)) + 0.5 for place, _ in found]
+        _paint_grid(sheet, [QLineF(px, area.rect.top(), px, area.rect.bottom()) for px in pixels])
+    if not plan.is_shown:
+        return
+    if plan.names is not None:
+        _names_below(sheet, plan.names, plan.places, top)
+        top += line
+    for place, text in found:
+        wide = text_size(text, font).width()
+        left = min(max(area.x_px(place) - wide / 2, bounds.left()), bounds.right() - wide)
+        sheet.write(text, font, theme.soft, QRectF(left, top, wide, line), 0.5)
+    if plan.title:
+        rect = QRectF(area.rect.left(), top + line + STEP / 2, width, line)
+        sheet.write(plan.title, font, theme.soft, rect, 0.5)
+
+
+def paint_down(sheet: Sheet, layout: Layout) -> None:
+    """Draw the y axis: grid lines, ticks or names, and its title above the area."""
+    plan, area, theme, bounds = layout.plan.y, layout.area, layout.theme, layout.bounds
+    font = theme.font("note")
+    line = QFontMetricsF(font).height()
+    if plan.names is not None:
+        if plan.is_shown:
+            _names_left(sheet, plan.names, plan.places, bounds)
+        return
+    found = axis_ticks(plan, area.sight.y, _most_down(plan, area.rect.height(), theme))
+    if plan.has_grid:
+        pixels = [round(area.y_px(place)) + 0.5 for place, _ in found]
+        _paint_grid(sheet, [QLineF(area.rect.left(), px, area.rect.right(), px) for px in pixels])
+    for place, text in found if plan.is_shown else ():
+        width = area.rect.left() - 2 * STEP - bounds.left()
+        rect = QRectF(bounds.left(), area.y_px(place) - line / 2, width, line)
+        sheet.write(text, font, theme.soft, rect, 1.0)
+    width = title_px(layout.plan, theme)
+    if width:
+        sheet.write(plan.title, font, theme.soft, QRectF(bounds.left(), bounds.top(), width, line))
+
+
+def _paint_grid(sheet: Sheet, lines: Sequence[QLineF]) -> None:
+    painter = sheet.painter
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
     painter.setPen(QPen(QColor(sheet.theme.line), 1.0))
-    if plan.x.has_grid:
-        for place, _ in ticks_across(plan.x, area.sight.x, area.rect.width(), sheet.theme):
-            px = round(area.x_px(place)) + 0.5
-            painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
-    if plan.y.has_grid:
-        for place, _ in axis_ticks(
-            plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), sheet.theme)
-        ):
-            px = round(area.y_px(place)) + 0.5
-            painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
+    painter.drawLines(lines)
     painter.restore()
-
-
-def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
-    """Write ticks, names and the title of the x axis."""
-    area, theme = sheet.area, sheet.theme
-    line = QFontMetricsF(theme.font("note")).height()
-    top = area.rect.bottom() + _gap_px(line)
-    if plan.x.is_shown and plan.x.names is not None:
-        _names_below(sheet, plan.x.names, plan.x.places, top)
-        top += 2 * line
-    elif plan.x.is_shown:
-        for place, text in ticks_across(plan.x, area.sight.x, area.rect.width(), theme):
-            width = text_size(text, theme.font("note")).width()
-            left = area.x_px(place) - width / 2
-            left = min(max(left, bounds.left()), bounds.right() - width)
-            sheet.write(text, theme.font("note"), theme.soft, QRectF(left, top, width, line), 0.5)
-        top += line
-    if plan.x.is_shown and plan.x.title:
-        rect = QRectF(area.rect.left(), top + STEP / 2, area.rect.width(), line)
-        sheet.write(plan.x.title, theme.font("note"), theme.soft, rect, 0.5)
-    if plan.y.is_shown and plan.y.names is not None:
-        _names_left(sheet, plan.y.names, plan.y.places, bounds)
-    elif plan.y.is_shown:
-        for place, text in axis_ticks(
-            plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), theme)
-        ):
-            middle = area.y_px(place)
-            left = bounds.left()
-            rect = QRectF(left, middle - line / 2, area.rect.left() - 2 * STEP - left, line)
-            sheet.write(text, theme.font("note"), theme.soft, rect, 1.0)
 
 
 def shortened(text: str, font: QFont, width: float) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
-from widgets.plots.scene import Scene
+from widgets.plots.chart import Chart
 from widgets.style.theme import STEP, Theme
 
 MARGIN_PX = 4.0 * STEP
@@ -19,7 +19,7 @@ POINTS_AN_INCH = 96  # dots per inch as in CSS
 
 
 def picture(
-    scene: Scene, size: QSize, theme: Theme, scale: float, verdict: str = "", because: str = ""
+    chart: Chart, size: QSize, theme: Theme, scale: float, verdict: str = "", because: str = ""
 ) -> QImage:
     """Return the plot with its caption, on the theme's panel colour.
 
@@ -45,11 +45,11 @@ def picture(
         for (part, font, _), height in zip(said, heights, strict=True):
             draw_lines(painter, room, part, font, MOST_LINES)
             room.translate(0, height)
-        scene.paint(painter, room, theme, scale=scale, has_head=True)
+        chart.paint(painter, room, theme, scale=scale, has_head=True)
     return image
 
 
-def svg(scene: Scene, size: QSize, theme: Theme) -> bytes:
+def svg(chart: Chart, size: QSize, theme: Theme) -> bytes:
     """Return the plot as an SVG file that needs no fonts."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -58,11 +58,11 @@ def svg(scene: Scene, size: QSize, theme: Theme) -> bytes:
     generator.setResolution(POINTS_AN_INCH)
     generator.setSize(size)
     generator.setViewBox(QRect(0, 0, size.width(), size.height()))
-    generator.setTitle(scene.terms.title())
-    generator.setDescription(scene.summary())
+    generator.setTitle(chart.terms.title())
+    generator.setDescription(chart.summary())
     with QPainter(generator) as painter:
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.panel)
-        scene.paint(painter, _bounds(size), theme, is_vector=True, has_head=True)
+        chart.paint(painter, _bounds(size), theme, is_vector=True, has_head=True)
     return bytes(buffer.data().data())
 
 
@@ -74,13 +74,13 @@ def png(image: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-def save(scene: Scene, size: QSize, theme: Theme, path: Path, scale: float) -> None:
+def save(chart: Chart, size: QSize, theme: Theme, path: Path, scale: float) -> None:
     """Write a .png or .svg file. Raises OSError, or ValueError for another suffix."""
     match path.suffix.lower():
         case ".png":
-            path.write_bytes(png(picture(scene, size, theme, scale)))
+            path.write_bytes(png(picture(chart, size, theme, scale)))
         case ".svg":
-            path.write_bytes(svg(scene, size, theme))
+            path.write_bytes(svg(chart, size, theme))
         case other:
             raise ValueError(f"neither .png nor .svg: {other}")
 

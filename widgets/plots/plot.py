@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from experiments.core.lesson_run import Spot
 from experiments.core.views import Lines
-from widgets.plots import navigation
+from widgets.plots.chart import Painted
 from widgets.plots.overlays import light, places
 from widgets.plots.overlays.axes_of import x_axis, y_axis
 from widgets.plots.overlays.guess import Guessed
@@ -19,7 +19,6 @@ from widgets.plots.overlays.handles import Handles, Marker, Sketch
 from widgets.plots.overlays.places import Place
 from widgets.plots.ranges import NO_ROOM
 from widgets.plots.readable import ReadablePlot
-from widgets.plots.scene import Painted
 
 LEFT = Qt.MouseButton.LeftButton
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -52,15 +51,15 @@ class Plot(ReadablePlot):
 
         The first rows that `draw` brings take it away, and so do none here.
         """
-        self.scene.contents.expect(rows, values, is_faint=faint)
+        self.chart.contents.expect(rows, values, is_faint=faint)
         self._show_contents()
 
     def show_guess(self, guess: Guessed | None) -> None:
         """Show a guess over the marks, in pictures too; None takes it away."""
-        if guess == self.scene.guess:
+        if guess == self.chart.guess:
             return
-        self.scene.guess = guess
-        self.scene.forget_widest()
+        self.chart.guess = guess
+        self.chart.forget_widest()
         self.draw_again()
         self._describe()
 
@@ -69,27 +68,26 @@ class Plot(ReadablePlot):
 
         Cells and pictures have no place for them.
         """
-        self.scene.contents.haunt(rows, label)
+        self.chart.contents.haunt(rows, label)
         self._show_contents()
 
     def hold_back(self, labels: Collection[str]) -> None:
         """Do not show the marks with these labels until they are no longer held back."""
-        if self.scene.contents.hold_back(labels):
-            self.scene.show_contents()
+        if self.chart.contents.hold_back(labels):
+            self.chart.show_contents()
             self.draw_again()
 
     def light(self, spot: Spot | None) -> None:
         """Light up the marks of a spot's names, or its stretch of the x axis."""
         self._lit = spot
-        self.update()
+        self._front.update()
 
     def zoom_to(self, spot: Spot) -> None:
         """Light a spot, and zoom the x axis so that it fills the middle half, if that can zoom."""
         painted = self.painted()
-        part = None if painted.is_empty else places.extent(self.scene, spot)
+        part = None if painted.is_empty else places.extent(self.chart, spot)
         if part is not None:
-            navigation.zoom_to(self.scene, painted, part)
-            self._refresh()
+            self.box.show_part(part)
         self.light(spot)
 
     def ask(self, on: bool) -> None:
@@ -112,10 +110,10 @@ class Plot(ReadablePlot):
 
         Raises ValueError for a value without a place on its logarithmic axis.
         """
-        view = self.scene.terms.view
+        view = self.chart.terms.view
         x, y = x_axis(view), y_axis(view)
         if x is not None and y is not None and len(xs):
-            self._hold(Sketch(self.scene.terms, (x, y), xs, heights, low, high))
+            self._hold(Sketch(self.chart.terms, (x, y), xs, heights, low, high))
 
     def end_sketch(self) -> None:
         """Take the handles away."""
@@ -127,9 +125,9 @@ class Plot(ReadablePlot):
 
         Raises ValueError for a value without a place on a logarithmic axis.
         """
-        axis = x_axis(self.scene.terms.view)
+        axis = x_axis(self.chart.terms.view)
         if axis is not None:
-            self._hold(Marker(self.scene.terms, axis, x, low, high, step))
+            self._hold(Marker(self.chart.terms, axis, x, low, high, step))
 
     def end_marker(self) -> None:
         """Take the line away."""
@@ -138,8 +136,8 @@ class Plot(ReadablePlot):
 
     def _hold(self, handles: Handles | None) -> None:
         self._handles, self._click = handles, None
-        self.scene.room = handles.room if handles else NO_ROOM
-        self.scene.forget_widest()
+        self.chart.room = handles.room if handles else NO_ROOM
+        self.chart.forget_widest()
         self._read(None)
         self.draw_again()
         self._describe()
@@ -147,7 +145,7 @@ class Plot(ReadablePlot):
         self._follow()
 
     def _moved(self, *, has_changed: bool) -> None:
-        self.update()
+        self._front.update()
         self._describe()
         if has_changed and isinstance(self._handles, Sketch):
             self.sketched.emit(self._handles.heights)
@@ -165,23 +163,23 @@ class Plot(ReadablePlot):
         if painted.is_empty:
             return
         if self._lit is not None:
-            light.show_spot(self.scene, painted, self._lit)
+            light.show_spot(self.chart, painted, self._lit)
         place = self._place() if self._is_asked else None
         if place is not None:
-            light.show_place(self.scene, painted, place)
+            light.show_place(self.chart, painted, place)
         if self._handles is not None:
             self._handles.paint(painted)
         super().paint_over(painted)
 
     def draw_again(self) -> None:
-        """Draw what the scene holds now; mouse and cursor may be at another mark."""
+        """Draw what the chart holds now; mouse and cursor may be at another mark."""
         super().draw_again()
         if self._mouse is not None or self._cursor is not None or self._pointed_at:
             self._follow()
 
     def _show_contents(self) -> None:
-        self.scene.forget_widest()
-        self.scene.show_contents()
+        self.chart.forget_widest()
+        self.chart.show_contents()
         self.draw_again()
         self._describe()
 
@@ -190,10 +188,10 @@ class Plot(ReadablePlot):
         if self._handles is not None:
             return None
         painted = self.painted()
-        is_anywhere = self._is_asked or not isinstance(self.scene.terms.view, Lines)
+        is_anywhere = self._is_asked or not isinstance(self.chart.terms.view, Lines)
         if self._mouse is not None and is_anywhere:
-            return places.place_at(self.scene, painted, self._mouse)
-        return places.place_of(self.scene, painted, self._cursor) if self._cursor else None
+            return places.place_at(self.chart, painted, self._mouse)
+        return places.place_of(self.chart, painted, self._cursor) if self._cursor else None
 
     def _follow(self) -> None:
         """Tell what mouse or cursor point at, if that is another mark or place."""
@@ -203,7 +201,7 @@ class Plot(ReadablePlot):
             self._pointed_at = at
             self.pointed.emit(place.label if place else "", place.x if place else float("nan"))
         if self._is_asked:
-            self.update()
+            self._front.update()
 
     def _show_shape(self) -> None:
         """Give the mouse the shape of what it can do."""
@@ -274,7 +272,7 @@ class Plot(ReadablePlot):
             return
         self._mouse = event.position()
         super().mouseMoveEvent(event)
-        if self._pressed is None:
+        if not event.buttons():
             self._follow()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

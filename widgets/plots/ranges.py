@@ -1,4 +1,4 @@
-"""Ranges of axes, rounded in steps so that a live plot does not jump; and zoomed ranges."""
+"""Ranges of axes, rounded in steps so that a live plot does not jump; and parts of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from widgets.plots.drawing import Range, Span
 
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 FROM_ZERO = 0.4  # a linear axis starts at 0 if least / greatest is below this
-FARTHEST_OUT = 4.0  # times the whole range
 DUST = 1e-9  # rounding error of a difference that should be 0
 TINY = 1e-300  # least value whose logarithm is taken
 CLOSEST_IN = 1e-3  # of the whole range
@@ -65,27 +64,13 @@ def with_room(span: Span, room: Room, *, is_known: bool) -> Span:
     return Span(x, y, span.is_passing)
 
 
-def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:
-    """Return a range `factor` times as long, in which the place `at` stays where it is."""
-    length, all_of_it = sight[1] - sight[0], whole[1] - whole[0]
-    longest, shortest = FARTHEST_OUT * all_of_it, CLOSEST_IN * all_of_it
-    new = min(max(length * factor, shortest), longest)
-    low = at - (at - sight[0]) * new / length
-    return kept_near((low, low + new), whole)
-
-
 def seen(part: Range | None, whole: Range) -> Range:
-    """Return a part of an axis; the whole if the part is None or almost nothing."""
-    if part is None or part[1] - part[0] < CLOSEST_IN / 2 * (whole[1] - whole[0]):
+    """Return a part of an axis, moved into the whole; the whole if it is None or almost nothing."""
+    length = whole[1] - whole[0]
+    if part is None or not CLOSEST_IN / 2 * length <= part[1] - part[0] < length:
         return whole
-    return part
-
-
-def kept_near(sight: Range, whole: Range) -> Range:
-    """Return a range shifted so that its middle lies within the data."""
-    middle = (sight[0] + sight[1]) / 2
-    shift = min(max(middle, whole[0]), whole[1]) - middle
-    return sight[0] + shift, sight[1] + shift
+    shift = max(whole[0] - part[0], 0.0) + min(whole[1] - part[1], 0.0)
+    return part[0] + shift, part[1] + shift
 
 
 def _round(least: float, factors: tuple[float, ...]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -15,24 +15,23 @@ from PySide6.QtGui import (
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from PySide6.QtWidgets import QMenu, QToolTip
 
 from experiments.core.declare import Experiment
 from experiments.core.views import View
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.controls.basics import asks_for_escape, tip
-from widgets.plots import navigation, reading
+from widgets.plots import reading
 from widgets.plots.canvas import Canvas
+from widgets.plots.chart import Chart, Painted
 from widgets.plots.drawing import Beside, Drawing, Track
+from widgets.plots.frame import ZOOM_STEP
 from widgets.plots.kinds.of_view import drawing_of
 from widgets.plots.reading import Cursor
-from widgets.plots.scene import Painted, Scene
 from widgets.plots.terms import Terms
 from widgets.style.look import Look
 
-ZOOM_STEP = 1.4  # per key press, or notch of the wheel
-NOTCH = 120.0
 DESCRIBE_MS = 400  # shortest time between two descriptions of a live plot
 
 
@@ -53,12 +52,10 @@ class ReadablePlot(Canvas):
         look: Look,
         drawing: Callable[[View, Terms], Drawing] = drawing_of,
     ) -> None:
-        super().__init__(Scene(experiment, view, words, drawing), look)
+        super().__init__(Chart(experiment, view, words, drawing), look)
         self._tracks: Sequence[Track] | None = None
         self._reading = ""
         self._hovered: QPointF | None = None  # where the mouse reads a mark
-        self._pressed: QPointF | None = None
-        self._is_dragged = False
         self._menu: QMenu | None = None
         self._describing = QTimer(self, singleShot=True, interval=DESCRIBE_MS)
         self._describing.timeout.connect(self._describe)
@@ -72,12 +69,12 @@ class ReadablePlot(Canvas):
 
         Fewer rows than before, or different ones, start another run: its zoom is reset.
         """
-        if self.scene.take(rows, values, beside):
+        if self.chart.take(rows, values, beside):
             self._cursor = None
         self.draw_again()
 
     def draw_again(self) -> None:
-        """Draw what the scene holds now; the cursor stays on its mark."""
+        """Draw what the chart holds now; the cursor stays on its mark."""
         self._tracks = None
         self._refresh()
         if self._hovered is not None:
@@ -89,11 +86,11 @@ class ReadablePlot(Canvas):
 
     def forget_widest(self) -> None:
         """Let the axes shrink to what the next drawing needs."""
-        self.scene.forget_widest()
+        self.chart.forget_widest()
 
     def draw_frame(self, frame: messages.Frame) -> None:
         """Show a frame, if the view shows frames."""
-        self.scene.take_frame(frame)
+        self.chart.take_frame(frame)
         self._tracks = None
         self._refresh()
 
@@ -126,7 +123,7 @@ class ReadablePlot(Canvas):
             if entry is None:
                 menu.addSeparator()
             else:
-                menu.addAction(self.scene.terms.say(entry[0])).triggered.connect(entry[1])
+                menu.addAction(self.chart.terms.say(entry[0])).triggered.connect(entry[1])
         return menu
 
     # --- the reading cursor -----------------------------------------------------------------------
@@ -147,16 +144,16 @@ class ReadablePlot(Canvas):
 
     def _known_tracks(self) -> Sequence[Track]:
         if self._tracks is None:
-            self._tracks = self.scene.tracks()
+            self._tracks = self.chart.tracks()
         return self._tracks
 
     def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
         """Move the cursor, or hide it, and show its text."""
-        text = self.scene.drawing.read(cursor.track, cursor.point) if cursor else ""
+        text = self.chart.drawing.read(cursor.track, cursor.point) if cursor else ""
         has_moved = cursor != self._cursor
         self._cursor = cursor
         if has_moved or text != self._reading:
-            self.update()
+            self._front.update()
         if text != self._reading:
             self._reading = text
             self._describe()
@@ -173,8 +170,8 @@ class ReadablePlot(Canvas):
         """Read the mark under the mouse; without one, a cursor placed by keys stays."""
         painted, found = self.painted(), None
         tracks = self._known_tracks()
-        if tracks and not self.scene.about(painted, at):  # its tooltip would cover the reading
-            found = reading.under(self.scene.drawing, tracks, painted.area, at)
+        if tracks and not self.chart.about(painted, at):  # its tooltip would cover the reading
+            found = reading.under(self.chart.drawing, tracks, painted.area, at)
         if not painted.is_empty and (found is not None or self._hovered is not None):
             self._hovered = at
             self._read(found)
@@ -186,34 +183,31 @@ class ReadablePlot(Canvas):
         if cursor is not None:
             track = tracks[cursor.track]
             place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
-            if navigation.bring_into_sight(self.scene, *place):
-                self._refresh()
+            self.box.bring_into_sight(*place)
         self._read(cursor, aloud=True)
 
     def _dismiss(self) -> None:
         """Take the cursor away."""
         self._read(None)
 
-    def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
-        painted = self.painted()
-        if painted.is_empty:
-            return
-        if at is None:
-            at = painted.area.rect.center()
-            if self._cursor is not None:
-                track = self._known_tracks()[self._cursor.track]
-                at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
-        navigation.zoom(self.scene, painted, factor, at, is_upright=is_upright)
-        self._refresh()
+    def _zoom(self, factor: float) -> None:
+        if not self.painted().is_empty:
+            cursor = self._cursor
+            at = float(self._known_tracks()[cursor.track].xs[cursor.point]) if cursor else None
+            self.box.zoom(factor, at)
 
     # --- keys and mouse ---------------------------------------------------------------------------
 
-    def event(self, event: QEvent) -> bool:
-        """Take Esc while there is a cursor; explain a limit in the tooltip of its label."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            about = self.scene.about(self.painted(), QPointF(event.pos()))
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Explain a limit in the tooltip of its label."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            about = self.chart.about(self.painted(), QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), tip(about), self)  # an empty text hides it
             return True
+        return super().eventFilter(watched, event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc while there is a cursor."""
         if asks_for_escape(event) and self._cursor is not None:
             event.accept()
             return True
@@ -254,40 +248,27 @@ class ReadablePlot(Canvas):
         return acts.get(key)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the mouse; with Shift along the y axis."""
-        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift may swap the axes
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
-            event.ignore()
-            return
-        if turned < 0 and not self.scene.is_zoomed:  # everything is visible: let the page scroll
-            event.ignore()
-            return
-        is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self._zoom(ZOOM_STEP ** (-turned / NOTCH), event.position(), is_upright=is_upright)
+        """Zoom what is there now."""
+        self.painted()
+        super().wheelEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Start dragging."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed = event.position()
+        self.painted()
+        super().mousePressEvent(event)
+        event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Read the nearest point, or pan."""
-        at = event.position()
-        if self._pressed is None:
-            self._read_under(at)
-            return
-        moved = at - self._pressed
-        if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
-            self._is_dragged = True
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            navigation.pan(self.scene, self.painted(), moved)
-            self._pressed = at
-            self._refresh()
+        if event.buttons():
+            super().mouseMoveEvent(event)
+        else:
+            self._read_under(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Stop dragging."""
-        self._pressed, self._is_dragged = None, False
-        self.unsetCursor()
+        super().mouseReleaseEvent(event)
+        event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Undo every zoom."""

@@ -246,7 +246,7 @@ class CollagePage(TakesFiles):
                 self._add_plot(collage_plot(each, *given), shown)
 
     def _add_plot(self, plot: ReadablePlot, shown: Shown) -> None:
-        title = plot.scene.terms.title()
+        title = plot.chart.terms.title()
         plot.set_caption(f"{shown.question}\n{title} · {shown.count}")
         plot.table_wanted.connect(self.turn.trigger)
         plot.save_wanted.connect(lambda ending: self.save_wanted.emit(plot, ending))

@@ -13,11 +13,11 @@ from experiments.core.declare import Experiment
 from experiments.core.units import show
 from experiments.core.views import Axis, Lines, Scale, View
 from experiments.core.words import Words
+from widgets.plots.chart import Chart
 from widgets.plots.drawing import AxisPlan, Beside, Drawing, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around, reach
 from widgets.plots.readable import ReadablePlot
-from widgets.plots.scene import Scene
 from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import to_axis
@@ -138,12 +138,12 @@ def collage_plot(
     return plot
 
 
-def collage_scene(given: Given, experiment: Experiment[Any], words: Words) -> Scene:
+def collage_chart(given: Given, experiment: Experiment[Any], words: Words) -> Chart:
     """Return the same without a widget, for a document."""
     drawing, rows = _drawing(given)
-    scene = Scene(experiment, _view(given, experiment), words, drawing)
-    scene.take(rows, {}, None)
-    return scene
+    chart = Chart(experiment, _view(given, experiment), words, drawing)
+    chart.take(rows, {}, None)
+    return chart
 
 
 def title_of(given: Given, experiment: Experiment[Any], words: Words) -> str:

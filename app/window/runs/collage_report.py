@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 
 from app.reports.document import Document, Paragraph, Part, Plot, Table
-from app.reports.pictures import ScenePicture
+from app.reports.pictures import ChartPicture
 from app.reports.privacy import Include, clean
 from experiments.core.words import Words
 from widgets.runs.collage_data import Shown
-from widgets.runs.collage_plots import collage_scene, title_of
+from widgets.runs.collage_plots import collage_chart, title_of
 
 
 def collage_report(shown: Shown, words: Words, include: Include) -> Document:
@@ -37,8 +37,8 @@ def _parts(shown: Shown, words: Words, include: Include) -> Iterator[Part]:
     if cloud is not None and not include.class_names:
         cloud = replace(cloud, points=[replace(each, said="") for each in cloud.points])
     for number, given in enumerate(each for each in (shown.guesses, cloud) if each):
-        make = partial(collage_scene, given, shown.experiment, words)
+        make = partial(collage_chart, given, shown.experiment, words)
         title = title_of(given, shown.experiment, words)
-        yield Plot(caption=title, picture=ScenePicture(make, f"c{number}"))
+        yield Plot(caption=title, picture=ChartPicture(make, f"c{number}"))
     first = 0 if include.class_names else 1  # the names stand before all else
     yield Table(head=shown.columns[first:], rows=[row[first:] for row in shown.rows])

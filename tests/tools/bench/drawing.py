@@ -51,7 +51,7 @@ def _slices(look: Any) -> Iterator[Line]:
     rows = list(many_slices(SLICES, LANES))
     start_s = time.perf_counter()
     plot.draw(rows, {})
-    plot.repaint()
+    plot.viewport().repaint()
     first_s = time.perf_counter() - start_s
     what = f"{SLICES} slices on {LANES} lanes"
     yield Line(f"{what}, for the first time", show(first_s, "s"))
@@ -59,7 +59,7 @@ def _slices(look: Any) -> Iterator[Line]:
     def draw_more() -> None:
         rows.extend(rows[:AT_ONCE])
         plot.draw(rows, {})
-        plot.repaint()
+        plot.viewport().repaint()
 
     yield _kept(f"{what}, {AT_ONCE} more drawn", draw_more)
     _zoom_in(plot, 50.0)
@@ -76,7 +76,7 @@ def _live_bars(look: Any) -> Line:
     def draw_more() -> None:
         shown.extend(timings[len(shown) : len(shown) + 6])
         plot.draw(shown, {"serial_s": 0.62, "perfect_s": 0.31})
-        plot.repaint()
+        plot.viewport().repaint()
 
     return _kept("bars of a live run, one round more drawn", draw_more)
 
@@ -109,7 +109,7 @@ def _field(look: Any) -> Line:
     def draw_next() -> None:
         frames.reverse()
         plot.draw_frame(frames[0])
-        plot.repaint()
+        plot.viewport().repaint()
 
     fraction = _median_s(draw_next) * FRAMES_PER_S
     return Line(
@@ -140,7 +140,7 @@ def _zoom_in(plot: Any, times: float) -> None:
     while times > 1.0:
         plot.zoom_in()
         times /= 1.4
-    plot.repaint()
+    plot.viewport().repaint()
 
 
 def _drag(plot: Any) -> Callable[[], None]:
@@ -155,7 +155,7 @@ def _drag(plot: Any) -> Callable[[], None]:
     def send(kind: QEvent.Type, button: Qt.MouseButton) -> None:
         where = plot.mapToGlobal(at)
         event = QMouseEvent(kind, at, where, button, left, Qt.KeyboardModifier.NoModifier)
-        QApplication.sendEvent(plot, event)
+        QApplication.sendEvent(plot.viewport(), event)
 
     send(QEvent.Type.MouseButtonPress, left)
     steps = iter([15.0, -15.0] * TURNS * 2)
@@ -163,7 +163,7 @@ def _drag(plot: Any) -> Callable[[], None]:
     def drag() -> None:
         at.setX(at.x() + next(steps))
         send(QEvent.Type.MouseMove, none)
-        plot.repaint()
+        plot.viewport().repaint()
 
     return drag
 

@@ -12,7 +12,7 @@ from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Rule
 from experiments.engine.recording import read
 from tests.shipped import SHIPPED
 from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
-from widgets.plots.scene import Scene
+from widgets.plots.chart import Chart
 from widgets.style import theme
 
 WORDS = words.load()
@@ -123,9 +123,9 @@ def test_equal_values_and_zeros_are_no_trouble(view, value):
 )
 def test_a_stamp_has_the_colours_of_its_plot(qapp, experiment, view):
     rows = read(SHIPPED[experiment.id]).tables(experiment)[view.table]
-    scene = Scene(experiment, view, WORDS)
-    scene.take(rows, {}, None)
-    tracks = [track.colour for track in scene.drawing.tracks()]
+    chart = Chart(experiment, view, WORDS)
+    chart.take(rows, {}, None)
+    tracks = [track.colour for track in chart.drawing.tracks()]
 
     sketch = measured(view, rows)
     if sketch is None:
@@ -145,19 +145,19 @@ def test_a_stamp_has_the_colours_of_its_plot(qapp, experiment, view):
             lanes = list(zip(marks.lanes(view, rows), tracks, strict=True))[:6]
             wanted = [colour for lane, colour in lanes for _ in lane.slices]
         case Heatmap():
-            shown, wanted = {shape.shade for shape in sketch.shapes}, cell_colours(scene)
+            shown, wanted = {shape.shade for shape in sketch.shapes}, cell_colours(chart)
         case Ruler():
             wanted = [colour for colour in tracks for _ in shown]
     assert shown == wanted
 
 
-def cell_colours(scene) -> set[str]:
+def cell_colours(chart) -> set[str]:
     """Return the colours in the picture of a heatmap that fill something, left of their key."""
     night = theme.load("dark")
     image = QImage(1600, 1200, QImage.Format.Format_RGB32)
     image.fill(QColor(night.panel))
     with QPainter(image) as painter:
-        area = scene.paint(painter, QRectF(image.rect()), night).area
+        area = chart.paint(painter, QRectF(image.rect()), night).area
     rows, columns = (round(high - low) for low, high in (area.sight.y, area.sight.x))
     corners = [
         area.point(column - 0.45, row - 0.45) for row in range(rows) for column in range(columns)

@@ -337,7 +337,7 @@ def test_an_explanation_keeps_the_whole_plot(make, size):
     for id_ in TAUGHT:
         slide, run_state = make("explain", id_, size=size), slides.recorded(id_)
         plot = slide.plot
-        view = plot.scene.terms.view
+        view = plot.chart.terms.view
         column, only = label_column(view), getattr(view, "only", ())
         labels = {str(getattr(row, column)) for row in run_state.tables[view.table]}
         wanted = labels.intersection(only) if only else labels
@@ -355,7 +355,7 @@ def test_an_explanation_keeps_the_whole_plot(make, size):
 
 def drawn(plot: Plot) -> set[str]:
     """Return the labels of the series that a plot draws."""
-    return {label for track in plot.scene.tracks() for label in (track.labels or (track.label,))}
+    return {label for track in plot.chart.tracks() for label in (track.labels or (track.label,))}
 
 
 def test_a_bar_is_never_without_the_one_that_it_is_compared_with(make):
@@ -367,18 +367,18 @@ def test_a_bar_is_never_without_the_one_that_it_is_compared_with(make):
 def test_arms_stay_held_back_while_rows_come(make):
     slide = make("run")
     rows, plot = slides.recorded("gil-threads").tables["timings"], slide.plot
-    assert {track.label for track in plot.scene.tracks()} == {"serial"}
+    assert {track.label for track in plot.chart.tracks()} == {"serial"}
 
     plot.draw([*rows, rows[0]], {})
-    assert {track.label for track in plot.scene.tracks()} == {"serial"}
+    assert {track.label for track in plot.chart.tracks()} == {"serial"}
 
     plot.hold_back(())
-    assert len({track.label for track in plot.scene.tracks()}) == 6
+    assert len({track.label for track in plot.chart.tracks()}) == 6
 
 
 def test_before_the_first_row_the_plot_says_nothing(make):
     slide = make("run")
-    experiment = slide.plot.scene.terms.experiment
+    experiment = slide.plot.chart.terms.experiment
     slide.show_experiment(None)
     slide.show_experiment(experiment)
     rect = slide.plot.geometry()

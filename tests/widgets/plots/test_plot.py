@@ -46,7 +46,7 @@ def wheel(plot, at: QPointF, turned: int, held=Qt.KeyboardModifier.NoModifier) -
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(plot, event)
+    QApplication.sendEvent(plot.viewport(), event)
     return event
 
 
@@ -137,7 +137,7 @@ def test_every_known_limit_is_named_and_dashed(qtbot, name, view):
     named = " ".join(texts(plot))
     for limit in view.limits:
         assert EXPERIMENTS[name].id == name
-        assert plot.scene.terms.limit(limit) in named
+        assert plot.chart.terms.limit(limit) in named
 
 
 def test_two_limits_at_nearly_the_same_place_are_both_named(qtbot):
@@ -161,13 +161,13 @@ def test_what_a_limit_is_stands_where_one_points_at_its_words(qtbot):
     def point_at(label) -> None:
         place = label.rect.center().toPoint()
         QApplication.sendEvent(
-            plot, QHelpEvent(QEvent.Type.ToolTip, place, plot.mapToGlobal(place))
+            plot.viewport(), QHelpEvent(QEvent.Type.ToolTip, place, plot.mapToGlobal(place))
         )
 
     heard = []
     plot.reading_changed.connect(heard.append)
     label = next(each for each in plot.painted().labels if each.text.startswith("L3"))
-    QTest.mouseMove(plot, label.rect.center().toPoint())
+    QTest.mouseMove(plot.viewport(), label.rect.center().toPoint())
     assert heard == []  # its tip lies there
     point_at(label)
     assert "Not measured: the size of the L3 cache" in QToolTip.text()
@@ -212,14 +212,14 @@ def test_another_run_is_shown_from_its_start(qtbot):
     plot.draw(TABLES["cache-ladder"]["steps"][:30], {})
 
     assert plot.painted().full.x[1] < whole.x[1]
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
 
 
 def test_values_are_where_the_axis_says(qtbot):
     plot = plotted(qtbot, *LADDER)
     area = plot.painted().area
 
-    track = plot.scene.drawing.tracks()[0]
+    track = plot.chart.drawing.tracks()[0]
     picture = plot.grab().toImage()
     blue = QColor(themes.load("dark").series[0])
     for point in (12, 18, 30):
@@ -276,11 +276,11 @@ def test_the_mouse_reads_what_is_near_and_nothing_far_away(qtbot):
     plot = plotted(qtbot, *LADDER)
     heard = []
     plot.reading_changed.connect(heard.append)
-    area, track = plot.painted().area, plot.scene.drawing.tracks()[1]
+    area, track = plot.painted().area, plot.chart.drawing.tracks()[1]
     at = area.point(track.xs[20], track.ys[20]).toPoint()
 
-    QTest.mouseMove(plot, at + QPoint(4, 3))
-    QTest.mouseMove(plot, area.point(13.0, area.sight.y[1] - 0.1).toPoint())
+    QTest.mouseMove(plot.viewport(), at + QPoint(4, 3))
+    QTest.mouseMove(plot.viewport(), area.point(13.0, area.sight.y[1] - 0.1).toPoint())
 
     assert heard[0].startswith("in order · 4 MiB (")
     assert heard[1] == ""
@@ -288,9 +288,9 @@ def test_the_mouse_reads_what_is_near_and_nothing_far_away(qtbot):
 
 def test_the_reading_stays_below_the_mouse_while_rows_come(qtbot):
     plot = plotted(qtbot, *LADDER)
-    area, track = plot.painted().area, plot.scene.drawing.tracks()[0]
+    area, track = plot.painted().area, plot.chart.drawing.tracks()[0]
     at = area.point(track.xs[8], track.ys[8])
-    QTest.mouseMove(plot, at.toPoint())
+    QTest.mouseMove(plot.viewport(), at.toPoint())
     assert reading(plot)
 
     first = samples.ladder_steps()[0]
@@ -306,8 +306,8 @@ def test_the_cursor_of_the_mouse_goes_with_the_mouse_and_that_of_keys_stays(qtbo
     press(plot, KEY.Key_Right)
     QApplication.sendEvent(plot, leave)
     assert reading(plot)
-    bar = plot.scene.drawing.tracks()[0]
-    QTest.mouseMove(plot, plot.painted().area.point(bar.xs[0], bar.ys[0]).toPoint())
+    bar = plot.chart.drawing.tracks()[0]
+    QTest.mouseMove(plot.viewport(), plot.painted().area.point(bar.xs[0], bar.ys[0]).toPoint())
     QApplication.sendEvent(plot, leave)
 
     assert not reading(plot)
@@ -321,7 +321,7 @@ def test_a_point_out_of_sight_is_brought_into_sight_when_it_is_read(qtbot):
     press(plot, KEY.Key_End)
 
     assert plot.painted().area.sight.x[1] > before.x[1]
-    assert plot.painted().area.sight.x[1] >= plot.scene.drawing.tracks()[0].xs[-1]
+    assert plot.painted().area.sight.x[1] >= plot.chart.drawing.tracks()[0].xs[-1]
 
 
 def test_the_cursor_follows_its_point_while_rows_come(qtbot):
@@ -370,7 +370,7 @@ def test_a_wheel_that_cannot_show_more_is_left_to_the_page(qtbot):
     event = wheel(plot, QPointF(400, 150), -120)
 
     assert not event.isAccepted()
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
 
 
 def test_keys_zoom_and_show_all(qtbot):
@@ -397,7 +397,7 @@ def test_a_zoomed_plot_has_a_chip_that_leads_back(qtbot):
     assert plot.rect().contains(chip.geometry())
     QTest.mouseClick(chip, Qt.MouseButton.LeftButton)
 
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
     assert not chip.isVisibleTo(plot)
 
 
@@ -406,14 +406,14 @@ def test_dragging_moves_what_is_in_sight_and_a_double_click_shows_all(qtbot):
     plot.zoom_in()
     before = plot.painted().area
 
-    QTest.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(400, 150))
-    QTest.mouseMove(plot, QPoint(450, 150))
-    QTest.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(450, 150))
+    QTest.mousePress(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(400, 150))
+    QTest.mouseMove(plot.viewport(), QPoint(450, 150))
+    QTest.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(450, 150))
 
     after = plot.painted().area
     assert after.x_px(before.sight.x[0]) == pytest.approx(before.rect.left() + 50, abs=2)
-    QTest.mouseDClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(400, 150))
-    assert not plot.scene.is_zoomed
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(400, 150))
+    assert not plot.chart.is_zoomed
 
 
 @pytest.mark.parametrize(("name", "view"), [BARS, LADDER], ids=["bars", "lines"])
@@ -426,9 +426,9 @@ def test_nobody_gets_lost(qtbot, name, view):
     sight = plot.painted().area.sight
     assert sight.x[1] - sight.x[0] <= 4.001 * (full.x[1] - full.x[0])
     for _ in range(5):
-        QTest.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(100, 100))
-        QTest.mouseMove(plot, QPoint(800, 100))
-        QTest.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(800, 100))
+        QTest.mousePress(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, 100))
+        QTest.mouseMove(plot.viewport(), QPoint(800, 100))
+        QTest.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(800, 100))
     sight = plot.painted().area.sight
     assert sight.x[0] <= full.x[1]
     assert sight.x[1] >= full.x[0]
@@ -514,7 +514,7 @@ def test_a_summary_names_what_is_drawn(qtbot, name, view):
 
     assert "{" not in summary
     assert not summary.startswith("Nothing")
-    for track in plot.scene.drawing.tracks():
+    for track in plot.chart.drawing.tracks():
         assert track.name.split(",")[0].removesuffix(" 1").removesuffix(" 2") in summary
     assert VALUES[name] is not None
 

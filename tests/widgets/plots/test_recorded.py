@@ -16,8 +16,8 @@ from experiments.core.views import Lines
 from experiments.engine.recording import read
 from experiments.python_at_work.uneven import experiment as uneven
 from tests.shipped import SHIPPED
+from widgets.plots.chart import Chart
 from widgets.plots.drawing import Span
-from widgets.plots.scene import Scene
 from widgets.style import theme as themes
 
 ENGLISH = words.load()
@@ -50,12 +50,12 @@ def recorded(experiment_id):
     return recording.tables(experiment), finding.values if finding else {}
 
 
-def span(scene, rows, values) -> Span:
-    """Return what is in sight of a scene after it has been painted with these rows."""
-    scene.take(rows, values, None)
+def span(chart, rows, values) -> Span:
+    """Return what is in sight of a chart after it has been painted with these rows."""
+    chart.take(rows, values, None)
     image = QImage(850, 330, QImage.Format.Format_RGB32)
     with QPainter(image) as painter:
-        full = scene.paint(painter, QRectF(image.rect()), themes.load("dark")).full
+        full = chart.paint(painter, QRectF(image.rect()), themes.load("dark")).full
     return Span(full.x, full.y)
 
 
@@ -78,11 +78,11 @@ def fonts(qapp):
 def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment, view):
     """What an axis showed around the first point alone does not stay."""
     tables, values = recorded(experiment.id)
-    rows, grown = tables[view.table], Scene(experiment, view, ENGLISH)
+    rows, grown = tables[view.table], Chart(experiment, view, ENGLISH)
     for count in (1, 3, len(rows) // 2):
         span(grown, rows[:count], {})
 
-    at_once = span(Scene(experiment, view, ENGLISH), rows, values)
+    at_once = span(Chart(experiment, view, ENGLISH), rows, values)
     assert span(grown, rows, values).x == at_once.x
 
 
@@ -92,10 +92,10 @@ def test_rows_of_which_no_line_is_drawn_leave_no_trace_on_the_axes():
         uneven.WayTime(way=way, chunk=chunk, repeat=0, wall_s=0.1, efficiency_fraction=share)
         for way, chunk, share in (("block", 128, 0.55), ("dynamic", 4, 0.9), ("dynamic", 8, 0.95))
     ]
-    grown = Scene(uneven.EXPERIMENT, view, ENGLISH)
+    grown = Chart(uneven.EXPERIMENT, view, ENGLISH)
     span(grown, shares[:1], {})
 
-    assert span(grown, shares, {}) == span(Scene(uneven.EXPERIMENT, view, ENGLISH), shares, {})
+    assert span(grown, shares, {}) == span(Chart(uneven.EXPERIMENT, view, ENGLISH), shares, {})
 
 
 @pytest.mark.parametrize(("experiment", "views"), along(), ids=names(along()))
@@ -106,7 +106,7 @@ def test_views_of_one_column_have_one_x_axis(experiment, views):
     for part, known in ((0.1, {}), (0.3, values | far), (0.5, values), (1.0, {}), (1.0, values)):
         rows = tables[views[0].table]
         rows = rows[: round(part * len(rows))]
-        spans = [span(Scene(experiment, view, ENGLISH), rows, known) for view in views]
+        spans = [span(Chart(experiment, view, ENGLISH), rows, known) for view in views]
         assert len({found.x for found in spans}) == 1, (part, known)
 
 
@@ -118,23 +118,23 @@ def test_views_of_one_column_have_one_x_axis(experiment, views):
 def test_an_axis_begins_where_its_data_begin(experiment, view):
     rows = recorded("false-sharing")[0]["increments"]
     nearest = [row for row in rows if row.distance_bytes == 8]
-    scene = Scene(experiment, view, ENGLISH)
-    assert span(scene, nearest, {}).x == (2, 4)
+    chart = Chart(experiment, view, ENGLISH)
+    assert span(chart, nearest, {}).x == (2, 4)
 
-    assert span(scene, [*nearest, *rows], {}).x == (3, 9)
+    assert span(chart, [*nearest, *rows], {}).x == (3, 9)
 
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
 @pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
 def test_a_label_stands_nearest_to_its_line_or_is_led_to(experiment, view, zoom):
     tables, values = recorded(experiment.id)
-    scene = Scene(experiment, view, ENGLISH)
-    scene.take(tables[view.table], values, None)
+    chart = Chart(experiment, view, ENGLISH)
+    chart.take(tables[view.table], values, None)
     image = QImage(round(886 * zoom), round(330 * zoom), QImage.Format.Format_RGB32)
     with QPainter(image) as painter:
-        painted = scene.paint(painter, QRectF(image.rect()), themes.load("dark", zoom))
+        painted = chart.paint(painter, QRectF(image.rect()), themes.load("dark", zoom))
 
-    tracks = {track.name: track for track in scene.drawing.tracks()}
+    tracks = {track.name: track for track in chart.drawing.tracks()}
     for label in painted.labels:
         if label.text in tracks:
             gaps = {name: near_px(each, label.rect, painted.area) for name, each in tracks.items()}

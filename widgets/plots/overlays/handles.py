@@ -12,11 +12,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from experiments.core.views import Axis
+from widgets.plots.chart import Painted
 from widgets.plots.drawing import Area
 from widgets.plots.overlays.axes_of import holding
 from widgets.plots.overlays.guess import DASHES, SECOND
 from widgets.plots.ranges import Room
-from widgets.plots.scene import Painted
 from widgets.plots.sheet import LINE_PX, Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import from_axis, to_axis

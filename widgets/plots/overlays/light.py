@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
 from experiments.core.lesson_run import Spot
 from experiments.core.views import Heatmap, Lines
+from widgets.plots.chart import Chart, Painted
 from widgets.plots.overlays import places
 from widgets.plots.overlays.places import Place
-from widgets.plots.scene import Painted, Scene
 from widgets.plots.sheet import Sheet, polygon, text_size
 from widgets.style.theme import STEP
 
@@ -23,24 +23,24 @@ COLUMN_PX = 3.0  # of that light
 DASHES = (3.0, 2.5)
 
 
-def show_spot(scene: Scene, painted: Painted, spot: Spot) -> None:
+def show_spot(chart: Chart, painted: Painted, spot: Spot) -> None:
     """Light up the marks of a spot's names, or its stretch, which has a frame."""
-    rects = places.rects_of(scene, painted, spot)
-    are_cells = isinstance(scene.terms.view, Heatmap)
+    rects = places.rects_of(chart, painted, spot)
+    are_cells = isinstance(chart.terms.view, Heatmap)
     if not are_cells:  # there a wash would only blur the numbers
-        _shine(painted.sheet, rects, places.lines_of(scene, painted, spot))
-    if are_cells or places.stretch(scene, spot) is not None:
+        _shine(painted.sheet, rects, places.lines_of(chart, painted, spot))
+    if are_cells or places.stretch(chart, spot) is not None:
         for rect in rects:
             _frame(painted.sheet, rect)
 
 
-def show_place(scene: Scene, painted: Painted, place: Place) -> None:
+def show_place(chart: Chart, painted: Painted, place: Place) -> None:
     """Light up what a click would pick."""
-    if not isinstance(scene.terms.view, Heatmap):
+    if not isinstance(chart.terms.view, Heatmap):
         _shine(painted.sheet, [place.rect])
     _frame(painted.sheet, place.rect)
-    if isinstance(scene.terms.view, Lines):
-        _name(painted.sheet, place.rect, scene.terms.say("plot.click"))
+    if isinstance(chart.terms.view, Lines):
+        _name(painted.sheet, place.rect, chart.terms.say("plot.click"))
 
 
 def _shine(

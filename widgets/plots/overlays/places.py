@@ -13,10 +13,10 @@ from PySide6.QtCore import QPointF, QRectF
 from experiments.core.lesson_run import Spot
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Timeline
 from widgets.plots import reading
+from widgets.plots.chart import Chart, Painted
 from widgets.plots.drawing import GHOST, Area, Range, Track
 from widgets.plots.overlays.axes_of import x_axis
 from widgets.plots.reading import Cursor
-from widgets.plots.scene import Painted, Scene
 from widgets.plots.ticks import from_axis, has_place, to_axis
 from widgets.style.theme import STEP
 
@@ -38,45 +38,45 @@ class Place:
     rect: QRectF
 
 
-def place_at(scene: Scene, painted: Painted, at: QPointF) -> Place | None:
+def place_at(chart: Chart, painted: Painted, at: QPointF) -> Place | None:
     """Return the mark or the place at a pixel; names beside bars and lanes belong to them."""
     area = painted.area
-    tracks = _own(scene.tracks())
+    tracks = _own(chart.tracks())
     reach = area.rect.adjusted(-2 * STEP, -STEP, 2 * STEP, STEP)
-    view = scene.terms.view
+    view = chart.terms.view
     if isinstance(view, Bars | Timeline):
         reach.setLeft(0.0)
     if not tracks or painted.is_empty or not reach.contains(at):
         return None
     match view:
         case Lines():
-            return _beside_lines(scene, painted, tracks, at)
+            return _beside_lines(chart, painted, tracks, at)
         case Bars() | Timeline():
-            return _in_row(scene, painted, tracks, at)
+            return _in_row(chart, painted, tracks, at)
         case Ruler():
-            return _on_ruler(scene, painted, tracks, at)
+            return _on_ruler(chart, painted, tracks, at)
         case _:
-            found = reading.under(scene.drawing, scene.tracks(), area, at)
-            return place_of(scene, painted, found) if found else None
+            found = reading.under(chart.drawing, chart.tracks(), area, at)
+            return place_of(chart, painted, found) if found else None
 
 
-def place_of(scene: Scene, painted: Painted, cursor: Cursor) -> Place | None:
+def place_of(chart: Chart, painted: Painted, cursor: Cursor) -> Place | None:
     """Return the mark on which the reading cursor stands; None if its point is gone."""
-    tracks = scene.tracks()
+    tracks = chart.tracks()
     if reading.kept(cursor, tracks) is None:
         return None
-    track, view, area = tracks[cursor.track], scene.terms.view, painted.area
+    track, view, area = tracks[cursor.track], chart.terms.view, painted.area
     label, place = track.label_of(cursor.point), float(track.xs[cursor.point])
     match view:
         case Bars():
-            rect = _row(scene, painted, float(track.ys[0]))
+            rect = _row(chart, painted, float(track.ys[0]))
             return Place(label, float(track.xs[0]), rect)
         case Timeline():
-            return Place(label, place, _row(scene, painted, float(track.ys[0])))
+            return Place(label, place, _row(chart, painted, float(track.ys[0])))
         case Heatmap():
             row = float(track.ys[cursor.point])
             rect = QRectF(area.point(place - 0.5, row - 0.5), area.point(place + 0.5, row + 0.5))
-            return Place(label, _column_at(scene, cursor.point), rect.normalized())
+            return Place(label, _column_at(chart, cursor.point), rect.normalized())
         case Lines() | Ruler():
             axis = x_axis(view)
             x = from_axis(place, axis.scale) if axis else math.nan
@@ -88,17 +88,17 @@ def place_of(scene: Scene, painted: Painted, cursor: Cursor) -> Place | None:
             return None
 
 
-def stretch(scene: Scene, spot: Spot) -> Range | None:
+def stretch(chart: Chart, spot: Spot) -> Range | None:
     """Return the places on the x axis between which a spot lies; None without a stretch."""
     if spot.low is None and spot.high is None:
         return None
     low = -math.inf if spot.low is None else spot.low
     high = math.inf if spot.high is None else spot.high
-    view = scene.terms.view
+    view = chart.terms.view
     if isinstance(view, Heatmap):
-        count = len(scene.drawing.plan().x.names or ())
-        columns = [at for at in range(count) if low <= _column_at(scene, at) <= high]
-        places = scene.drawing.plan().x.places
+        count = len(chart.drawing.plan().x.names or ())
+        columns = [at for at in range(count) if low <= _column_at(chart, at) <= high]
+        places = chart.drawing.plan().x.places
         return (places[columns[0]] - 0.5, places[columns[-1]] + 0.5) if columns else None
     axis = x_axis(view)
     if axis is None:
@@ -110,36 +110,36 @@ def stretch(scene: Scene, spot: Spot) -> Range | None:
     return ends[0], ends[1]
 
 
-def extent(scene: Scene, spot: Spot) -> Range | None:
+def extent(chart: Chart, spot: Spot) -> Range | None:
     """Return the places on the x axis that a spot takes: its stretch, or that of its marks."""
-    found = stretch(scene, spot)
-    if found is not None or isinstance(scene.terms.view, Bars | Heatmap):
+    found = stretch(chart, spot)
+    if found is not None or isinstance(chart.terms.view, Bars | Heatmap):
         return found
     xs = [
         track.xs[[label in spot.names for label in track.labels]] if track.labels else track.xs
-        for track in _own(scene.tracks())
+        for track in _own(chart.tracks())
         if track.label in spot.names or set(track.labels) & set(spot.names)
     ]
     every = np.concatenate(xs) if xs else np.empty(0)
     return (float(every.min()), float(every.max())) if every.size else None
 
 
-def rects_of(scene: Scene, painted: Painted, spot: Spot) -> list[QRectF]:
+def rects_of(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
     """Return what lights up for a spot, in pixels; lines light up by `lines_of`."""
-    rows, column = _rows_of(scene, painted, spot.names), _column(scene, painted, spot)
+    rows, column = _rows_of(chart, painted, spot.names), _column(chart, painted, spot)
     if column is None:
         return rows
     return [row.intersected(column) for row in rows] or [column]
 
 
-def lines_of(scene: Scene, painted: Painted, spot: Spot) -> list[tuple[np.ndarray, np.ndarray]]:
+def lines_of(chart: Chart, painted: Painted, spot: Spot) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the lines of a spot's names, in pixels."""
-    if not isinstance(scene.terms.view, Lines):
+    if not isinstance(chart.terms.view, Lines):
         return []
     area = painted.area
     return [
         (area.x_px(track.xs), area.y_px(track.ys))
-        for track in _own(scene.tracks())
+        for track in _own(chart.tracks())
         if track.label in spot.names
     ]
 
@@ -148,10 +148,10 @@ def _own(tracks: Sequence[Track]) -> list[Track]:
     return [track for track in tracks if track.colour != GHOST and len(track.xs)]
 
 
-def _beside_lines(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
+def _beside_lines(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
     """Return the point of a line, or the stretch between two neighbouring places and its line."""
     area, snap = painted.area, SNAP_PX * painted.sheet.theme.zoom
-    axis = x_axis(scene.terms.view)
+    axis = x_axis(chart.terms.view)
     if axis is None:
         return None
     near = reading.nearest(tracks, area, at)
@@ -176,20 +176,20 @@ def _beside_lines(scene: Scene, painted: Painted, tracks: list[Track], at: QPoin
     return Place(label, from_axis(x, axis.scale), rect)
 
 
-def _in_row(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
+def _in_row(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
     """Return the bar of a row, or the time on a lane."""
     area, y = painted.area, painted.area.y_at(at.y())
     track = min(tracks, key=lambda track: abs(float(track.ys[0]) - y))
     if abs(float(track.ys[0]) - y) > LANE_ROW:
         return None
     x = float(track.xs[0])
-    if isinstance(scene.terms.view, Timeline):
+    if isinstance(chart.terms.view, Timeline):
         is_time = area.rect.left() <= at.x() <= area.rect.right()
         x = area.x_at(at.x()) if is_time else math.nan
-    return Place(track.label, x, _row(scene, painted, float(track.ys[0])))
+    return Place(track.label, x, _row(chart, painted, float(track.ys[0])))
 
 
-def _on_ruler(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
+def _on_ruler(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
     """Return the pin whose flag is there, else the nearest pin."""
     named = next((each.of for each in painted.labels if each.of and each.rect.contains(at)), "")
     pins = [
@@ -205,11 +205,11 @@ def _on_ruler(scene: Scene, painted: Painted, tracks: list[Track], at: QPointF) 
     return Place(label, from_axis(place, "log10"), _pin(painted, label, place))
 
 
-def _row(scene: Scene, painted: Painted, place: float) -> QRectF:
+def _row(chart: Chart, painted: Painted, place: float) -> QRectF:
     """Return the rectangle of a bar or a lane, with its name at the left."""
     area = painted.area
-    half = LANE_ROW if isinstance(scene.terms.view, Timeline) else BAR_ROW
-    if isinstance(scene.terms.view, Bars):
+    half = LANE_ROW if isinstance(chart.terms.view, Timeline) else BAR_ROW
+    if isinstance(chart.terms.view, Bars):
         place = float(round(place))  # two runs' bars share a row
     rect = QRectF(
         QPointF(STEP, area.y_px(place - half)), QPointF(area.rect.right(), area.y_px(place + half))
@@ -217,15 +217,15 @@ def _row(scene: Scene, painted: Painted, place: float) -> QRectF:
     return rect.intersected(area.rect.adjusted(-area.rect.left(), 0.0, 0.0, 0.0))
 
 
-def _rows_of(scene: Scene, painted: Painted, names: Sequence[str]) -> list[QRectF]:
-    tracks, view = _own(scene.tracks()), scene.terms.view
+def _rows_of(chart: Chart, painted: Painted, names: Sequence[str]) -> list[QRectF]:
+    tracks, view = _own(chart.tracks()), chart.terms.view
     if isinstance(view, Ruler):
         pins = chain.from_iterable(zip(track.labels, track.xs, strict=True) for track in tracks)
         return [_pin(painted, label, float(place)) for label, place in pins if label in names]
     if not isinstance(view, Bars | Timeline | Heatmap):
         return []
     places = [float(track.ys[0]) for track in tracks if track.label in names]
-    rects = sorted((_row(scene, painted, place) for place in places), key=QRectF.top)
+    rects = sorted((_row(chart, painted, place) for place in places), key=QRectF.top)
     found: list[QRectF] = []
     for rect in rects:
         if rect.isEmpty():
@@ -237,8 +237,8 @@ def _rows_of(scene: Scene, painted: Painted, names: Sequence[str]) -> list[QRect
     return found
 
 
-def _column(scene: Scene, painted: Painted, spot: Spot) -> QRectF | None:
-    found, area = stretch(scene, spot), painted.area
+def _column(chart: Chart, painted: Painted, spot: Spot) -> QRectF | None:
+    found, area = stretch(chart, spot), painted.area
     if found is None:
         return None
     rect = _between(area, max(found[0], area.sight.x[0]), min(found[1], area.sight.x[1]))
@@ -263,9 +263,9 @@ def _around(at: QPointF, away: float) -> QRectF:
     return QRectF(at.x() - away, at.y() - away, 2 * away, 2 * away)
 
 
-def _column_at(scene: Scene, column: int) -> float:
+def _column_at(chart: Chart, column: int) -> float:
     """Return the number that names a column of cells; NaN where it is a word."""
-    names = scene.drawing.plan().x.names or ()
+    names = chart.drawing.plan().x.names or ()
     try:
         return float(names[column].label)
     except ValueError:

@@ -171,17 +171,17 @@ def test_more_files_are_added_and_all_are_forgotten(runs, tmp_path, monkeypatch)
     runs.show()
     page = collage(runs, write(tmp_path, 1))
     say = runs.session.words.say
-    assert say("collage.results_one") in page.plots[0].scene.caption
+    assert say("collage.results_one") in page.plots[0].chart.caption
     monkeypatch.setattr(
         "app.window.runs.collage.choose_files", lambda *_: [write(tmp_path, 2), tmp_path]
     )
     runs.click(page.add_button)
     read_all(runs)
-    assert say("collage.results_many", {"count": 2}) in page.plots[0].scene.caption
+    assert say("collage.results_many", {"count": 2}) in page.plots[0].chart.caption
     page.files_dropped.emit([write(tmp_path, 3)])
     page.files_dropped.emit([write(tmp_path, 4)])
     read_all(runs)
-    assert say("collage.results_many", {"count": 4}) in page.plots[0].scene.caption
+    assert say("collage.results_many", {"count": 4}) in page.plots[0].chart.caption
 
     runs.click(page.again_button)
     read_all(runs)

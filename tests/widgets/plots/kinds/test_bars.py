@@ -76,14 +76,14 @@ def test_pythons_are_told_apart_where_there_are_several(qtbot):
     rows = [timing("threads", 0.5), timing("threads", 0.2, python="3.14t")]
     plot = plotted(qtbot, *WALL, rows=rows, values={})
 
-    names = plot.scene.drawing.plan().y.names
+    names = plot.chart.drawing.plan().y.names
     assert [name.detail for name in names] == ["Python 3.11", "Python 3.14t"]
 
 
 def test_what_follows_a_comma_stands_small_below_the_name(qtbot):
     plot = plotted(qtbot, *WALL)
 
-    names = {name.text: name.detail for name in plot.scene.drawing.plan().y.names}
+    names = {name.text: name.detail for name in plot.chart.drawing.plan().y.names}
     assert names["threads"] == ""
     assert names["processes"] in ("kept warm", "started anew")
 
@@ -94,7 +94,7 @@ def test_another_run_stands_in_thin_bars_right_below_its_twins(qtbot):
 
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
-    tracks = plot.scene.drawing.tracks()
+    tracks = plot.chart.drawing.tracks()
     assert len(tracks) == 12
     for ours, theirs in zip(tracks[::2], tracks[1::2], strict=True):
         assert ours.name.startswith("A ")
@@ -122,7 +122,7 @@ def test_a_bar_that_only_the_other_run_has_keeps_a_place(qtbot):
 
     plot.draw([timing("serial", 0.5)], {}, beside=Beside("A", "B", [timing("threads", 0.4)]))
 
-    names = [name.text for name in plot.scene.drawing.plan().y.names]
+    names = [name.text for name in plot.chart.drawing.plan().y.names]
     assert names == ["one after another", "threads"]
     assert texts(plot) == ["A 500 ms", "B 400 ms"]
 
@@ -131,11 +131,11 @@ def test_a_reading_says_round_value_and_limit(qtbot):
     rows = [timing("threads", wall_s, repeat) for repeat, wall_s in enumerate((0.5, 0.52, 0.7))]
     plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
 
-    assert plot.scene.drawing.read(0, 0) == (
+    assert plot.chart.drawing.read(0, 0) == (
         "threads · median of 3 · 520 ms (20.0 ms above “all jobs one after another”)"
     )
     assert (
-        plot.scene.drawing.read(0, 1)
+        plot.chart.drawing.read(0, 1)
         == "threads · round 1 · 500 ms (at “all jobs one after another”)"
     )
 
@@ -144,7 +144,7 @@ def test_a_dot_is_of_the_round_of_its_row_however_many_are_of_one(qtbot):
     rows = [timing("threads", 0.5, repeat) for repeat in (0, 0, 0, 1, 1, 1)]
     plot = plotted(qtbot, *WALL, rows=rows, values={})
 
-    said = [plot.scene.drawing.read(0, point) for point in range(1, 7)]
+    said = [plot.chart.drawing.read(0, point) for point in range(1, 7)]
     assert [each.split(" · ")[1] for each in said] == ["round 1"] * 3 + ["round 2"] * 3
 
 
@@ -152,7 +152,7 @@ def test_a_dot_whose_row_knows_no_round_claims_none(qtbot):
     rows = [SimpleNamespace(method="threads", python="3.11", wall_s=0.5)]
     plot = plotted(qtbot, *WALL, rows=rows, values={})
 
-    assert plot.scene.drawing.read(0, 1) == "threads · 500 ms"
+    assert plot.chart.drawing.read(0, 1) == "threads · 500 ms"
 
 
 def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
@@ -161,7 +161,7 @@ def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
     other = Beside("A", "B", [timing("serial", 1.0)], {"serial_s": 1.0})
     plot.draw([timing("serial", 0.5)], {"serial_s": 0.4}, beside=other)
 
-    drawing = plot.scene.drawing
+    drawing = plot.chart.drawing
     assert (
         drawing.read(0, 0)
         == "A one after another · 500 ms (100 ms above “all jobs one after another”)"
@@ -195,5 +195,5 @@ def test_a_limit_ends_below_the_bars_that_it_holds_of(qtbot):
 
     assert is_crossed(0)
     assert not is_crossed(1)
-    assert "above “all jobs one after another”" in plot.scene.drawing.read(0, 0)
-    assert plot.scene.drawing.read(1, 0) == "NumPy sorts in threads · 200 ms"
+    assert "above “all jobs one after another”" in plot.chart.drawing.read(0, 0)
+    assert plot.chart.drawing.read(1, 0) == "NumPy sorts in threads · 200 ms"

@@ -47,7 +47,7 @@ def pins(qtbot, **more):
 
 def flags(plot) -> list[tuple[float, QRectF]]:
     """Return the stem and the rectangle of each flag that is shown."""
-    drawn, drawing = plot.painted(), plot.scene.drawing
+    drawn, drawing = plot.painted(), plot.chart.drawing
     stems = {
         drawing.read(0, point): drawn.area.x_px(float(place))
         for point, place in enumerate(drawing.tracks()[0].xs)
@@ -62,7 +62,7 @@ def test_a_pin_stands_at_its_value_on_a_logarithmic_ruler(qtbot):
     plot = pins(qtbot)
     area = plot.painted().area
 
-    places = plot.scene.drawing.tracks()[0].xs
+    places = plot.chart.drawing.tracks()[0].xs
     blue = look().theme.series_colour(0).lower()
     picture = plot.grab().toImage()
     for place in places:
@@ -129,7 +129,7 @@ def test_a_pin_without_room_for_its_flag_stands_all_the_same(qtbot):
 
     assert len(texts(plot)) < 5
     above = round(area.y_px(0.0)) - 10
-    for place in plot.scene.drawing.tracks()[0].xs:
+    for place in plot.chart.drawing.tracks()[0].xs:
         px = round(area.x_px(place))
         near = {picture.pixelColor(x, above).name() for x in (px - 1, px, px + 1)}
         assert near != {look().theme.panel.lower()}
@@ -137,7 +137,7 @@ def test_a_pin_without_room_for_its_flag_stands_all_the_same(qtbot):
 
 def test_the_first_tick_stands_below_its_place(qtbot):
     plot = pins(qtbot)
-    plan, area = plot.scene.drawing.plan(), plot.painted().area
+    plan, area = plot.chart.drawing.plan(), plot.painted().area
     theme = look().theme
 
     place, text = axes.axis_ticks(plan.x, area.sight.x, 3)[0]
@@ -203,18 +203,18 @@ def test_pins_of_another_run_hang_below_the_ruler(qtbot):
 def test_pins_of_another_run_are_told_against_its_own_limit(qtbot):
     view = msgspec.structs.replace(RULER, limits=(Limit("perfect", "perfect_s", "x"),))
     plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values={})
-    value = 10 ** plot.scene.drawing.tracks()[0].xs[0]
+    value = 10 ** plot.chart.drawing.tracks()[0].xs[0]
 
     plot.draw(ROWS, {"perfect_s": value}, beside=Beside("A", "B", ROWS, {"perfect_s": value * 2}))
 
-    assert "at “perfect”" in plot.scene.drawing.read(0, 0)
-    assert "50 % of “perfect”" in plot.scene.drawing.read(1, 0)
+    assert "at “perfect”" in plot.chart.drawing.read(0, 0)
+    assert "50 % of “perfect”" in plot.chart.drawing.read(1, 0)
 
 
 def test_a_reading_says_how_many_times_the_one_before_it_is(qtbot):
     plot = pins(qtbot)
 
-    said = plot.scene.drawing.read(0, 5)
+    said = plot.chart.drawing.read(0, 5)
     assert said.startswith("one after another · 18.")
     assert said.endswith("times processes, kept warm")
 

@@ -213,7 +213,7 @@ def test_a_plot_of_it_reads_the_slice_under_the_mouse(qtbot, mode):
             none,
             Qt.KeyboardModifier.NoModifier,
         )
-        QApplication.sendEvent(plot, event)
+        QApplication.sendEvent(plot.viewport(), event)
     assert said.args == ["one after another · from 0 s to 300 ms · 300 ms"]
 
 

@@ -48,21 +48,21 @@ def pixel(plot: Plot, x: float, y: float) -> QPoint:
 
 def point_at(plot: Plot, at: QPoint) -> None:
     """Move the mouse there, from elsewhere in the plot."""
-    QTest.mouseMove(plot, at + QPoint(0, 1))
-    QTest.mouseMove(plot, at)
+    QTest.mouseMove(plot.viewport(), at + QPoint(0, 1))
+    QTest.mouseMove(plot.viewport(), at)
 
 
 def click(plot: Plot, at: QPoint) -> None:
     """Click there."""
-    QTest.mouseClick(plot, Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
 def drag(plot: Plot, *way: QPoint) -> None:
     """Press at the first of these pixels, and let go at the last."""
-    QTest.mousePress(plot, Qt.MouseButton.LeftButton, pos=way[0])
+    QTest.mousePress(plot.viewport(), Qt.MouseButton.LeftButton, pos=way[0])
     for at in way[1:]:
-        QTest.mouseMove(plot, at)
-    QTest.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=way[-1])
+        QTest.mouseMove(plot.viewport(), at)
+    QTest.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=way[-1])
 
 
 def press(plot: Plot, *keys: Qt.Key, held=Qt.KeyboardModifier.NoModifier) -> None:

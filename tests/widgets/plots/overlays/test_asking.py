@@ -52,7 +52,7 @@ def test_a_click_anywhere_in_its_row_picks_a_bar(qtbot):
     click(plot, QPoint(12, pixel(plot, 0.0, 1.2).y()))  # its name
     click(plot, pixel(plot, 0.75, 0.0))  # right of its end
 
-    value = plot.scene.tracks()[1].xs[0]
+    value = plot.chart.tracks()[1].xs[0]
     assert heard[:2] == [("threads", value)] * 2
     assert heard[2][0] == "serial"
 
@@ -72,7 +72,7 @@ def test_a_click_between_two_places_of_a_line_picks_the_place_itself(qtbot):
 def test_a_click_on_a_point_of_a_line_picks_its_own_place(qtbot):
     plot = plotted(qtbot, *LADDER)
     heard = asked(plot)
-    track = plot.scene.tracks()[0]
+    track = plot.chart.tracks()[0]
 
     click(plot, pixel(plot, track.xs[10], track.ys[10]) + QPoint(2, 2))
 
@@ -82,7 +82,7 @@ def test_a_click_on_a_point_of_a_line_picks_its_own_place(qtbot):
 def test_a_click_on_a_lane_picks_its_group_and_the_time(qtbot):
     plot = plotted(qtbot, *LANES)
     heard = asked(plot)
-    lane = next(track for track in plot.scene.tracks() if track.label == "threads")
+    lane = next(track for track in plot.chart.tracks() if track.label == "threads")
 
     click(plot, pixel(plot, 0.7, lane.ys[0]))  # where nothing ran
     click(plot, QPoint(20, pixel(plot, 0.0, lane.ys[0]).y()))  # its name
@@ -104,7 +104,7 @@ def test_a_click_on_a_cell_picks_row_and_column(qtbot):
 def test_a_click_on_a_pin_or_its_flag_picks_it(qtbot):
     plot = plotted(qtbot, *PINS)
     heard = asked(plot)
-    track = plot.scene.tracks()[0]
+    track = plot.chart.tracks()[0]
     flag = next(label for label in plot.painted().labels if label.of == "processes")
 
     click(plot, pixel(plot, track.xs[2], 0.0))
@@ -157,7 +157,7 @@ def test_a_second_click_picks_again_and_does_not_zoom(qtbot):
     click(plot, at)
 
     assert len(heard) == 2
-    assert plot.scene.is_zoomed
+    assert plot.chart.is_zoomed
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_enter_picks_the_mark_at_the_cursor(qtbot, kind):
 
     press(plot, KEY.Key_Right, KEY.Key_Down, KEY.Key_Home, KEY.Key_Return)
 
-    first = float(plot.scene.tracks()[1].xs[0])
+    first = float(plot.chart.tracks()[1].xs[0])
     wanted = {
         "bars": ("threads", first),
         "lanes": ("threads", first),
@@ -208,7 +208,7 @@ def test_enter_picks_the_pin_at_the_cursor(qtbot):
 
     press(plot, KEY.Key_Right, KEY.Key_Right, KEY.Key_Enter)
 
-    track = plot.scene.tracks()[0]
+    track = plot.chart.tracks()[0]
     assert heard == [(track.labels[1], pytest.approx(10 ** track.xs[1]))]
 
 
@@ -244,7 +244,7 @@ def test_it_tells_each_other_mark_once_that_the_mouse_or_a_key_reaches(qtbot):
 def test_a_line_is_pointed_at_only_near_its_points(qtbot):
     plot = plotted(qtbot, *LADDER)
     heard = pointed(plot)
-    track = plot.scene.tracks()[0]
+    track = plot.chart.tracks()[0]
 
     point_at(plot, pixel(plot, track.xs[20], track.ys[20]))
     point_at(plot, pixel(plot, 14.0, -7.0))
@@ -267,7 +267,7 @@ def test_while_asked_the_mouse_does_not_read(qtbot):
     plot = plotted(qtbot, *BARS)
     heard = []
     plot.reading_changed.connect(heard.append)
-    track = plot.scene.tracks()[0]
+    track = plot.chart.tracks()[0]
     mark = pixel(plot, track.xs[0], track.ys[0])
 
     plot.ask(True)

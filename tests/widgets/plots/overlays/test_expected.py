@@ -45,7 +45,7 @@ def test_axes_and_limits_of_expected_rows_are_there_and_no_marks(qtbot, name, vi
     assert plot.painted().full == measured.painted().full
     assert plot.summary().startswith(ENGLISH.say("plot.empty"))
     named = " ".join(texts(plot))
-    assert all(plot.scene.terms.limit(limit) in named for limit in view.limits)
+    assert all(plot.chart.terms.limit(limit) in named for limit in view.limits)
     assert not SERIES & colours(plot.grab())
 
 
@@ -78,11 +78,11 @@ def test_the_first_rows_take_what_was_expected_away(qtbot, name, view):
 def test_what_is_expected_can_be_zoomed_and_the_run_is_shown_whole(qtbot):
     plot = expecting(qtbot, *LADDER, faint=True)
     plot.zoom_in()
-    assert plot.scene.is_zoomed
+    assert plot.chart.is_zoomed
 
     plot.draw(TABLES["cache-ladder"]["steps"], {})
 
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
 
 
 @every_view
@@ -123,7 +123,7 @@ def test_marks_held_back_are_neither_drawn_nor_said_until_they_are_let_go(qtbot,
 
     plot.hold_back((held,))
 
-    tracks = plot.scene.tracks()
+    tracks = plot.chart.tracks()
     labels = {track.label_of(point) for track in tracks for point in range(len(track.xs))}
     assert labels
     assert held not in labels

@@ -52,7 +52,7 @@ def test_a_ghost_is_drawn_and_goes(qtbot, kind, mode):
 
     assert with_ghost != before
     assert BEFORE in plot.summary()
-    assert {track.colour for track in plot.scene.tracks()} > {GHOST}
+    assert {track.colour for track in plot.chart.tracks()} > {GHOST}
     plot.ghost(None)
     plot.forget_widest()
     assert shown(plot) == before
@@ -86,7 +86,7 @@ def test_bars_stand_over_their_ghosts_though_other_bars_are_missing(qtbot):
 
     plot.ghost(slower(rows), BEFORE)
 
-    tracks = plot.scene.tracks()
+    tracks = plot.chart.tracks()
     own = next(track for track in tracks if track.colour != GHOST)
     ghost = next(t for t in tracks if t.colour == GHOST and t.label == "processes")
     assert own.ys[0] == ghost.ys[0]
@@ -97,7 +97,7 @@ def test_bars_stand_over_their_ghosts_though_other_bars_are_missing(qtbot):
 def test_a_ghost_is_not_picked_in_place_of_a_bar(qtbot):
     rows, heard = TABLES["gil-threads"]["timings"], []
     plot = plotted(qtbot, *BARS)
-    value = plot.scene.tracks()[1].xs[0]
+    value = plot.chart.tracks()[1].xs[0]
     plot.ghost(slower(rows), BEFORE)
     plot.picked.connect(lambda *found: heard.append(found))
     plot.ask(True)
@@ -110,11 +110,11 @@ def test_a_ghost_is_not_picked_in_place_of_a_bar(qtbot):
 def test_lines_keep_their_colours_and_are_labelled(qtbot):
     steps = samples.ladder_steps()
     plot = plotted(qtbot, *LADDER, rows=[row for row in steps if row.order == "sequential"])
-    colour = plot.scene.tracks()[0].colour
+    colour = plot.chart.tracks()[0].colour
 
     plot.ghost([row for row in steps if row.order == "random"], BEFORE)
 
-    assert [track.colour for track in plot.scene.tracks()] == [colour, GHOST]
+    assert [track.colour for track in plot.chart.tracks()] == [colour, GHOST]
     assert f"{BEFORE} shuffled" in texts(plot)
 
 
@@ -123,7 +123,7 @@ def test_the_lanes_of_a_ghost_stand_below_those_of_the_group(qtbot):
 
     plot.ghost(rows_of("lanes"), BEFORE)
 
-    lanes = [track for track in plot.scene.tracks() if track.label == "threads"]
+    lanes = [track for track in plot.chart.tracks() if track.label == "threads"]
     ghosts = [lane.colour == GHOST for lane in lanes]
     assert ghosts == [False, False, True, True]
     assert [lane.ys[0] for lane in lanes] == sorted(lane.ys[0] for lane in lanes)
@@ -186,7 +186,7 @@ def test_the_newest_point_over_a_ghost_shows_its_number_beside_the_lines(qtbot, 
         down = max(rect.top() - newest.y(), newest.y() - rect.bottom(), 0.0)
         right = max(rect.left() - newest.x(), newest.x() - rect.right(), 0.0)
         assert 0 < math.hypot(right, down) < 2 * rect.height()
-        (line,) = [each for each in plot.scene.tracks() if each.colour != GHOST]
+        (line,) = [each for each in plot.chart.tracks() if each.colour != GHOST]
         for x, y in zip(line.xs, line.ys, strict=True):
             at = painted.area.point(x, y)
             assert not [each.text for each in painted.labels if each.rect.contains(at)]

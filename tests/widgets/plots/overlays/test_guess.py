@@ -105,7 +105,7 @@ def test_a_height_is_drawn_across_lines(qtbot):
 
     plot.show_guess(HeightGuess(3e-8))
 
-    value = plot.scene.terms.show(3e-8, "latency_s")
+    value = plot.chart.terms.show(3e-8, "latency_s")
     assert ENGLISH.say("plot.guess_at", {"value": value}) in texts(plot)
     assert value in plot.summary()
 

@@ -142,7 +142,7 @@ def test_keys_of_others_are_left_to_them_while_one_sketches(qtbot):
     plot, heard = sketching(qtbot)
 
     press(plot, KEY.Key_Plus)
-    assert plot.scene.is_zoomed
+    assert plot.chart.is_zoomed
     with qtbot.waitSignal(plot.table_wanted):
         press(plot, KEY.Key_D, held=Qt.KeyboardModifier.ControlModifier)
     assert heard == []

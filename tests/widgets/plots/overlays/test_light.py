@@ -95,7 +95,7 @@ def test_a_stretch_may_be_open_and_a_single_value(qtbot):
 def test_light_on_a_lane_ends_where_its_stretch_ends(qtbot):
     plot = plotted(qtbot, *LANES)
     before = shown(plot)
-    lane = next(track for track in plot.scene.tracks() if track.label == "threads")
+    lane = next(track for track in plot.chart.tracks() if track.label == "threads")
 
     plot.light(Spot(names=("threads",), low=0.6, high=0.7))
 
@@ -154,10 +154,10 @@ def test_it_zooms_to_the_pins_and_lanes_of_names_and_to_columns(qtbot):
     lanes.zoom_to(Spot(low=0.2, high=0.3))
     heat.zoom_to(Spot(names=("2",), low=3.0, high=4.0))
 
-    track = pins.scene.tracks()[0]
+    track = pins.chart.tracks()[0]
     low, high = pins.painted().area.sight.x
     assert low < track.xs[track.labels.index("threads")] < high
-    assert pins.scene.is_zoomed
+    assert pins.chart.is_zoomed
     assert lanes.painted().area.sight.x == pytest.approx((0.15, 0.35))
     assert heat.painted().area.sight.x == pytest.approx((1.5, 5.5))
 
@@ -167,7 +167,7 @@ def test_bars_are_lit_and_not_zoomed(qtbot):
 
     plot.zoom_to(Spot(names=("threads",)))
 
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
     assert shown(plot).pixelColor(pixel(plot, 0.72, 1.35)) == wash("dark")
 
 
@@ -178,7 +178,7 @@ def test_an_unknown_spot_zooms_nothing(qtbot, kind):
     plot.zoom_to(Spot(names=("nobody",)))
     plot.zoom_to(Spot(low=1e12, high=1e13))
 
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed
 
 
 def test_an_empty_plot_takes_light_and_zoom(qtbot):
@@ -189,4 +189,4 @@ def test_an_empty_plot_takes_light_and_zoom(qtbot):
     plot.ask(True)
 
     assert plot.painted().is_empty
-    assert not plot.scene.is_zoomed
+    assert not plot.chart.is_zoomed

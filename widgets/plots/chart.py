@@ -1,6 +1,6 @@
 """A whole plot: the drawing of its view with axes, limit lines, labels and heading.
 
-A scene paints on any painter, for the widget, a picture or a vector file.
+A chart paints on any painter, for the widget, a picture or a vector file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from widgets.plots.kinds.of_view import drawing_of
 from widgets.plots.labels import Label
 from widgets.plots.overlays.guess import Guessed
 from widgets.plots.ranges import NO_ROOM, Room
-from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
 from widgets.style.theme import STEP, Theme
 
@@ -45,20 +45,33 @@ EDGE_PX = 3.0  # marks may leave the area by this much, so that dots at its edge
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """The result of painting a scene: where everything is."""
+    """The result of painting a chart: where everything is."""
 
+    layout: axes.Layout
     sheet: Sheet
-    full: Span
-    labels: tuple[Label, ...]
-    is_empty: bool
 
     @property
     def area(self) -> Area:
         """The rectangle of the marks, and the visible ranges."""
-        return self.sheet.area
+        return self.layout.area
+
+    @property
+    def full(self) -> Span:
+        """The ranges of all there is to see."""
+        return self.layout.full
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """The labels, where they found room."""
+        return self.sheet.labels
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw yet, not even axes."""
+        return self.layout.is_empty
 
 
-class Scene:
+class Chart:
     """One view with its rows and its visible part."""
 
     def __init__(
@@ -74,6 +87,7 @@ class Scene:
         self.guess: Guessed | None = None
         self.room: Room = NO_ROOM  # that the axes leave for what is laid over the plot
         self.caption = self.band = ""
+        self.is_mute = False  # says nothing while there is nothing to draw
         self.zoom_x: Range | None = None  # None: all of it
         self.zoom_y: Range | None = None
         self._values: Mapping[str, float] = {}
@@ -152,7 +166,7 @@ class Scene:
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
             return 0.0
         plan = self._plan()
-        layout = self._lay_out(plan, QRectF(0.0, 0.0, width, 0.0), theme, 0.0)
+        layout = self._laid_out(plan, QRectF(0.0, 0.0, width, 0.0), theme, 0.0)
         area = Area(layout.area.rect, layout.full)
         return self.drawing.least_px(area, theme) + self._around_px(plan, theme)
 
@@ -173,46 +187,56 @@ class Scene:
         is_vector: bool = False,
         has_head: bool = False,
     ) -> Painted:
-        """Draw everything inside `bounds`; with `has_head`, caption and banner on top."""
-        plan = self._plan()
-        frame = Sheet(painter, Area(bounds, _UNIT), theme, bounds, is_vector, scale)
+        """Draw everything inside `bounds`; with `has_head`, caption and banner on top.
+
+        For files and documents, in any thread.
+        """
         if has_head:
-            bounds = paint_heading(frame, bounds, self.caption, self.band)
+            sheet = Sheet(painter, Area(bounds, UNIT), theme, bounds, is_vector, scale)
+            bounds = paint_heading(sheet, bounds, self.caption, self.band)
+        layout = self.lay_out(bounds, theme)
+        sheet = layout.sheet(painter, is_vector=is_vector, scale=scale)
+        axes.paint_across(sheet, layout)
+        axes.paint_down(sheet, layout)
+        return self.paint_marks(sheet, layout)
+
+    def lay_out(self, bounds: QRectF, theme: Theme) -> axes.Layout:
+        """Return where everything stands."""
+        plan = self._plan()
         if self.is_empty:
-            said = self.terms.say("plot.empty")
-            frame.write(said, theme.font("text"), theme.soft, bounds, 0.5)
-            return Painted(frame, _UNIT, (), is_empty=True)
-        lines = self._limits()
+            area, strip = Area(bounds, UNIT), QRectF(bounds.topLeft(), QSizeF())
+            return axes.Layout(plan, theme, bounds, area, UNIT, strip, is_empty=True)
         line = QFontMetricsF(theme.font("note")).height()
-        title_px = self._title_px(plan, theme)
+        title_px = axes.title_px(plan, theme)
         has_strip = bool(title_px) or any(_is_vertical(self.terms))
         air = STEP + line / 2 if title_px else float(STEP)  # the topmost tick reaches into it
-        layout = self._lay_out(plan, bounds, theme, (line + air) * has_strip)
-        words = limits.strip_labels(lines, layout.area, layout.strip, theme, title_px)
+        layout = self._laid_out(plan, bounds, theme, (line + air) * has_strip)
+        words = limits.strip_labels(self._limits(), layout.area, layout.strip, theme, title_px)
         rows = limits.strip_rows(words, layout.strip, theme)
         if rows > 1:
-            layout = self._lay_out(plan, bounds, theme, rows * line + air)
+            layout = self._laid_out(plan, bounds, theme, rows * line + air)
         if not layout.full.is_passing:
             self._widest = (self._size(bounds, theme), layout.full)
-        rect = layout.area.rect
-        reach = QRectF(rect.topLeft(), QPointF(bounds.right(), rect.bottom()))
-        sheet = Sheet(painter, layout.area, theme, reach, is_vector, scale)
-        axes.paint_grid(sheet, plan)
+        return replace(layout, words=words)
+
+    def paint_marks(self, sheet: Sheet, layout: axes.Layout) -> Painted:
+        """Draw all but the axes: marks, guess, limit lines and labels."""
+        theme, painter = layout.theme, sheet.painter
+        if layout.is_empty:
+            said = "" if self.is_mute else self.terms.say("plot.empty")
+            sheet.write(said, theme.font("text"), theme.soft, layout.bounds, 0.5)
+            return Painted(layout, sheet)
         painter.save()
-        painter.setClipRect(rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
-        self._paint_marks(sheet)
+        painter.setClipRect(layout.area.rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
+        self._paint_data(sheet)
         painter.restore()
         if self.guess is not None:
             self.guess.paint(sheet, self.terms, self.tracks())
-        limits.paint(sheet, lines, words)
-        axes.paint_words(sheet, plan, bounds)
-        if title_px:
-            top = QRectF(bounds.left(), bounds.top(), title_px, line)
-            sheet.write(plan.y.title, theme.font("note"), theme.soft, top)
+        limits.paint(sheet, self._limits(), layout.words)
         sheet.put_labels()
-        return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
+        return Painted(layout, sheet)
 
-    def _paint_marks(self, sheet: Sheet) -> None:
+    def _paint_data(self, sheet: Sheet) -> None:
         if self.guess is not None:
             self.guess.paint_gap(sheet, self.terms, self.tracks())
         if not self.contents.is_expecting:
@@ -243,7 +267,7 @@ class Scene:
         names = self.drawing.plan().y.names or ()
         return limits.known(self.terms, self._values, self._beside, names)
 
-    def _lay_out(self, plan: Plan, bounds: QRectF, theme: Theme, strip_px: float) -> axes.Layout:
+    def _laid_out(self, plan: Plan, bounds: QRectF, theme: Theme, strip_px: float) -> axes.Layout:
         size = self._size(bounds, theme)
         widest = self._widest[1] if self._widest and self._widest[0] == size else None
 
@@ -264,13 +288,8 @@ class Scene:
     def _size(self, bounds: QRectF, theme: Theme) -> object:
         return bounds.width(), bounds.height(), theme.zoom
 
-    def _title_px(self, plan: Plan, theme: Theme) -> float:
-        if plan.y.names is not None or not plan.y.is_shown or not plan.y.title:
-            return 0.0
-        return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
 
-
-_UNIT = Span((0.0, 1.0), (0.0, 1.0))
+UNIT = Span((0.0, 1.0), (0.0, 1.0))
 
 
 def _rows(beside: Beside | None) -> Sequence[Any] | None:
