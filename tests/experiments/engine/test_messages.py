@@ -183,7 +183,7 @@ def test_any_file_is_a_run_or_trouble_and_stays_as_it_is(tmp_path, data):
         run = read(path)
     except UserError as trouble:
         key = trouble.problem.key
-    assert key is None or key.startswith("recording_")
+    assert key is None or key.startswith(("recording_", "report_"))
     assert key is not None or run.started.format == messages.RUN_FORMAT
     assert path.read_bytes() == data
 

@@ -80,8 +80,9 @@ def judged(ids: Sequence[str], folder: Path) -> Iterator[str]:
     """Yield a line for each lesson: how often right, wrong, and left to the recording."""
     yield f"{'lesson':16} right wrong  left   taken  seconds  explanations"
     for name in ids:
-        known = [*folder.glob(f"quiet-{name}-*"), *filter(None, [Catalogue().recording(name)])]
-        quiet = {told(file)[0] for file in known} - {""}
+        alone = [told(file)[0] for file in folder.glob(f"quiet-{name}-*")]
+        shipped = [told(file)[0] for file in filter(None, [Catalogue().recording(name)])]
+        quiet = {*alone, *shipped} - {""}
         seen = [told(file) for file in sorted(folder.glob(f"busy-{name}-*"))]
         right = sum(each[0] in quiet for each in seen if each[0])
         left = sum(not each[0] for each in seen)
@@ -90,7 +91,8 @@ def judged(ids: Sequence[str], folder: Path) -> Iterator[str]:
                                              max((e[2] for e in seen), default=0.0))]  # fmt: skip
         seconds = max((each[3] for each in seen), default=0.0)
         yield (f"{name:16} {right:5} {len(seen) - right - left:5} {left:5}  {'-'.join(load):>5} %"
-               f"  {seconds:7.1f}  quiet {sorted(quiet)}; beside {dict(counts)}")  # fmt: skip
+               f"  {seconds:7.1f}  quiet {sorted(quiet)}, {sum(map(bool, alone))} of {len(alone)}"
+               f" runs; beside {dict(counts)}")  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> None:
