@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 LETTERS = "ABCD"
+RECORDING = "recording"  # stands in for the run with the next key
 MOST_HANDS = 100_000  # of one option
 TEACH_FIRST, GO_ON = 0.35, 0.70  # Crouch and Mazur, Peer Instruction, 2001
 
@@ -139,6 +140,23 @@ class Course:
             then.measured()
         then.forward()
         return then
+
+    def coming(self, *, is_troubled: bool, by_recording: bool) -> str:
+        """Return the key of what comes next: a step, "close", "item", "recording" or "end".
+
+        It is "" for a wait. `is_troubled` tells that the run of now does not come.
+        """
+        turn = self.turn
+        if self.has_hidden_votes:
+            return "close"
+        if turn.step is Step.RUN and not turn.is_measured:
+            return RECORDING if is_troubled else ""
+        then = self.next()
+        if then.is_over:
+            return "end"
+        if then.turn.step is Step.RUN and by_recording and not then.turn.is_measured:
+            return RECORDING
+        return "item" if then.place != self.place else str(then.turn.step)
 
     def forward(self) -> bool:
         """Go one step on; False where the step has to wait for the run, or all is over."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.lecture.course import Course, Step, Turn
+from app.lecture.course import RECORDING, Course, Step, Turn
 from app.lecture.file import Lecture
 from app.window.core.session import Session
 from app.window.lecture.items import Prepared, prepare
@@ -33,8 +33,6 @@ P = ParamSpec("P")
 SECOND_MS = 1000
 SLEPT_S = 10.0  # between two looks, on the clock on the wall
 MOST_DIGITS = 4
-RECORDING = "recording"  # comes next
-CLOSE = "close"  # hidden votes are shown next
 
 
 class Over(StrEnum):
@@ -159,55 +157,13 @@ class Conductor(QObject):
 
     @property
     def next_step(self) -> str:
-        """The key of what comes next: a step, "close", "item", "recording" or "end".
-
-        It is "" for a wait.
-        """
-        course = self.course
-        turn = course.turn
-        if course.has_hidden_votes:
-            return CLOSE
-        if turn.step is Step.RUN and not turn.is_measured:
-            return RECORDING if self.trouble else ""
-        then = course.next()
-        if then.is_over:
-            return "end"
-        if then.turn.step is Step.RUN and self.is_by_recording and not then.turn.is_measured:
-            return RECORDING
-        return "item" if then.place != course.place else str(then.turn.step)
+        """The key of what comes next, "" for a wait."""
+        by_recording = self.is_by_recording
+        return self.course.coming(is_troubled=bool(self.trouble), by_recording=by_recording)
 
     def after(self) -> Course:
         """Return the course as it would be after the next key, however the run ends."""
         return self.course.next(by_recording=self.next_step == RECORDING)
-
-    def run_of(self, course: Course) -> RunState | None:
-        """Return the run that is shown at the place of a course."""
-        return self.runs.of(course)
-
-    def expected(self, course: Course, table: str) -> Sequence[Any]:
-        """Return the rows of the recording at the place of a course, before there are others."""
-        recording = self.recordings.get(course.place)
-        return recording.run_state.tables.get(table, ()) if recording is not None else ()
-
-    @property
-    def has_marks(self) -> bool:
-        """Is there anything of the run that the class may see?"""
-        return self.runs.has_marks()
-
-    @property
-    def right(self) -> int | None:
-        """The right option of the item of now, None while nobody knows."""
-        return self.runs.right()
-
-    @property
-    def run_id(self) -> str:
-        """The id of the run that is shown as a whole, "" for none."""
-        return self.runs.run_id
-
-    @property
-    def is_voting(self) -> bool:
-        """Are hands counted now?"""
-        return self.course.is_voting
 
     @property
     def chosen(self) -> int:
@@ -292,7 +248,7 @@ class Conductor(QObject):
         typed, self.typed = self.typed, ""
         if not typed:
             return
-        if self.is_voting:
+        if self.course.is_voting:
             self.course.give(self.chosen, int(typed))
         elif 0 < int(typed) <= len(self.items):
             before = self.course.place

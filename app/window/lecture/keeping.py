@@ -17,6 +17,7 @@ from app.reports.document import Document
 from app.reports.pictures import drawer
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
+from app.window.lecture.shown import Shown
 from experiments.core.problems import Problem
 
 Held = tuple[Turn, Options | None, str]  # the last is the id of the run, "" for none
@@ -39,7 +40,8 @@ class Keeping:
 
     def follow(self, conductor: Conductor) -> None:
         """Follow a lecture, too, that goes on where this one was left."""
-        conductor.changed.connect(lambda: self._take(conductor))
+        runs = conductor.runs
+        conductor.changed.connect(lambda: self._take(conductor, runs))
 
     @property
     def has_something(self) -> bool:
@@ -62,9 +64,9 @@ class Keeping:
         self.write()
         return handout_of(self._session, self._keeper.record, self._keeper.origin)
 
-    def _take(self, conductor: Conductor) -> None:
+    def _take(self, conductor: Conductor, runs: Shown) -> None:
         place, turn = conductor.course.place, conductor.course.turn
-        held = (turn, conductor.prepared.options, conductor.run_id)
+        held = (turn, conductor.prepared.options, runs.run_id)
         if held != self._known.get(place):
             self._known[place] = self._owed[place] = held
             self._session.background.do(self.write, lambda problem: self._tell(problem, conductor))

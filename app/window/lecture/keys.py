@@ -78,7 +78,7 @@ class Keys(QObject):
         if self._press_number(Qt.Key(key), letter if is_digit else ""):
             return True
         option = LETTERS.find(letter) if letter else -1
-        if option >= 0 and conductor.is_voting:  # else B is black
+        if option >= 0 and conductor.course.is_voting:  # else B is black
             conductor.vote(option, -1 if held == shift else 1)
             return True
         act = self._acts.get(Qt.Key(key))
@@ -107,7 +107,7 @@ class Keys(QObject):
         elif key == Key.Key_Escape:
             conductor.give_up_typing()
         else:
-            (conductor.enter if conductor.is_voting else conductor.give_up_typing)()
+            (conductor.enter if conductor.course.is_voting else conductor.give_up_typing)()
             return False
         return True
 

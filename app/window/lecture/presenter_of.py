@@ -126,7 +126,7 @@ def _acts(session: Session, conductor: Conductor, step: str) -> Iterator[Act]:
     yield act("show_recording", allowed=not conductor.is_by_recording)
     yield act("show_live", allowed=conductor.is_by_recording or bool(conductor.trouble))
     black = act("blacken", key="unblacken" if conductor.is_black else "")
-    is_dot = conductor.is_voting  # B counts a hand then
+    is_dot = conductor.course.is_voting  # B counts a hand then
     yield replace(black, keys=key_of(ALSO["blacken"])) if is_dot else black
     yield act("use_halo")
     yield act("turn_light", allowed=not conductor.is_frozen)

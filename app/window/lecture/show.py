@@ -14,7 +14,9 @@ from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import Keys, over_of
 from app.window.lecture.presenter_of import presenter_of, strip_of, then_of
+from app.window.lecture.shown import Shown
 from app.window.lecture.slide_of import PLOTTED, slide_of
+from experiments.core.views import Plotted
 from experiments.engine.run_state import RunState
 from widgets.lecture.audience import Audience
 from widgets.lecture.presenter import Presenter
@@ -40,7 +42,7 @@ class Show(QObject):
     ) -> None:
         """Open the windows; `home` is the screen of the presenter where there are two."""
         super().__init__()
-        self._session, self._conductor = session, conductor
+        self._session, self._conductor, self._runs = session, conductor, conductor.runs
         self._home, self._screens = home, screens
         self._is_swapped = False
         self._mode = "light"  # projectors raise black levels
@@ -187,16 +189,15 @@ class Show(QObject):
         conductor = self._conductor
         turn, prepared = course.turn, conductor.items[course.place]
         slide.show_experiment(prepared.experiment)
-        slide.show_data(slide_of(self._session, conductor, course))
+        slide.show_data(slide_of(self._session, conductor, self._runs, course))
         if turn.step in PLOTTED:
-            _draw(slide, course, conductor)
+            _draw(slide, course, prepared.view, self._runs)
 
     def _move(self) -> None:
         """Draw the first mark of a run at once, and what follows soon."""
-        conductor = self._conductor
-        run_state = conductor.run_of(conductor.course)
         try:
-            is_first = run_state is not self._begun and conductor.has_marks
+            run_state = self._runs.run_state
+            is_first = run_state is not self._begun and self._runs.has_marks()
         except Exception as error:
             log.exception("in a lecture")
             self._rescue(error)
@@ -229,17 +230,17 @@ class Show(QObject):
         self.refresh()
 
 
-def _draw(slide: Slide, course: Course, conductor: Conductor) -> None:
+def _draw(slide: Slide, course: Course, view: Plotted | None, runs: Shown) -> None:
     """Draw a run on the slide's plot, without the arms that nobody may see yet."""
-    plot, view = slide.plot, conductor.items[course.place].view
+    plot = slide.plot
     if plot is None or view is None:
         return
     plot.hold_back(course.turn.hidden_arms)
-    run_state = conductor.run_of(course)
+    run_state = runs.of(course)
     rows = run_state.tables.get(view.table, []) if run_state is not None else []
     frame = run_state.frames.get(view.table) if run_state is not None else None
     if not rows and frame is None:
-        plot.show_expected(conductor.expected(course, view.table), {}, faint=False)
+        plot.show_expected(runs.expected(course, view.table), {}, faint=False)
         plot.draw((), {})
         return
     finding = run_state.finding() if run_state is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from app.lecture.course import Course
 from app.window.core.session import Session
@@ -56,6 +57,11 @@ class Shown:
             return self.measured.get(course.place)
         recording = self._recordings.get(course.place)
         return recording.run_state if recording is not None else None
+
+    def expected(self, course: Course, table: str) -> Sequence[Any]:
+        """Return the rows of the recording at the place of a course, before there are others."""
+        recording = self._recordings.get(course.place)
+        return recording.run_state.tables.get(table, ()) if recording is not None else ()
 
     def has_marks(self) -> bool:
         """Is there anything of the run that the class may see?"""

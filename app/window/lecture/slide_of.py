@@ -7,6 +7,7 @@ from app.report import Report, report
 from app.window.core.session import Session
 from app.window.experiment.loaded_run import band
 from app.window.lecture.conductor import Conductor
+from app.window.lecture.shown import Shown
 from experiments.core.lessons import Background
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
@@ -17,7 +18,9 @@ from widgets.lecture.vote_board import DOT
 PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 
-def slide_of(session: Session, conductor: Conductor, course: Course | None = None) -> SlideData:
+def slide_of(
+    session: Session, conductor: Conductor, runs: Shown, course: Course | None = None
+) -> SlideData:
     """Return what is shown now, or with another `course` what would be."""
     now = conductor.course
     course = course or now
@@ -26,9 +29,9 @@ def slide_of(session: Session, conductor: Conductor, course: Course | None = Non
     options = prepared.options
     is_vote = turn.step in (Step.VOTE, Step.AGAIN)
     is_asked = turn.step is Step.QUESTION or is_vote
-    run_state = conductor.run_of(course) if turn.step in PLOTTED else None
+    run_state = runs.of(course) if turn.step in PLOTTED else None
     told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
-    verdict, said = _explained(words, conductor.right, told, turn) if told is not None else ("", "")
+    verdict, said = _explained(words, runs.right(), told, turn) if told is not None else ("", "")
     background = prepared.taught.stands_on if prepared.taught and is_asked else Background()
     return SlideData(
         place=course.place + 1,
@@ -61,7 +64,7 @@ def typed_key(words: Words, conductor: Conductor, *, is_for_class: bool = True) 
     say, typed = words.say, conductor.typed
     if not typed:
         return ""
-    if not conductor.is_voting:
+    if not conductor.course.is_voting:
         return say("lecture.typed", {"number": typed})
     is_hidden = is_for_class and conductor.course.has_hidden_votes
     number = DOT * len(typed) if is_hidden else typed
