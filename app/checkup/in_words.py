@@ -17,7 +17,7 @@ from experiments.core.words import VALUE_LETTERS, Words
 from machine.text import plain
 
 if TYPE_CHECKING:
-    from experiments.checkup.carry_out import Began
+    from experiments.checkup.run_checkup import Began
 
 MARKS = {
     Word.FINE: "✓",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from app.lecture.course import LETTERS
-from app.lecture.found import FoundItem
+from app.lecture.handout_items import HandoutItem
+from app.lecture.lecture_state import LETTERS
 from app.lecture.options import Options, options_of
 from app.lecture.record import LectureRecord, file_name
 from app.reports.document import Code, Document, Heading, Paragraph, Part, Table
@@ -24,7 +24,7 @@ INCLUDE = Include(prediction=False, data=False)  # a guess would be the presente
 def handout(
     words: Words,
     held: LectureRecord,
-    found: Sequence[FoundItem],
+    found: Sequence[HandoutItem],
     draw: Draw | None,
     why_not: str = "",
 ) -> Document:
@@ -54,7 +54,7 @@ class _Item:
     """Puts an item into the parts of the handout."""
 
     def __init__(
-        self, words: Words, held: LectureRecord, found: FoundItem, draw: Draw | None
+        self, words: Words, held: LectureRecord, found: HandoutItem, draw: Draw | None
     ) -> None:
         self._words, self._found, self._item = words, found, found.item
         self._is_held = bool(held.at)

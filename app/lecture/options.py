@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from app.lecture.course import LETTERS
+from app.lecture.lecture_state import LETTERS
 from experiments.core.lesson_run import LessonRun
 from experiments.core.lessons import Choice, Magnitude, Predict, Taught
 from experiments.core.units import show, unit_of

@@ -28,8 +28,8 @@ from msgspec import field
 from msgspec.structs import replace
 
 from app.lecture import file as lecture_file
-from app.lecture.course import LETTERS, MOST_HANDS, Turn
 from app.lecture.file import LIMIT_BYTES, MOST_ITEMS, Lecture, is_beside
+from app.lecture.lecture_state import LETTERS, MOST_HANDS, Turn
 from app.lecture.lectures import NAME as FOLDER
 from app.lecture.lectures import is_shipped, name_of
 from app.lecture.options import Options

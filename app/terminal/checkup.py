@@ -40,10 +40,10 @@ from app.runs.copies import write_whole
 from app.terminal.progress import bar
 from app.terminal.run import writable
 from app.terminal.stopping import asked_to_stop
-from experiments.checkup import carry_out
-from experiments.checkup.carry_out import Checkup
+from experiments.checkup import run_checkup
 from experiments.checkup.order import read_order
 from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
+from experiments.checkup.run_checkup import Checkup
 from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -206,17 +206,17 @@ def _followed(context: Context, checkup: Checkup) -> Result:
     words, errors = context.words, context.errors
     with _bar(context) as (shown, task):
         for event in checkup.events():
-            if isinstance(event, carry_out.Began):
+            if isinstance(event, run_checkup.Began):
                 said = doing(words, event)
                 shown.update(task, doing=said)
                 if not errors.is_terminal:
                     errors.print(said)
-            elif isinstance(event, carry_out.Moved):
+            elif isinstance(event, run_checkup.Moved):
                 left = words.say("checkup.left", {"duration": event.left_s})
                 shown.update(task, completed=event.fraction, left=left)
-            elif isinstance(event, carry_out.Noted) and event.note.key in messages.WAITING:
+            elif isinstance(event, run_checkup.Noted) and event.note.key in messages.WAITING:
                 errors.print(words.say(f"notes.{event.note.key}", event.note.values))
-            elif isinstance(event, carry_out.Ended):
+            elif isinstance(event, run_checkup.Ended):
                 result = event.result
     assert result is not None  # a checkup always ends in one
     return result

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, WriteFailed
-from app.lecture.found import find
 from app.lecture.handout import handout
+from app.lecture.handout_items import find
 from app.lecture.record import read
 from app.reports.document import Document
 from app.reports.pictures import drawer, qt_or_problem

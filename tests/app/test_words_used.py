@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from app.checkup.compare import Refusal
 from app.comparison import Verdict
-from app.lecture.course import Hint
-from app.lecture.course import Step as LectureStep
+from app.lecture.lecture_state import Hint
+from app.lecture.lecture_state import Step as LectureStep
 from experiments.checkup.result import Kind, Word
 from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words

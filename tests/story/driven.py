@@ -76,7 +76,7 @@ class Ear(QObject):
 
     def lecture(self) -> dict[str, Any] | None:
         """Return what the slide of the lecture has to show, and what is wrong; None without one."""
-        show, conductor = self._window.lecture_mode.show, self._window.lecture_mode.conductor
+        show, conductor = self._window.lecture_mode.windows, self._window.lecture_mode.conductor
         if show is None or conductor is None:
             return None
         data = show.audience.slide.data
@@ -93,14 +93,14 @@ class Ear(QObject):
 
     def picture(self) -> int:
         """Return a checksum of what the class sees."""
-        show = self._window.lecture_mode.show
+        show = self._window.lecture_mode.windows
         assert show is not None
         image = show.audience.slide.grab().toImage()  # whose bits go with it
         return zlib.crc32(image.constBits())
 
     def shot(self, path: str) -> bool:
         """Write a picture of the window, or of the lecture over it, to a file."""
-        show = self._window.lecture_mode.show
+        show = self._window.lecture_mode.windows
         return (show.audience if show is not None else self._window).grab().save(path)
 
 

@@ -67,7 +67,7 @@ class Tour:
         wait_s(0.3)
         path = self._folder / f"{name}{self._suffix}.png"
         in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
-        lecture = self.window.lecture_mode.show
+        lecture = self.window.lecture_mode.windows
         slide = lecture.audience if lecture is not None else None
         (in_front or slide or self.window).grab().save(str(path))
         print(path)  # noqa: T201
@@ -238,11 +238,11 @@ class Tour:
         self.session.asked_for_lecture.emit(read(ours.path), ours.path)
         mode = self.window.lecture_mode
         assert mode.conductor is not None
-        assert mode.show is not None
+        assert mode.windows is not None
         mode.conductor.go(1)
         until(lambda: mode.conductor.recordings.is_read(1))
-        mode.show.audience.showNormal()
-        mode.show.audience.resize(self.window.size())
+        mode.windows.audience.showNormal()
+        mode.windows.audience.resize(self.window.size())
         mode.conductor.show_recording()
         while mode.conductor.course.turn.step != "explain":
             mode.conductor.forward()

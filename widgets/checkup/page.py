@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from experiments.checkup.result import Word
 from experiments.core.words import Words
 from widgets.checkup.counts import CountLine
-from widgets.checkup.first import First
+from widgets.checkup.empty_state import EmptyState
 from widgets.checkup.page_data import PageData
 from widgets.checkup.row_data import RowData
 from widgets.checkup.row_list import RowList
@@ -63,7 +63,7 @@ class CheckupPage(QWidget):
         self._notes = QVBoxLayout()
         self._notes.setSpacing(STEP)
         self.under_way = UnderWay(words)
-        self.first = First(words, stages)
+        self.empty_state = EmptyState(words, stages)
         self.rows, self.trace = RowList(words, look), TracePanel(words, look)
         self.rows.followed.connect(self.followed)
         self.absent = Fold(words.say("checkup_page.absent"))
@@ -123,7 +123,7 @@ class CheckupPage(QWidget):
         head = PlaceHead(self.about, title, self._buttons)
         inner = QWidget()
         self._content = column(self.rows, self.absent, self._links, self.trace, space=4 * STEP)
-        self._content.insertWidget(0, self.first)
+        self._content.insertWidget(0, self.empty_state)
         self._content.addStretch(1)
         self._content.setContentsMargins(0, 0, 0, 4 * STEP)
         inner.setLayout(self._content)

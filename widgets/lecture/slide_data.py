@@ -11,7 +11,7 @@ class SlideData:
 
     place: int  # of the item, from 1
     count: int
-    step: str  # app.lecture.course.Step
+    step: str  # app.lecture.lecture_state.Step
     title: str
     context: str = ""  # what the question stands on, and the code that it speaks of
     code: str = ""

@@ -12,11 +12,11 @@ from PySide6.QtGui import QAction
 from app.checkup.compare import compare, known
 from app.checkup.in_words import day
 from app.window.checkup import sheets
-from app.window.checkup.allowed import allow
+from app.window.checkup.action_states import allow
 from app.window.checkup.archive import Archive, keep
-from app.window.checkup.course import Course
-from app.window.checkup.following import Follows
-from app.window.checkup.shown import TO_EXPERIMENT, TO_MAP, page_data
+from app.window.checkup.checkup_runner import Follows
+from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, page_data
+from app.window.checkup.progress import Progress
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target
@@ -33,13 +33,13 @@ from widgets.controls.place_head import MARGINS
 
 if TYPE_CHECKING:
     from app.window.core.reporting import Reporting
-    from experiments.checkup.carry_out import Event
+    from experiments.checkup.run_checkup import Event
 
 
 class CheckupPlace(Place):
     """Shows the last checkup of this machine, or the one on its way.
 
-    `make` makes a checkup as carry_out.Checkup does; tests replace it.
+    `make` makes a checkup as run_checkup.Checkup does; tests replace it.
     """
 
     name = CHECKUP
@@ -53,7 +53,7 @@ class CheckupPlace(Place):
         self.announce: Callable[..., object] = announce
         self.archive = Archive(session, self)
         self._result: Result | None = None  # that is shown
-        self._course: Course | None = None  # while one is on its way
+        self._progress: Progress | None = None  # while one is on its way
         self._is_here = self._is_dirty = self._stop_had_focus = False
         self._reporting: Reporting | None = None
         layout = column(self.page)
@@ -139,14 +139,14 @@ class CheckupPlace(Place):
 
     def _begin(self) -> None:
         self.session.known_load.stop()  # it would take a part of the machine
-        self._course = Course(self.session.words)
+        self._progress = Progress(self.session.words)
         self.announce(self, self.session.words.say("checkup_page.begun"))
         self._refresh()
 
     def _hear(self, event: Event) -> None:
-        if self._course is None:
+        if self._progress is None:
             return
-        if self._course.hear(event):
+        if self._progress.hear(event):
             self._is_dirty = True
         self._show_course()
 
@@ -156,7 +156,7 @@ class CheckupPlace(Place):
 
     def _end(self, result: Result | None, problem: Problem | None) -> None:
         had_focus = self._stop_had_focus or self.page.under_way.stop.hasFocus()
-        self._course, self._stop_had_focus = None, False
+        self._progress, self._stop_had_focus = None, False
         self._result = result or self._result
         self._refresh()
         if had_focus:
@@ -183,35 +183,35 @@ class CheckupPlace(Place):
         if not self._is_here:
             return
         checking, say = self.session.checking, self.session.words.say
-        course, result = self._course, self._result
-        if course is not None:
+        progress, result = self._progress, self._result
+        if progress is not None:
             self._is_dirty = True
             self._show_course()
         elif result is not None:
             self.page.tell(self._page_data(result))
         else:
             self.page.tell(PageData(notes=[*self._why_not()]))
-        self.page.first.setVisible(course is None and result is None)
-        self.page.place_trace(first=course is not None)
+        self.page.empty_state.setVisible(progress is None and result is None)
+        self.page.place_trace(first=progress is not None)
         if checking.is_waiting:
             self.page.under_way.tell(say("checkup_page.waits_for_run"))
-        elif course is None:
+        elif progress is None:
             self.page.under_way.hide()
         self.session.status_changed.emit()
 
     def _show_course(self) -> None:
-        course = self._course
-        if course is None or not self._is_here:
+        progress = self._progress
+        if progress is None or not self._is_here:
             return
         if self._is_dirty:
             self._is_dirty = False
-            self.page.tell(course.page_data(self.session.catalogue.ids()))
+            self.page.tell(progress.page_data(self.session.catalogue.ids()))
         say, under_way = self.session.words.say, self.page.under_way
-        left = "" if course.left_s is None else say("checkup.left", {"duration": course.left_s})
+        left = "" if progress.left_s is None else say("checkup.left", {"duration": progress.left_s})
         is_stopping = self.session.checking.is_stopping
-        doing = say("checkup_page.stopping") if is_stopping else course.doing
-        under_way.tell(doing, "" if is_stopping else left, course.fraction)
-        under_way.note(course.note)
+        doing = say("checkup_page.stopping") if is_stopping else progress.doing
+        under_way.tell(doing, "" if is_stopping else left, progress.fraction)
+        under_way.note(progress.note)
         under_way.allow_stop(not is_stopping)
 
     def _page_data(self, result: Result) -> PageData:
@@ -233,7 +233,7 @@ class CheckupPlace(Place):
             self._result,
             self.archive,
             may_start=self._may_start(),
-            is_still=self._course is None and not checking.is_waiting,
+            is_still=self._progress is None and not checking.is_waiting,
         )
 
     # --- links and sheets -------------------------------------------------------------------------
@@ -260,7 +260,7 @@ class CheckupPlace(Place):
         sheets.ask_order(self.session, self.window(), self.archive.order, self.archive.save_order)
 
     def _show_files(self, found: list[Result]) -> None:
-        if self._course is not None:
+        if self._progress is not None:
             self.session.tell(self.session.words.say("checkup_page.runs_now"))
             return
         first, *others = found
@@ -359,6 +359,6 @@ class CheckupPlace(Place):
 
 def _make(*options: Any, **named: Any) -> Follows:
     """Return a real checkup; called in the thread that follows it."""
-    from experiments.checkup.carry_out import Checkup  # half a second
+    from experiments.checkup.run_checkup import Checkup  # half a second
 
     return Checkup(*options, **named)

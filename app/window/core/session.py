@@ -21,7 +21,7 @@ from widgets.style.look import Look
 if TYPE_CHECKING:
     from app.runs.library import Kept, Library
     from app.synthetic_load import KnownLoad
-    from app.window.checkup.following import Following
+    from app.window.checkup.checkup_runner import CheckupRunner
     from app.window.core.availability import Entry
     from app.window.core.background import Background
     from app.window.core.other_load import OtherLoad
@@ -100,11 +100,11 @@ class Session(QObject):
         return OtherLoad(self)
 
     @functools.cached_property
-    def checking(self) -> Following:
+    def checking(self) -> CheckupRunner:
         """The checkup under way, if there is one."""
-        from app.window.checkup.following import Following
+        from app.window.checkup.checkup_runner import CheckupRunner
 
-        return Following()
+        return CheckupRunner()
 
     @property
     def is_measuring(self) -> bool:

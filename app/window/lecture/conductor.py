@@ -16,13 +16,13 @@ from typing import Concatenate, ParamSpec
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.lecture.course import RECORDING, Course, Step, Turn
 from app.lecture.file import Lecture
+from app.lecture.lecture_state import RECORDING, LectureState, Step, Turn
 from app.window.core.session import Session
+from app.window.lecture.item_run import ItemRun
 from app.window.lecture.items import Prepared, prepare
-from app.window.lecture.live import LiveRun
 from app.window.lecture.recordings import Recordings, pause_s
-from app.window.lecture.shown import Shown
+from app.window.lecture.shown_runs import ShownRuns
 from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem
 from experiments.engine.run_state import RunState
@@ -48,7 +48,7 @@ class Over(StrEnum):
 class Left:
     """What of a lecture that was left goes on when it begins again."""
 
-    course: Course
+    course: LectureState
     measured: Mapping[int, RunState]
     by_recording: frozenset[int]
     began_s: float
@@ -95,18 +95,18 @@ class Conductor(QObject):
         super().__init__()
         self._session, self.lecture, self._clock, self._wall = session, lecture, clock, wall
         self.items = [prepare(session, item) for item in lecture.item]
-        self.course = Course([prepared.turn() for prepared in self.items])
+        self.course = LectureState([prepared.turn() for prepared in self.items])
         if before is not None:
             self.course = _with_new_answers(before.course, self.course.turns)
         self.recordings = Recordings(session, self.items, path)
-        self._live = LiveRun(session, clock)
+        self._live = ItemRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.aside = ""  # what is wrong but concerns no run
         self.is_halo = self.is_black = self.is_frozen = False
         self.over = Over.NOTHING
         self.typed = ""  # the digits of a number, before Enter
         self._chosen = (0, Step.QUESTION, 0)  # item, step, and the option that was voted for last
-        self.runs = Shown(session, self.items, self.course, self.recordings)
+        self.runs = ShownRuns(session, self.items, self.course, self.recordings)
         self._by_recording: set[int] = set()  # items that R was pressed for
         self._began_s, self._looked_s = clock(), wall()
         if before is not None:
@@ -161,7 +161,7 @@ class Conductor(QObject):
         by_recording = self.is_by_recording
         return self.course.coming(is_troubled=bool(self.trouble), by_recording=by_recording)
 
-    def after(self) -> Course:
+    def after(self) -> LectureState:
         """Return the course as it would be after the next key, however the run ends."""
         return self.course.next(by_recording=self.next_step == RECORDING)
 
@@ -488,7 +488,7 @@ class Conductor(QObject):
         self.moved.emit()
 
 
-def _with_new_answers(course: Course, turns: Sequence[Turn]) -> Course:
+def _with_new_answers(course: LectureState, turns: Sequence[Turn]) -> LectureState:
     """Return a course so far; an item that has other answers by now begins anew."""
     pairs = zip(course.turns, turns, strict=True)
     course.turns = [old if old.options == new.options else new for old, new in pairs]

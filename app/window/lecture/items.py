@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.lecture.course import Turn
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
+from app.lecture.lecture_state import Turn
 from app.lecture.lectures import NAME
 from app.lecture.options import Options, options_of
 from app.runs.selection import expected_s, runs_here

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
-from app.lecture.course import LETTERS
+from app.lecture.lecture_state import LETTERS
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor, Over
 from widgets.lecture.over import KeySheet, Question

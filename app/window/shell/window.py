@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from app.window.catalogue.place import ExperimentsPlace
     from app.window.core.place import Place
-    from app.window.lecture.mode import LectureMode
+    from app.window.lecture.lecture_mode import LectureMode
     from app.window.shell.actions import Actions
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
@@ -72,7 +72,7 @@ class Window(QWidget):
 
     def furnish(self) -> None:
         """Build the frame, the first place, and the actions."""
-        from app.window.lecture.mode import LectureMode
+        from app.window.lecture.lecture_mode import LectureMode
         from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing

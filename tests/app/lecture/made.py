@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.lecture.file import Item, Lecture
-from app.lecture.found import FoundItem, find
+from app.lecture.handout_items import HandoutItem, find
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord
 from app.runs.library import Library
 from experiments.core.lessons import taught
@@ -33,7 +33,7 @@ def recording() -> Path:
     return path
 
 
-def held(folder: Path) -> tuple[LectureRecord, list[FoundItem]]:
+def held(folder: Path) -> tuple[LectureRecord, list[HandoutItem]]:
     """Return the record of the lecture, with its runs in a library of this folder."""
     library = Library(folder)
     live = recording()

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from app.anonymous import nameless
-from app.lecture.course import Course, Turn
 from app.lecture.fallbacks import made_name
 from app.lecture.file import Item, Lecture
-from app.lecture.found import FoundItem, find
 from app.lecture.handout import handout
+from app.lecture.handout_items import HandoutItem, find
+from app.lecture.lecture_state import LectureState, Turn
 from app.lecture.options import Options
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord, RecordKeeper, record_of
 from app.lecture.record import read as read_record
@@ -35,7 +35,7 @@ LIVE = read(recording()).started
 
 
 @pytest.fixture(scope="module")
-def lecture(tmp_path_factory) -> tuple[LectureRecord, list[FoundItem]]:
+def lecture(tmp_path_factory) -> tuple[LectureRecord, list[HandoutItem]]:
     return held(tmp_path_factory.mktemp("held"))
 
 
@@ -302,7 +302,7 @@ def test_a_lecture_that_has_just_ended_becomes_a_handout(tmp_path):
     library.adopt(made.write(tmp_path / "made.coreopsis.jsonl"))
     lecture = Lecture(title="Ten things", item=(Item(experiment="gil-threads"),))
     keeper = RecordKeeper(lecture, None, tmp_path, AT)
-    course = Course([Turn(options=4)])
+    course = LectureState([Turn(options=4)])
     course.forward()
     course.vote(2)
     keeper.keep(0, course.turn, Options("?", OPTIONS), made.run)

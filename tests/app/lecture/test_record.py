@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.lecture.course import MOST_HANDS, Course, Turn
 from app.lecture.file import LIMIT_BYTES, Item, Lecture, encode
+from app.lecture.lecture_state import MOST_HANDS, LectureState, Turn
 from app.lecture.options import Options
 from app.lecture.record import (
     SUFFIX,
@@ -70,7 +70,7 @@ def test_what_is_written_is_read_again():
 def test_each_step_is_on_the_disk_at_once_beside_the_lecture(tmp_path):
     path = tmp_path / "ten.coreopsis-lecture.toml"
     path.write_bytes(encode(LECTURE))
-    kept, course = keeper(tmp_path, path), Course([Turn(options=2), Turn()])
+    kept, course = keeper(tmp_path, path), LectureState([Turn(options=2), Turn()])
     target = tmp_path / f"ten-2026-05-04-030201{SUFFIX}"
 
     course.forward()
@@ -100,7 +100,7 @@ def test_each_step_is_on_the_disk_at_once_beside_the_lecture(tmp_path):
 
 
 def test_a_vote_that_is_taken_back_is_taken_back_on_the_disk(tmp_path):
-    kept, course = keeper(tmp_path), Course([Turn(options=2), Turn()])
+    kept, course = keeper(tmp_path), LectureState([Turn(options=2), Turn()])
     course.forward()
     course.vote(0)
     kept.keep(0, course.turn, OPTIONS)

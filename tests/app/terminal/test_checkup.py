@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.checkup.in_words import MARKS
 from app.terminal import checkup as command
-from experiments.checkup import carry_out
+from experiments.checkup import run_checkup
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.result import SUFFIX, Word, decode, encode, read
 from experiments.checkup.rules import rules
@@ -41,9 +41,9 @@ def program(tmp_path, monkeypatch, capsys):
             pass
 
         def events(self):
-            yield carry_out.Began("looking")
-            yield carry_out.Moved(0.5, 30.0)
-            yield carry_out.Ended(Scripted.result)
+            yield run_checkup.Began("looking")
+            yield run_checkup.Moved(0.5, 30.0)
+            yield run_checkup.Ended(Scripted.result)
 
     monkeypatch.setattr(command, "Checkup", Scripted)
 

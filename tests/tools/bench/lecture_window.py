@@ -20,7 +20,7 @@ from app.window.core.runner import Runner
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.lecture.conductor import Conductor
-from app.window.lecture.show import Show
+from app.window.lecture.windows import LectureWindows
 from app.window.shell.window import Window
 from tests.tools.pictures import until, wait_s
 from widgets.lecture.slide_plot import SlidePlot
@@ -64,7 +64,7 @@ def main(data: Path, path: Path) -> None:
     lecture = read(path)
     until(lambda: lecture.item[0].experiment in session.entries)
     session.asked_for_lecture.emit(lecture, path)
-    conductor, shown = window.lecture_mode.conductor, window.lecture_mode.show
+    conductor, shown = window.lecture_mode.conductor, window.lecture_mode.windows
     assert conductor is not None
     assert shown is not None
     for place, item in enumerate(lecture.item):
@@ -80,7 +80,7 @@ def main(data: Path, path: Path) -> None:
     application.quit()
 
 
-def _run(runner: Runner, conductor: Conductor, shown: Show) -> dict[str, object]:
+def _run(runner: Runner, conductor: Conductor, shown: LectureWindows) -> dict[str, object]:
     """Press the key that begins the run; return the seconds to its first row and visible mark."""
     audience = shown.audience
     if conductor.course.turn.options:

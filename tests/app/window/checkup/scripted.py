@@ -9,7 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from experiments.checkup.carry_out import (
+from experiments.checkup.result import Expected, Measurement, Result, Row, Word
+from experiments.checkup.rules import Source, rules
+from experiments.checkup.run_checkup import (
     Began,
     Ended,
     Event,
@@ -19,8 +21,6 @@ from experiments.checkup.carry_out import (
     Surrounded,
     Watched,
 )
-from experiments.checkup.result import Expected, Measurement, Result, Row, Word
-from experiments.checkup.rules import Source, rules
 from machine.devices import ClockReason
 from machine.live.gpu_samples import GpuSample
 from machine.live.memory import MemorySample

@@ -71,7 +71,7 @@ def test_before_the_first_check_the_four_stages_are_told(whole):
     place = states.first(whole)
     say = whole.words.say
 
-    told = texts(place.page.first)
+    told = texts(place.page.empty_state)
     for stage in ("present", "configured", "performs", "stays"):
         assert say(f"checkup.stages_mean.{stage}") in told
     assert say("checkup_page.gentle") in told
@@ -90,7 +90,7 @@ def test_a_click_checks_and_what_is_not_fine_is_open_in_the_end(whole):
     assert keys_of(place) == [f"{row.rule} {row.part}" for row in rows]
     opened = {row.data.word for row in place.page.rows.rows if row.line.isChecked()}
     assert opened == {Word.LOOK, Word.PROBLEM, Word.UNCHECKED}
-    assert not place.page.first.isVisible()
+    assert not place.page.empty_state.isVisible()
     assert place.page.check.text() == whole.words.say("checkup_page.check_again")
     assert button_of(place, place.page.check).hasFocus()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.lecture.file import Item, Lecture
 from app.window.core.target import EXPERIMENTS, Target
 from app.window.lecture.conductor import Conductor
-from app.window.lecture.show import Show
+from app.window.lecture.windows import LectureWindows
 from experiments.core.shelves import homes
 from experiments.engine import messages
 from experiments.engine.recording import Recording, read
@@ -58,8 +58,8 @@ class Hall:
         return found
 
     @property
-    def show(self) -> Show:
-        found = self.whole.window.lecture_mode.show
+    def show(self) -> LectureWindows:
+        found = self.whole.window.lecture_mode.windows
         assert found is not None
         return found
 

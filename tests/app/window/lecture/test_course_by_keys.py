@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
-from app.lecture.course import Step
+from app.lecture.lecture_state import Step
 from app.window.experiment.place import ExperimentPage
 from tests.app.window.lecture.lectures import Key, recorded
 from tests.app.window.stage import found, settle

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from app.lecture.file import SUFFIX, Item, Lecture
-from app.lecture.found import find
+from app.lecture.handout_items import find
 from app.lecture.record import record_of
 from app.window.lecture.conductor import SLEPT_S
-from app.window.lecture.live import HELD_S, LATE_S
+from app.window.lecture.item_run import HELD_S, LATE_S
 from app.window.lecture.recordings import pause_s
 from experiments.core.trust import Trust
 from experiments.engine import messages
@@ -263,10 +263,10 @@ def test_an_exception_shows_the_recording(hall, monkeypatch, caplog):
 
 
 def test_a_slide_that_cannot_be_drawn_does_not_end_the_lecture(hall, monkeypatch, caplog):
-    from app.window.lecture import show
+    from app.window.lecture import windows
 
     hall.begin(THREE)
-    monkeypatch.setattr(show, "_draw", lambda *_: 1 / 0)
+    monkeypatch.setattr(windows, "_draw", lambda *_: 1 / 0)
     hall.to_run()
     assert "ZeroDivisionError" in hall.conductor.trouble
     hall.press(Key.Key_2, Key.Key_Return)

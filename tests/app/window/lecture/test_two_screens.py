@@ -14,10 +14,10 @@ from tests.app.window.lecture.lectures import Key
 @pytest.fixture
 def two(hall, monkeypatch):
     """A hall with two screens, which are one and the same."""
-    from app.window.lecture.show import Show
+    from app.window.lecture.windows import LectureWindows
 
     screens = QGuiApplication.screens()
-    monkeypatch.setattr(Show.__init__, "__defaults__", (lambda: [*screens, *screens],))
+    monkeypatch.setattr(LectureWindows.__init__, "__defaults__", (lambda: [*screens, *screens],))
     hall.begin()
     return hall
 
@@ -84,11 +84,11 @@ def test_a_click_in_the_list_goes_there(two):
 
 
 def test_a_screen_that_is_unplugged_leaves_the_slide(hall, monkeypatch):
-    from app.window.lecture.show import Show
+    from app.window.lecture.windows import LectureWindows
 
     (screen,) = QGuiApplication.screens()
     known = [screen, screen]
-    monkeypatch.setattr(Show.__init__, "__defaults__", (lambda: known,))
+    monkeypatch.setattr(LectureWindows.__init__, "__defaults__", (lambda: known,))
     hall.begin()
     assert hall.show.presenter.isVisible()
     known.pop()

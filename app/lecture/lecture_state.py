@@ -100,7 +100,7 @@ class Turn:
         return self.arms[self.shown_arms :]
 
 
-class Course:
+class LectureState:
     """All items, and where the lecture stands."""
 
     def __init__(self, turns: Sequence[Turn], place: int = 0, *, hides_votes: bool = False) -> None:
@@ -125,12 +125,12 @@ class Course:
         """Are hands counted now that nobody may see yet?"""
         return self.is_voting and self.hides_votes and not self.turn.is_closed
 
-    def next(self, *, by_recording: bool = False) -> Course:
+    def next(self, *, by_recording: bool = False) -> LectureState:
         """Return the course after the next key, however the run ends; this one stays.
 
         A run of which nothing is known yet counts as measured, or its recording as shown.
         """
-        then = Course(self.turns, self.place, hides_votes=self.hides_votes)
+        then = LectureState(self.turns, self.place, hides_votes=self.hides_votes)
         if by_recording and then.turn.step is not Step.RUN:
             then.forward()
         if by_recording:

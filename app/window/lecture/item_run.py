@@ -22,7 +22,7 @@ HELD_S = 600.0  # then others may measure on this machine, and the run begins at
 START_S, IMPORTS_S = 3.0, 20.0  # until a run begins; with libraries of gigabytes
 
 
-class LiveRun(QObject):
+class ItemRun(QObject):
     """At most one run, kept like any other. `reason` says why it cannot be shown, "" if it can."""
 
     moved = Signal()  # rows, or the time has gone on

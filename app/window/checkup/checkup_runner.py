@@ -13,15 +13,15 @@ from app.window.core.event_pump import EventPump, Wish
 from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
-    from experiments.checkup.carry_out import Event
     from experiments.checkup.result import Result
+    from experiments.checkup.run_checkup import Event
 
 KEEP_S = 2.0  # at the end of the window, for what was found to be on the disk
 CLOSE_S = 0.25  # for processes; those that are left die with this one
 
 
 class Follows(Protocol):
-    """What is asked of a checkup; experiments/checkup/carry_out.py has the real one."""
+    """What is asked of a checkup; experiments/checkup/run_checkup.py has the real one."""
 
     def events(self) -> Iterator[Event]:
         """Yield what happens; the last is `Ended`. Raises UserError."""
@@ -42,11 +42,11 @@ Make = Callable[[], Follows]
 Keep = Callable[["Result"], object]
 
 
-class Following(QObject):
+class CheckupRunner(QObject):
     """One checkup at a time."""
 
     began = Signal()
-    heard = Signal(object)  # carry_out.Event, all but the last
+    heard = Signal(object)  # run_checkup.Event, all but the last
     stopping = Signal()  # it has been asked to end
     ended = Signal(object, object)  # Result or None, Problem or None
 
@@ -120,7 +120,7 @@ class Following(QObject):
 
 
 def _events(wish: Wish, make: Make, keep: Keep, kept: threading.Event) -> Iterator[Event | _Over]:
-    from experiments.checkup.carry_out import Ended  # half a second: not in the window's thread
+    from experiments.checkup.run_checkup import Ended  # half a second: not in the window's thread
 
     try:
         checkup = make()

@@ -6,22 +6,22 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from app.checkup.gates import gates
 from app.checkup.in_words import doing
-from app.window.checkup.shown import rows_data
+from app.checkup.preconditions import preconditions
+from app.window.checkup.page_rows import rows_data
 from experiments.checkup.result import Row
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.checkup.page_data import PageData
 
 if TYPE_CHECKING:
-    from experiments.checkup.carry_out import Event
+    from experiments.checkup.run_checkup import Event
     from machine.live.surroundings import Surroundings
 
 SUSTAINED = "sustained"  # the experiment whose samples are drawn, and kept in the result
 
 
-class Course:
+class Progress:
     """Takes every event; `doing`, `left_s`, `fraction` and `note` say what goes on."""
 
     def __init__(self, words: Words) -> None:
@@ -37,25 +37,25 @@ class Course:
 
     def hear(self, event: Event) -> bool:
         """Take an event; return whether rows, notes or the trace have changed."""
-        from experiments.checkup import carry_out  # loaded by the thread that follows
+        from experiments.checkup import run_checkup  # loaded by the thread that follows
 
         match event:
-            case carry_out.Planned():
+            case run_checkup.Planned():
                 self._order = tuple(rule.id for rule in event.rules)
                 self.left_s = event.seconds
-            case carry_out.Surrounded():
+            case run_checkup.Surrounded():
                 self._surroundings = event.surroundings
                 return True
-            case carry_out.Began():
+            case run_checkup.Began():
                 self.doing, self.note = doing(self._words, event), ""
-            case carry_out.Moved():
+            case run_checkup.Moved():
                 self.fraction, self.left_s, self.note = event.fraction, event.left_s, ""
-            case carry_out.Noted() if event.note.key in messages.WAITING:
+            case run_checkup.Noted() if event.note.key in messages.WAITING:
                 self.note = self._words.say(f"notes.{event.note.key}", event.note.values)
-            case carry_out.Watched() if event.experiment == SUSTAINED:
+            case run_checkup.Watched() if event.experiment == SUSTAINED:
                 self._watch(event)
                 return True
-            case carry_out.Found():
+            case run_checkup.Found():
                 self._rows[event.rule.id] = event.rows
                 return True
         return False
@@ -69,7 +69,7 @@ class Course:
     def page_data(self, experiments: Collection[str]) -> PageData:
         """Return what the page shows of it."""
         return PageData(
-            notes=[*gates(self._words, self._surroundings)],
+            notes=[*preconditions(self._words, self._surroundings)],
             trace=self.trace,
             **rows_data(self._words, self.rows, experiments),
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.lecture.course import LETTERS, Course, Step
+from app.lecture.lecture_state import LETTERS, LectureState, Step
 from app.lecture.pace import MINUTE_S, behind_s
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
 from app.window.lecture.keys import ALSO, LETTER_OF
-from app.window.lecture.slide_of import next_key, typed_key
+from app.window.lecture.slide_content import next_key, typed_key
 from experiments.core.units import DURATION, show
 from experiments.core.words import Words
 from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standing
@@ -19,7 +19,7 @@ from widgets.lecture.presenter_data import Act, ItemLine, PresenterData, Standin
 ON_TIME_S = 45.0  # nobody needs to hear of less
 
 
-def presenter_of(session: Session, conductor: Conductor) -> PresenterData:
+def presenter_texts(session: Session, conductor: Conductor) -> PresenterData:
     """Return all texts of the presenter's window."""
     say, course = session.words.say, conductor.course
     typed = typed_key(session.words, conductor, is_for_class=False)
@@ -68,7 +68,7 @@ def clock(elapsed_s: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _votes(course: Course) -> str:
+def _votes(course: LectureState) -> str:
     """Return the votes that only the presenter sees."""
     counts = course.turn.votes.counts
     return ", ".join(f"{letter} {n}" for letter, n in zip(LETTERS, counts, strict=False))
@@ -150,7 +150,7 @@ def _machine(session: Session) -> str:
     return say("lecture.machine", {"state": ", ".join(found)}) if found else ""
 
 
-def then_of(conductor: Conductor) -> Course:
+def then_of(conductor: Conductor) -> LectureState:
     """Return the course that the second picture shows: the next step, or what is hidden now."""
     if conductor.is_black or conductor.is_frozen:
         return conductor.course

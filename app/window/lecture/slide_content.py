@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from app.lecture.course import LETTERS, Course, Hint, Step, Turn
+from app.lecture.lecture_state import LETTERS, Hint, LectureState, Step, Turn
 from app.report import Report, report
 from app.window.core.session import Session
 from app.window.experiment.loaded_run import band
 from app.window.lecture.conductor import Conductor
-from app.window.lecture.shown import Shown
+from app.window.lecture.shown_runs import ShownRuns
 from experiments.core.lessons import Background
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
@@ -18,8 +18,8 @@ from widgets.lecture.vote_board import DOT
 PLOTTED = (Step.RUN, Step.REVEAL, Step.EXPLAIN)
 
 
-def slide_of(
-    session: Session, conductor: Conductor, runs: Shown, course: Course | None = None
+def slide_content(
+    session: Session, conductor: Conductor, runs: ShownRuns, course: LectureState | None = None
 ) -> SlideData:
     """Return what is shown now, or with another `course` what would be."""
     now = conductor.course

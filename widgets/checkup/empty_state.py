@@ -11,7 +11,7 @@ from widgets.controls.basics import label
 from widgets.style.theme import STEP
 
 
-class First(QFrame):
+class EmptyState(QFrame):
     """The four stages, each with its question, and that a check is gentle."""
 
     def __init__(self, words: Words, stages: Sequence[tuple[str, str]]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from app.window.checkup.following import Following
-from experiments.checkup.carry_out import Found
+from app.window.checkup.checkup_runner import CheckupRunner
+from experiments.checkup.run_checkup import Found
 from experiments.core.problems import UserError
 from tests.app.window.checkup.scripted import Scripted, result
 from tests.app.window.stage import settle
@@ -14,7 +14,7 @@ from tests.app.window.stage import settle
 
 @pytest.fixture
 def following(qapp):
-    following = Following()
+    following = CheckupRunner()
     following.told, following.ends = [], []
     following.heard.connect(following.told.append)
     following.ended.connect(lambda *end: following.ends.append(end))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from app.checkup.gates import gates
 from app.checkup.in_words import facts, row_text
+from app.checkup.preconditions import preconditions
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.declare import Part
@@ -37,7 +37,7 @@ _GPU = re.compile(r"gpu\d+\b.*")
 
 def page_data(words: Words, result: Result, experiments: Collection[str]) -> PageData:
     """Return what is shown of a result; links lead to these experiments and to the map."""
-    notes = [*gates(words, result.surroundings)]
+    notes = [*preconditions(words, result.surroundings)]
     if result.outcome == "stopped":
         notes.insert(0, words.say("checkup_page.stopped"))
     return PageData(

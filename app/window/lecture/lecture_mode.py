@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from app.reports.document import Document
     from app.window.core.reporting import Reporting
     from app.window.lecture.conductor import Conductor, Left
-    from app.window.lecture.keeping import Keeping
-    from app.window.lecture.show import Show
+    from app.window.lecture.record_writer import RecordWriter
+    from app.window.lecture.windows import LectureWindows
     from app.window.shell.window import Window
 
 
@@ -32,7 +32,7 @@ class _Left:
     lecture: Lecture
     path: Path | None
     before: Left
-    keeping: Keeping
+    writer: RecordWriter
 
 
 class LectureMode(QObject):
@@ -44,10 +44,10 @@ class LectureMode(QObject):
         super().__init__(window)
         self._window, self._session = window, window.session
         self.conductor: Conductor | None = None
-        self.show: Show | None = None
-        self._keeping: Keeping | None = None  # of the lecture on its way
+        self.windows: LectureWindows | None = None
+        self._writer: RecordWriter | None = None  # of the lecture on its way
         self._left: list[_Left] = []  # the last ones that were left before their end
-        self._held: Keeping | None = None  # of the one that was held last
+        self._held: RecordWriter | None = None  # of the one that was held last
         self._reporting: Reporting | None = None
         self._is_closing = False
         self._session.closing.connect(self._close)
@@ -65,21 +65,21 @@ class LectureMode(QObject):
             self._session.troubled.emit(Problem("lecture_without_items"))
             return
         from app.window.lecture.conductor import Conductor
-        from app.window.lecture.keeping import Keeping
-        from app.window.lecture.show import Show
+        from app.window.lecture.record_writer import RecordWriter
+        from app.window.lecture.windows import LectureWindows
 
         left = self._take_left(lecture, path)
         if left is None:
             self.conductor = Conductor(self._session, lecture, path)
-            self._keeping = Keeping(self._session, self.conductor, path)
+            self._writer = RecordWriter(self._session, self.conductor, path)
         else:
             self.conductor = Conductor(self._session, lecture, path, before=left.before)
-            self._keeping = left.keeping
-            self._keeping.follow(self.conductor)
+            self._writer = left.writer
+            self._writer.follow(self.conductor)
         self.conductor.left.connect(self._end)
         self.conductor.wanted_anew.connect(partial(self._begin_anew, lecture, path))
         self._window.place.leave()
-        self.show = Show(self._session, self.conductor, self._window.screen())
+        self.windows = LectureWindows(self._session, self.conductor, self._window.screen())
 
     def leave(self) -> None:
         """End the lecture, if there is one."""
@@ -94,7 +94,7 @@ class LectureMode(QObject):
     def show_record(self, path: Path) -> None:
         """Show the handout of a record that somebody has kept."""
         from app.lecture.record import read
-        from app.window.lecture.keeping import handout_of
+        from app.window.lecture.record_writer import handout_of
 
         try:
             record = read(path)
@@ -129,26 +129,26 @@ class LectureMode(QObject):
 
     def _remember(self, conductor: Conductor) -> None:
         """Keep where a lecture stands that was left before its end."""
-        keeping = self._keeping
-        if conductor.is_under_way and keeping is not None:
+        writer = self._writer
+        if conductor.is_under_way and writer is not None:
             before = conductor.to_come_back()
-            left = _Left(conductor.lecture, keeping.path, before, keeping)
+            left = _Left(conductor.lecture, writer.path, before, writer)
             self._left = [*self._left, left][-MOST_LEFT:]
 
     def _offer(self) -> None:
         """Offer the handout, if there is something to tell."""
-        keeping, self._keeping = self._keeping, None
-        if keeping is not None and keeping.has_something and not self._is_closing:
-            self._held = keeping
+        writer, self._writer = self._writer, None
+        if writer is not None and writer.has_something and not self._is_closing:
+            self._held = writer
             self.kept.emit()
             say = self._session.words.say
             self._session.tell(say("handout.ended"), say("handout.short"), self.show_handout)
 
     def _end(self) -> None:
-        conductor, show = self.conductor, self.show
-        self.conductor = self.show = None
-        if show is not None:
-            show.close()
+        conductor, windows = self.conductor, self.windows
+        self.conductor = self.windows = None
+        if windows is not None:
+            windows.close()
         if conductor is not None:
             self._remember(conductor)
             conductor.close()

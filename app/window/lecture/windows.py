@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 
-from app.lecture.course import Course, Step
+from app.lecture.lecture_state import LectureState, Step
 from app.window.core.session import Session
 from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import Keys, over_of
-from app.window.lecture.presenter_of import presenter_of, strip_of, then_of
-from app.window.lecture.shown import Shown
-from app.window.lecture.slide_of import PLOTTED, slide_of
+from app.window.lecture.presenter_texts import presenter_texts, strip_of, then_of
+from app.window.lecture.shown_runs import ShownRuns
+from app.window.lecture.slide_content import PLOTTED, slide_content
 from experiments.core.views import Plotted
 from experiments.engine.run_state import RunState
 from widgets.lecture.audience import Audience
@@ -30,7 +30,7 @@ PICTURE = QSize(1280, 720)  # of what comes then
 Screens = Callable[[], Sequence[QScreen]]
 
 
-class Show(QObject):
+class LectureWindows(QObject):
     """Both windows, kept up to date. With one screen there is the slide alone, with its strip."""
 
     def __init__(
@@ -179,17 +179,17 @@ class Show(QObject):
         self.presenter.over.show_content(over if has_presenter else None)
         self.audience.over.show_content(None if has_presenter else over)
         if has_presenter:
-            data = presenter_of(self._session, conductor)
+            data = presenter_texts(self._session, conductor)
             self.presenter.show_data(data)
             then = then_of(conductor)
             self._show_slide(self._preview, then)
             self.presenter.show_pictures(self.audience.grab(), self._preview.grab())
 
-    def _show_slide(self, slide: Slide, course: Course) -> None:
+    def _show_slide(self, slide: Slide, course: LectureState) -> None:
         conductor = self._conductor
         turn, prepared = course.turn, conductor.items[course.place]
         slide.show_experiment(prepared.experiment)
-        slide.show_data(slide_of(self._session, conductor, self._runs, course))
+        slide.show_data(slide_content(self._session, conductor, self._runs, course))
         if turn.step in PLOTTED:
             _draw(slide, course, prepared.view, self._runs)
 
@@ -230,7 +230,7 @@ class Show(QObject):
         self.refresh()
 
 
-def _draw(slide: Slide, course: Course, view: Plotted | None, runs: Shown) -> None:
+def _draw(slide: Slide, course: LectureState, view: Plotted | None, runs: ShownRuns) -> None:
     """Draw a run on the slide's plot, without the arms that nobody may see yet."""
     plot = slide.plot
     if plot is None or view is None:

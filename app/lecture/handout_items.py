@@ -22,7 +22,7 @@ from machine.model import Machine
 from machine.record import Record
 
 
-class FoundItem(Record):
+class HandoutItem(Record):
     """What there is of an item; `problem` says why a run is missing, or another stands in."""
 
     item: HeldItem
@@ -40,7 +40,7 @@ def find(
     runs: Sequence[Kept],
     catalogue: Catalogue,
     machine: Machine | None = None,
-) -> list[FoundItem]:
+) -> list[HandoutItem]:
     """Return every item with the run that was shown, or what stands in; may take a while.
 
     `path` is the file of the lecture or of its record, `data` the data folder, `runs` are those of
@@ -55,14 +55,14 @@ def find(
     return [_found(item, bool(held.at), stand_ins) for item in held.item]
 
 
-def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> FoundItem:
+def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> HandoutItem:
     catalogue = stand_ins.catalogue
     try:
         experiment = catalogue.load(item.experiment)
         lesson = catalogue.lesson(experiment)
     except UserError as trouble:
-        return FoundItem(item=item, problem=trouble.problem)
-    found = FoundItem(item=item, experiment=experiment, lesson=lesson)
+        return HandoutItem(item=item, problem=trouble.problem)
+    found = HandoutItem(item=item, experiment=experiment, lesson=lesson)
     if is_held and not item.run:
         return replace(found, problem=Problem("handout_not_shown"))
     like = Item(experiment=item.experiment, recording=item.recording, set=item.set)

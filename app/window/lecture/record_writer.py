@@ -8,22 +8,22 @@ from pathlib import Path
 
 from shiboken6 import isValid
 
-from app.lecture.course import Turn
-from app.lecture.found import find
 from app.lecture.handout import handout
+from app.lecture.handout_items import find
+from app.lecture.lecture_state import Turn
 from app.lecture.options import Options
 from app.lecture.record import LectureRecord, RecordKeeper
 from app.reports.document import Document
 from app.reports.pictures import drawer
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
-from app.window.lecture.shown import Shown
+from app.window.lecture.shown_runs import ShownRuns
 from experiments.core.problems import Problem
 
 Held = tuple[Turn, Options | None, str]  # the last is the id of the run, "" for none
 
 
-class Keeping:
+class RecordWriter:
     """Follows a lecture, and outlives it. What is written is always the newest."""
 
     def __init__(self, session: Session, conductor: Conductor, path: Path | None) -> None:
@@ -64,7 +64,7 @@ class Keeping:
         self.write()
         return handout_of(self._session, self._keeper.record, self._keeper.origin)
 
-    def _take(self, conductor: Conductor, runs: Shown) -> None:
+    def _take(self, conductor: Conductor, runs: ShownRuns) -> None:
         place, turn = conductor.course.place, conductor.course.turn
         held = (turn, conductor.prepared.options, runs.run_id)
         if held != self._known.get(place):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.lecture.course import Course
+from app.lecture.lecture_state import LectureState
 from app.window.core.session import Session
 from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
 from app.window.lecture.items import Prepared
@@ -16,11 +16,15 @@ from experiments.engine.run_state import RunState
 from widgets.plots.contents import label_column
 
 
-class Shown:
+class ShownRuns:
     """Follows the course; `measured` are the runs made here, by place."""
 
     def __init__(
-        self, session: Session, items: Sequence[Prepared], course: Course, recordings: Recordings
+        self,
+        session: Session,
+        items: Sequence[Prepared],
+        course: LectureState,
+        recordings: Recordings,
     ) -> None:
         self._session, self._items = session, items
         self._course, self._recordings = course, recordings
@@ -51,14 +55,14 @@ class Shown:
         run_state = self.run_state if self._course.turn.is_measured else None
         return run_state.started.run if run_state is not None and run_state.started else ""
 
-    def of(self, course: Course) -> RunState | None:
+    def of(self, course: LectureState) -> RunState | None:
         """Return the run that is shown at the place of a course."""
         if not course.turn.is_recording:
             return self.measured.get(course.place)
         recording = self._recordings.get(course.place)
         return recording.run_state if recording is not None else None
 
-    def expected(self, course: Course, table: str) -> Sequence[Any]:
+    def expected(self, course: LectureState, table: str) -> Sequence[Any]:
         """Return the rows of the recording at the place of a course, before there are others."""
         recording = self._recordings.get(course.place)
         return recording.run_state.tables.get(table, ()) if recording is not None else ()

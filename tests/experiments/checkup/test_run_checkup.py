@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from experiments.checkup import carry_out
-from experiments.checkup.carry_out import Began, Checkup, Ended, Found, Moved, Planned
+from experiments.checkup import run_checkup
 from experiments.checkup.result import Word
 from experiments.checkup.rules import Stage
+from experiments.checkup.run_checkup import Began, Checkup, Ended, Found, Moved, Planned
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.memory.roofline.arms import Peak, Rate
@@ -66,8 +66,8 @@ def no_looking(monkeypatch):
     def stopped(**_):
         raise Stopped
 
-    monkeypatch.setattr(carry_out, "gather", stopped)
-    monkeypatch.setattr(carry_out, "look_around", lambda _here, **_: carry_out.Surroundings())
+    monkeypatch.setattr(run_checkup, "gather", stopped)
+    monkeypatch.setattr(run_checkup, "look_around", lambda _here, **_: run_checkup.Surroundings())
 
 
 def roof(share):

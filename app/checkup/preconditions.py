@@ -14,7 +14,9 @@ from machine.live.surroundings import Surroundings
 BUSY = 0.05  # of the machine, used by others
 
 
-def gates(words: Words, surroundings: Surroundings | Mapping[str, Any] | None) -> Iterator[str]:
+def preconditions(
+    words: Words, surroundings: Surroundings | Mapping[str, Any] | None
+) -> Iterator[str]:
     """Yield a line for each; `surroundings` may be those of a kept result."""
     around = _known(surroundings)
     if around is None:

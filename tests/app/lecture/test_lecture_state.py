@@ -1,10 +1,10 @@
 import pytest
 
-from app.lecture.course import MOST_HANDS, Course, Hint, Step, Turn, Votes
+from app.lecture.lecture_state import MOST_HANDS, Hint, LectureState, Step, Turn, Votes
 
 
 def course(*turns):
-    return Course(
+    return LectureState(
         turns or [Turn(options=4, arms=("one after another", "threads", "processes")), Turn()]
     )
 
