@@ -116,6 +116,7 @@ class ViewsPanel(QScrollArea):
                 self._shown.append(plot)
             self._heads.append(head)
             self._drawn.append(None)
+        self._link(experiment)
         layout.addStretch(REST)
         self.setWidget(content)  # deletes the previous content
         self._fit()
@@ -250,6 +251,15 @@ class ViewsPanel(QScrollArea):
         if event.type() == QEvent.Type.FocusIn and watched in self.plots:
             self.place = self.plots.index(watched)
         return super().eventFilter(watched, event)
+
+    def _link(self, experiment: Experiment[Any]) -> None:
+        """Let plots over one x axis zoom together: each follows the next of them."""
+        plots = self.keyed_plots()
+        for view in experiment.plots:
+            if isinstance(view, Lines):
+                same = [other.key for other in along(view, experiment.plots)]
+                follows = plots[same[(same.index(view.key) + 1) % len(same)]]
+                plots[view.key].zoom_with(follows)
 
     def _plot(self, experiment: Experiment[Any], view: Plotted) -> Plot:
         from widgets.plots.plot import Plot

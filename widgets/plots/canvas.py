@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -40,6 +40,9 @@ class Canvas(QGraphicsView):
     item raises there may end the process.
     """
 
+    sigDeviceRangeChanged = Signal(object, object)  # items of pyqtgraph connect to these
+    sigDeviceTransformChanged = Signal(object)
+
     def __init__(self, chart: Chart, look: Look) -> None:
         super().__init__()
         self.chart, self._look = chart, look
@@ -72,6 +75,10 @@ class Canvas(QGraphicsView):
         self.box.sigRangeChanged.connect(self._zoomed)
         look.changed.connect(self._refresh)
 
+    def viewRect(self) -> QRectF:
+        """Return what is in sight, as items of pyqtgraph ask."""
+        return QRectF(self.rect())
+
     def set_caption(self, text: str) -> None:
         """Set the text above the plot in exported pictures; its first line is the heading."""
         self.chart.caption = text
@@ -87,6 +94,10 @@ class Canvas(QGraphicsView):
     def show_all(self) -> None:
         """Undo every zoom."""
         self.box.show_all()
+
+    def zoom_with(self, other: Canvas) -> None:
+        """Show the same part of the x axis as another plot, when that is zoomed or moved."""
+        self.box.setXLink(other.box)
 
     def least_height(self, width: float) -> float:
         """Return the least height for a width; 0 if any height will do."""

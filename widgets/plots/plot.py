@@ -96,6 +96,7 @@ class Plot(ReadablePlot):
             return
         self._is_asked, self._click = on, None
         if on:
+            self._end_measure()
             self._hovered = None
             self._read(None)
         self._show_shape()
@@ -136,6 +137,7 @@ class Plot(ReadablePlot):
 
     def _hold(self, handles: Handles | None) -> None:
         self._handles, self._click = handles, None
+        self._end_measure()
         self.chart.room = handles.room if handles else NO_ROOM
         self.chart.forget_widest()
         self._read(None)
@@ -170,6 +172,11 @@ class Plot(ReadablePlot):
         if self._handles is not None:
             self._handles.paint(painted)
         super().paint_over(painted)
+
+    def measure(self) -> None:
+        """Show lines to measure, unless others are moved or a place is asked for."""
+        if self._handles is None and not self._is_asked:
+            super().measure()
 
     def draw_again(self) -> None:
         """Draw what the chart holds now; mouse and cursor may be at another mark."""

@@ -28,6 +28,7 @@ from widgets.plots.chart import Chart, Painted
 from widgets.plots.drawing import Beside, Drawing, Track
 from widgets.plots.frame import ZOOM_STEP
 from widgets.plots.kinds.of_view import drawing_of
+from widgets.plots.measure import Measure
 from widgets.plots.reading import Cursor
 from widgets.plots.terms import Terms
 from widgets.style.look import Look
@@ -43,6 +44,7 @@ class ReadablePlot(Canvas):
     save_wanted = Signal(str)  # ".png" or ".svg"; the page asks for the file name
 
     _cursor: Cursor | None = None  # events arrive while the base class is still being made
+    _measure: Measure | None = None
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class ReadablePlot(Canvas):
         """
         if self.chart.take(rows, values, beside):
             self._cursor = None
+            self._end_measure()
         self.draw_again()
 
     def draw_again(self) -> None:
@@ -118,6 +121,8 @@ class ReadablePlot(Canvas):
             ("plot.zoom_in", self.zoom_in),
             ("plot.zoom_out", self.zoom_out),
             ("plot.show_all", self.show_all),
+            None,
+            ("plot.measure", self.measure),
         )
         for entry in entries:
             if entry is None:
@@ -125,6 +130,34 @@ class ReadablePlot(Canvas):
             else:
                 menu.addAction(self.chart.terms.say(entry[0])).triggered.connect(entry[1])
         return menu
+
+    # --- the measure ------------------------------------------------------------------------------
+
+    def measure(self) -> None:
+        """Show two lines to measure along x; called again, along y, and then none."""
+        layout = self.painted().layout
+        first = self._measure.axis + 1 if self._measure else 0
+        self._end_measure()
+        plans = () if layout.is_empty else ((0, layout.plan.x), (1, layout.plan.y))
+        for axis, plan in plans[first:]:
+            if plan.names is None and plan.is_shown:
+                self._measure = Measure(self.box, axis, plan, self.chart.terms, self._measured)
+                self._measured(self._measure.text())
+                return
+
+    def _measured(self, text: str) -> None:
+        """Follow a line that was moved or chosen, and say a text aloud."""
+        if self._measure is not None:
+            self._measure.dress(self._look.theme)
+        self._front.update()
+        self._describe()
+        self._announce(text)
+
+    def _end_measure(self) -> None:
+        if self._measure is not None:
+            self._measure.close()
+            self._measure = None
+            self._measured("")
 
     # --- the reading cursor -----------------------------------------------------------------------
 
@@ -134,13 +167,15 @@ class ReadablePlot(Canvas):
         if self._cursor and reading.kept(self._cursor, tracks):
             track = tracks[self._cursor.track]
             reading.paint(painted.sheet, track, self._cursor.point, self._reading)
+        if self._measure is not None and not painted.is_empty:
+            self._measure.paint(painted)
 
     def _describe(self) -> None:
         self.setAccessibleDescription(self.said() or self.summary())
 
     def said(self) -> str:
         """Return what is to be said instead of the summary."""
-        return self._reading
+        return self._measure.text() if self._measure else self._reading
 
     def _known_tracks(self) -> Sequence[Track]:
         if self._tracks is None:
@@ -187,8 +222,11 @@ class ReadablePlot(Canvas):
         self._read(cursor, aloud=True)
 
     def _dismiss(self) -> None:
-        """Take the cursor away."""
-        self._read(None)
+        """Take the lines of a measure away, or else the cursor."""
+        if self._measure is not None:
+            self._end_measure()
+        else:
+            self._read(None)
 
     def _zoom(self, factor: float) -> None:
         if not self.painted().is_empty:
@@ -207,15 +245,20 @@ class ReadablePlot(Canvas):
         return super().eventFilter(watched, event)
 
     def event(self, event: QEvent) -> bool:
-        """Take Esc while there is a cursor."""
-        if asks_for_escape(event) and self._cursor is not None:
+        """Take Esc while there is something to dismiss."""
+        if asks_for_escape(event) and (self._cursor or self._measure):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle the keys of a plot; pass all others on."""
-        act = self._of_key(event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        is_fine = held == Qt.KeyboardModifier.ShiftModifier
+        is_plain = is_fine or held == Qt.KeyboardModifier.NoModifier
+        if self._measure and is_plain and self._measure.key(event.key(), is_fine=is_fine):
+            return
+        act = self._of_key(event.key(), held)
         if act is None:
             event.ignore()
         else:
@@ -241,9 +284,10 @@ class ReadablePlot(Canvas):
             keys.Key_Equal: self.zoom_in,  # on keyboards where + needs Shift
             keys.Key_Minus: self.zoom_out,
             keys.Key_0: self.show_all,
+            keys.Key_M: self.measure,
             keys.Key_Menu: self._show_menu,
         }
-        if self._cursor is not None:
+        if self._cursor or self._measure:
             acts[keys.Key_Escape] = self._dismiss
         return acts.get(key)
 
@@ -260,9 +304,9 @@ class ReadablePlot(Canvas):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Read the nearest point, or pan."""
-        if event.buttons():
+        if event.buttons() or self._measure:  # its lines are lit up below the mouse
             super().mouseMoveEvent(event)
-        else:
+        if not event.buttons():
             self._read_under(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

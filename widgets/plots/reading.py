@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPen
 
 from widgets.plots.axes import shortened
@@ -77,8 +77,8 @@ def nearest(tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
     return best
 
 
-def paint(sheet: Sheet, track: Track, point: int, text: str) -> QRectF:
-    """Draw a line through the point, a ring around it and its text; return the text's place."""
+def paint(sheet: Sheet, track: Track, point: int, text: str) -> None:
+    """Draw a line through the point, a ring around it and its text."""
     area, theme, painter = sheet.area, sheet.theme, sheet.painter
     colour = sheet.colour(track.colour)
     at = area.point(float(track.xs[point]), float(track.ys[point]))
@@ -104,12 +104,16 @@ def paint(sheet: Sheet, track: Track, point: int, text: str) -> QRectF:
             rect.moveRight(sheet.bounds.right())
     if rect.top() < sheet.bounds.top():
         rect.moveTop(at.y() + away)
+    paint_box(sheet, rect, text)
+
+
+def paint_box(sheet: Sheet, rect: QRectF, text: str) -> None:
+    """Write a line on a ground of its own."""
+    theme, painter = sheet.theme, sheet.painter
     painter.save()
     painter.setRenderHint(painter.RenderHint.Antialiasing)
     painter.setPen(QPen(QColor(theme.line), 1.0))
     painter.setBrush(QColor(theme.ground))
     painter.drawRoundedRect(rect, 6.0, 6.0)
-    painter.setPen(Qt.PenStyle.NoPen)
     painter.restore()
-    sheet.write(text, font, theme.ink, rect, 0.5)
-    return rect
+    sheet.write(text, theme.font("note"), theme.ink, rect, 0.5)

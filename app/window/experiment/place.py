@@ -136,6 +136,7 @@ class ExperimentPage(QWidget):
         """Return the keys of the plots, and of the replay bar during a replay."""
         say = self.session.words.say
         keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
+        keys += [("M", say("keys.measure_plot"))]
         if self.model.player is not None:
             keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
         return keys

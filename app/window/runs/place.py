@@ -147,7 +147,8 @@ class RunsPlace(Place):
     def own_keys(self) -> Sequence[tuple[str, str]]:
         """Return the keys of the plots."""
         say = self.session.words.say
-        keys = ("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))
+        keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
+        keys += [("M", say("keys.measure_plot"))]
         return keys if self.stack.has_collage else ()
 
     # --- the list -------------------------------------------------------------------------------

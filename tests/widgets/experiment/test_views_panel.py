@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
@@ -12,6 +14,8 @@ from tests.app.recordings import burst
 from tests.gallery import plot_samples as samples
 from tests.shipped import SHIPPED
 from tests.widgets.plots.kinds.test_field import frame
+from tests.widgets.plots.overlays.kinds import drag
+from tests.widgets.plots.plots import wheel
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.experiment.views_panel import ViewsPanel
@@ -188,6 +192,27 @@ def test_programs_to_read_are_never_left_out(panel):
     assert len(titles(panel)) == len(clinic.views)
     assert left(panel, clinic) == [view.key for view in clinic.plots]
     assert titles(panel)[1].startswith("Seen another way: ")
+
+
+def test_plots_over_one_x_axis_zoom_and_move_together(qtbot, panel, rows):
+    panel.resize(900, 700)
+    panel.show()
+    while panel.draw_next(rows, {}, {"reads": 2}, {}):
+        pass
+    one, other = panel.plots
+
+    wheel(one, one.painted().area.rect.center(), 240)
+    assert one.chart.zoom_x is not None
+    assert other.painted().area.sight.x == one.painted().area.sight.x
+    assert other.chart.zoom_y is None
+    drag(other, QPoint(500, 60), QPoint(400, 60))
+    assert one.painted().area.sight.x == other.painted().area.sight.x
+    wheel(one, one.painted().area.rect.center(), 120, Qt.KeyboardModifier.ShiftModifier)
+    assert other.chart.zoom_y is None  # other heights
+    QTest.keyClick(other, Qt.Key.Key_0)
+
+    assert one.chart.zoom_x is other.chart.zoom_x is None
+    assert one.painted().area.sight.x == other.painted().area.sight.x
 
 
 def test_the_same_experiment_keeps_its_plots(panel):

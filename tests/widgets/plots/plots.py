@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QWheelEvent
+from PySide6.QtWidgets import QApplication
 
 from experiments.core import words
 from experiments.memory.burst_random import experiment as burst_random
@@ -85,6 +87,22 @@ def reading(plot: Plot) -> str:
     """Return what the reading cursor says, "" without one."""
     said = plot.accessibleDescription()
     return "" if said == plot.summary() else said
+
+
+def wheel(plot, at: QPointF, turned: int, held=Qt.KeyboardModifier.NoModifier) -> QWheelEvent:
+    """Turn the wheel over a pixel of a plot."""
+    event = QWheelEvent(
+        at,
+        plot.mapToGlobal(at),
+        QPoint(),
+        QPoint(0, turned),
+        Qt.MouseButton.NoButton,
+        held,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(plot.viewport(), event)
+    return event
 
 
 def colours(picture) -> set[str]:

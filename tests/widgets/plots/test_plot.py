@@ -8,7 +8,7 @@ import math
 import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 
@@ -26,6 +26,7 @@ from tests.widgets.plots.plots import (
     reading,
     texts,
     view_of,
+    wheel,
 )
 from widgets.style import theme as themes
 
@@ -33,21 +34,6 @@ KEY = Qt.Key
 every_view = pytest.mark.parametrize(("name", "view"), VIEWS, ids=lambda v: getattr(v, "key", v))
 BARS = ("gil-threads", view_of("gil-threads", "wall"))
 LADDER = ("cache-ladder", view_of("cache-ladder", "fetched_ahead"))
-
-
-def wheel(plot, at: QPointF, turned: int, held=Qt.KeyboardModifier.NoModifier) -> QWheelEvent:
-    event = QWheelEvent(
-        at,
-        plot.mapToGlobal(at),
-        QPoint(),
-        QPoint(0, turned),
-        Qt.MouseButton.NoButton,
-        held,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(plot.viewport(), event)
-    return event
 
 
 def is_same(one, other) -> bool:
