@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import QFrame, QGraphicsView
 from widgets.controls.basics import chip
 from widgets.plots import export
 from widgets.plots.chart import Chart, Painted
-from widgets.plots.engine import pg
 from widgets.plots.frame import FRONT, MARKS, Box, Layer, UnitAxis, guarded
 from widgets.style.look import Look
 from widgets.style.theme import STEP

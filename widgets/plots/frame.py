@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsItem
@@ -15,8 +16,10 @@ from PySide6.QtWidgets import QGraphicsItem
 from widgets.plots import axes
 from widgets.plots.axes import Layout
 from widgets.plots.drawing import Range, Span
-from widgets.plots.engine import pg
 from widgets.plots.ranges import CLOSEST_IN
+
+# Its cleaning at exit destroys what Qt still needs; its limit of mouse moves drops the last one.
+pg.setConfigOptions(exitCleanup=False, mouseRateLimit=0)
 
 ZOOM_STEP = 1.4  # per key press, or notch of the wheel
 NOTCH = 120.0

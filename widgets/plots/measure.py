@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from experiments.core.units import digits, show
 from widgets.plots import reading
 from widgets.plots.chart import Painted
 from widgets.plots.drawing import AxisPlan
-from widgets.plots.engine import pg
 from widgets.plots.frame import Box, guarded
 from widgets.plots.overlays.handles import COARSE, FARTHEST, FINE, SIDEWAYS, UPWARD
 from widgets.plots.sheet import text_size

@@ -150,11 +150,8 @@ class Window(QWidget):
         QTimer.singleShot(IDLE_MS, self, self._load_plots)
 
     def _load_plots(self) -> None:
-        """Load what plots need in advance: pyqtgraph in a thread, for half a second."""
-        self.session.background.do(
-            lambda: importlib.import_module("widgets.plots.engine"),
-            lambda _: importlib.import_module("widgets.plots.plot"),
-        )
+        """Load numpy, pyqtgraph and the plots in advance, in a thread: it takes half a second."""
+        self.session.background.do(lambda: importlib.import_module("widgets.plots.plot"))
 
     def _show(self, place: Place) -> None:
         before = self._shown()
