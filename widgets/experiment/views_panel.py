@@ -258,8 +258,8 @@ class ViewsPanel(QScrollArea):
         for view in experiment.plots:
             if isinstance(view, Lines):
                 same = [other.key for other in along(view, experiment.plots)]
-                follows = plots[same[(same.index(view.key) + 1) % len(same)]]
-                plots[view.key].zoom_with(follows)
+                followed = plots[same[(same.index(view.key) + 1) % len(same)]]
+                plots[view.key].box.setXLink(followed.box)
 
     def _plot(self, experiment: Experiment[Any], view: Plotted) -> Plot:
         from widgets.plots.plot import Plot

@@ -95,10 +95,6 @@ class Canvas(QGraphicsView):
         """Undo every zoom."""
         self.box.show_all()
 
-    def zoom_with(self, other: Canvas) -> None:
-        """Show the same part of the x axis as another plot, when that is zoomed or moved."""
-        self.box.setXLink(other.box)
-
     def least_height(self, width: float) -> float:
         """Return the least height for a width; 0 if any height will do."""
         least = self.chart.least_px(width - 2 * PADDING_PX, self._look.theme)

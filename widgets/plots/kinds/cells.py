@@ -6,7 +6,7 @@ cells cost as little as four.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +109,11 @@ def _picture(grid: Grid, across: _Edges, down: _Edges, theme: Theme) -> QImage:
 
 def _write_numbers(sheet: Sheet, grid: Grid, across: _Edges, down: _Edges) -> None:
     width, height = across.least_px / sheet.scale, down.least_px / sheet.scale
-    if width < NUMBER_FROM_PX or height < NUMBER_FROM_PX / 2:
+    sizes = ("note", "small")
+    fonts = [
+        font for font in map(sheet.theme.font, sizes) if QFontMetricsF(font).height() <= height
+    ]
+    if width < NUMBER_FROM_PX or not fonts:
         return
     texts = {
         (row, column): grid.text(row, column)
@@ -117,7 +121,7 @@ def _write_numbers(sheet: Sheet, grid: Grid, across: _Edges, down: _Edges) -> No
         for column in across.places()
         if not grid.is_missing[row, column]
     }
-    font = _font_that_fits(sheet.theme, set(texts.values()), width - STEP, height)
+    font = _font_that_fits(fonts, set(texts.values()), width - STEP)
     if font is None:
         return
     bright = is_bright()[grid.shades]
@@ -128,11 +132,9 @@ def _write_numbers(sheet: Sheet, grid: Grid, across: _Edges, down: _Edges) -> No
         sheet.write(text, font, colour, QRectF(x, y, right - x, bottom - y), 0.5)
 
 
-def _font_that_fits(theme: Theme, texts: set[str], width: float, height: float) -> QFont | None:
-    for font in (theme.font("note"), theme.font("small")):
+def _font_that_fits(fonts: Sequence[QFont], texts: set[str], width: float) -> QFont | None:
+    for font in fonts:
         metrics = QFontMetricsF(font)
-        if metrics.height() <= height:
-            widest = max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
-            if widest <= width:
-                return font
+        if all(metrics.horizontalAdvance(text) <= width for text in texts):
+            return font
     return None
