@@ -153,6 +153,11 @@ class ReadablePlot(Canvas):
         self._describe()
         self._announce(text)
 
+    def _refresh(self) -> None:
+        super()._refresh()
+        if self._measure is not None:
+            self._measure.dress(self._look.theme)
+
     def _end_measure(self) -> None:
         if self._measure is not None:
             self._measure.close()

@@ -18,7 +18,8 @@ from tests.widgets.plots.overlays.kinds import (
     press,
     shown,
 )
-from tests.widgets.plots.plots import ENGLISH, TABLES, plotted, reading
+from tests.widgets.plots.plots import ENGLISH, TABLES, look, plotted, reading
+from widgets.style import theme as themes
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
@@ -103,6 +104,18 @@ def test_lines_stay_at_their_values_when_the_plot_is_zoomed_and_go_with_the_run(
     assert reading(plot) == said
     plot.draw(TABLES["cache-ladder"]["steps"][3:9], {})
     assert not reading(plot)
+
+
+def test_the_lines_take_the_colours_of_another_theme(qtbot):
+    wears = look("dark")
+    plot = plotted(qtbot, *BARS, wears=wears)
+    press(plot, KEY.Key_M)
+    fresh = plotted(qtbot, *BARS, wears=look("light"))
+    press(fresh, KEY.Key_M)
+
+    wears.wear(themes.load("light"))
+
+    assert shown(plot) == shown(fresh)
 
 
 def test_over_names_there_is_nothing_to_measure(qtbot):
