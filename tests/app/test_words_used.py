@@ -197,6 +197,22 @@ def test_no_word_is_left_over():
     assert [key for key in ENGLISH.keys("") if not is_said(key)] == []
 
 
+def test_no_experiment_repeats_what_is_said_for_all():
+    shared = {key: ENGLISH.text(key) for key in ENGLISH.keys("shared.")}
+    assert [
+        f"{name}.{rest}"
+        for name in EXPERIMENTS
+        for key, text in shared.items()
+        if (rest := key.removeprefix("shared.")) in own_keys(name)
+        and ENGLISH.text(f"{name}.{rest}") == text
+    ] == []
+
+
+def own_keys(name: str) -> set[str]:
+    """Return the keys of the words in an experiment's own folder."""
+    return {key.removeprefix(f"{name}.") for key in ENGLISH.keys(f"{name}.")}
+
+
 def test_no_two_words_say_the_same_in_one_section():
     seen: dict[tuple[str, str], str] = {}
     for key in ENGLISH.keys("problems."):
