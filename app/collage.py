@@ -157,27 +157,20 @@ def sentences(collage: Collage, left: Mapping[str, int]) -> list[Sentence]:
     without = len(collage.results) - len(collage.guessed)
     judged = len(_judged(collage))
     if collage.predict is not None and collage.guessed:
-        found += _many("collage.without_one", "collage.without_many", without)
-        found += _many(
-            "collage.unjudged_one", "collage.unjudged_many", len(collage.guessed) - judged
-        )
+        found += _some("collage.without", without)
+        found += _some("collage.unjudged", len(collage.guessed) - judged)
     axes = collage.axes()
     if axes is None:
         found.append(("collage.no_numbers", {}))
     else:
         placed = sum(set(axes) <= each.values.keys() for each in collage.results)
-        found += _many(
-            "collage.unplaced_one", "collage.unplaced_many", len(collage.results) - placed
-        )
+        found += _some("collage.unplaced", len(collage.results) - placed)
     return [*found, *left_out(collage.left), *left_out(left)]
 
 
 def left_out(left: Mapping[str, int]) -> list[Sentence]:
     """Return how many results were left out, reason by reason; `reason` is a key too."""
-    counted = [
-        _many("collage.left_one", "collage.left_many", count, reason=reason)
-        for reason, count in left.items()
-    ]
+    counted = (_some("collage.left", count, reason=reason) for reason, count in left.items())
     return [each for found in counted for each in found]
 
 
@@ -207,15 +200,15 @@ def _main(collage: Collage) -> Sentence:
     low = [each for each in off if each > predict.sharp]
     high = [1 / each for each in off if 1 / each > predict.sharp]
     close = [predict.sharp] * (len(off) - len(low) - len(high))
-    one, many, group = max(
-        ("collage.one_low", "collage.low", low),
-        ("collage.one_high", "collage.high", high),
-        ("collage.one_close", "collage.close", close),
-        key=lambda each: len(each[2]),
+    key, group = max(
+        ("collage.low", low),
+        ("collage.high", high),
+        ("collage.close", close),
+        key=lambda each: len(each[1]),
     )
     times = digits(median(group), 2)
     values = {"of_them": len(group), "count": len(off), "times": times}
-    return (one if len(off) == 1 else many), values
+    return key, values
 
 
 def _judged(collage: Collage) -> list[tuple[float, float]]:
@@ -227,9 +220,9 @@ def _judged(collage: Collage) -> list[tuple[float, float]]:
     ]
 
 
-def _many(one: str, many: str, count: int, **values: Any) -> list[Sentence]:
-    """Return the sentence of one of two keys, for one or for many; none for none."""
-    return [(one if count == 1 else many, {"count": count, **values})] if count else []
+def _some(key: str, count: int, **values: Any) -> list[Sentence]:
+    """Return the sentence of a key with a count; none for none."""
+    return [(key, {"count": count, **values})] if count else []
 
 
 def _newest(results: Any) -> Result | None:

@@ -125,9 +125,7 @@ def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> I
         yield words.say("terminal.one_disturbed", values)
     if compared.params:
         names = ", ".join(_differing(words, experiment, compared.params))
-        is_one = len(compared.params) == 1
-        key = "terminal.one_param_differs" if is_one else "terminal.not_comparable_params"
-        yield words.say(key, {"names": names})
+        yield words.say("terminal.params_differ", {"names": names, "count": len(compared.params)})
 
 
 def cells(words: Words, experiment: Experiment[Any], value: ComparedValue) -> tuple[str, str, str]:

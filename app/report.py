@@ -360,16 +360,9 @@ def when(words: Words, at: str, now: datetime | None = None) -> str:
     if ago_s < MINUTE_S:
         return words.say("when.now")
     if ago_s < HOUR_S:
-        count = int(ago_s // MINUTE_S)
-        return words.say("when.one_minute") if count == 1 else _many(words, "when.minutes", count)
+        return words.say("when.minutes", {"count": int(ago_s // MINUTE_S)})
     if ago_s < DAY_S:
-        count = int(ago_s // HOUR_S)
-        return words.say("when.one_hour") if count == 1 else _many(words, "when.hours", count)
+        return words.say("when.hours", {"count": int(ago_s // HOUR_S)})
     if ago_s < 7 * DAY_S:
-        count = int(ago_s // DAY_S)
-        return words.say("when.one_day") if count == 1 else _many(words, "when.days", count)
+        return words.say("when.days", {"count": int(ago_s // DAY_S)})
     return then.astimezone().strftime("%Y-%m-%d")
-
-
-def _many(words: Words, key: str, count: int) -> str:
-    return words.say(key, {"count": count})

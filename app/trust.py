@@ -45,19 +45,14 @@ def doubts_of(words: Words, *, quick: bool, disturbed: int) -> Iterator[str]:
     if quick:
         yield words.say("outcomes.quick")
     if disturbed:
-        key = "one_disturbed" if disturbed == 1 else "disturbed"
-        yield words.say(f"outcomes.{key}", {"count": disturbed})
+        yield words.say("outcomes.disturbed", {"count": disturbed})
 
 
 def counted(words: Words, tables: Mapping[str, Sequence[Any]], disturbed: int) -> str:
     """Return how many rounds there were, and how many samples were repeated."""
     rounds = max((len(_rounds(rows)) for rows in tables.values()), default=0)
-    counts = (
-        ("badges.one_round", "badges.rounds", rounds),
-        ("badges.one_repeat", "badges.repeats", disturbed),
-    )
-    said = (words.say(one if n == 1 else more, {"count": n}) for one, more, n in counts if n)
-    return ", ".join(said)
+    counts = {"badges.rounds": rounds, "badges.repeats": disturbed}
+    return ", ".join(words.say(key, {"count": count}) for key, count in counts.items() if count)
 
 
 def _rounds(rows: Sequence[Any]) -> set[object]:

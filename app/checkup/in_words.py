@@ -132,7 +132,7 @@ def _sure(words: Words, row: Row) -> str:
         "low": show(of.low, row.unit),
         "high": show(of.high, row.unit),
     }
-    parts = [words.say("checkup.sure.one_run" if row.runs == 1 else "checkup.sure.samples", values)]
+    parts = [words.say("checkup.sure.samples", values)]
     for each in row.expected:
         if each.low is not None and each.high is not None:
             held = {
@@ -170,8 +170,7 @@ def summary(words: Words, rows: Iterable[Row]) -> str:
     for row in rows:
         counts[row.word] += 1
     values: Mapping[str, int] = {str(word): count for word, count in counts.items()}
-    is_one = counts[Word.PROBLEM] == 1
-    return words.say("checkup.summary_one_problem" if is_one else "checkup.summary", values)
+    return words.say("checkup.summary", values)
 
 
 def absent(words: Words, rows: Iterable[Row]) -> str:

@@ -4,7 +4,8 @@ A text is found by its dotted key. What no experiment has belongs to `resources/
 those of an experiment lie in its folder and begin with its id. What an experiment does not say
 itself (`stream.params.device`) is said for all in `shared.params.device`, or as a note or a problem
 of the program (`notes.KEY`, `problems.KEY`). `{name}` in a text takes a value, shown in the unit
-that the name ends in (`{memory_latency_s}` becomes "151 ns").
+that the name ends in (`{memory_latency_s}` becomes "151 ns"). `{count|one core|{count} cores}`
+takes the first text where the value is 1, else the second.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ ENGLISH = "en"
 SHARED = "shared"
 VALUE_LETTERS = 2000  # of one value: a name may come from a stranger
 _TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
+_ASKED = re.compile(r"\{(\w+)")
+_PART = r"((?:[^{}|]|\{\w+\})*)"
+_PLURAL = re.compile(rf"\{{(\w+)\|{_PART}\|{_PART}\}}")
 
 
 class Words:
@@ -140,7 +144,13 @@ def words_files(folder: Path, language: str = ENGLISH) -> Iterator[Path]:
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
     """Return a text with values filled in; a placeholder without one stays."""
-    return text.format_map(_Shown(values)).replace(units.ABOUT * 2, units.ABOUT)
+    chosen = _PLURAL.sub(lambda of: of[2] if values.get(of[1]) == 1 else of[3], text)
+    return chosen.format_map(_Shown(values)).replace(units.ABOUT * 2, units.ABOUT)
+
+
+def asked(text: str) -> list[str]:
+    """Return the names of the values that a text takes, in order."""
+    return _ASKED.findall(text)
 
 
 def _sections(text: str) -> dict[str, str]:

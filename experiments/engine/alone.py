@@ -108,8 +108,7 @@ def _tell(experiment: Experiment[Any], words: Words, told: _Told) -> None:
         lines.append(words.say(f"{experiment.id}.findings.{finding.message}", values))
         lines += [words.say(because, values)] if words.has(because) else []
     if disturbed := sum(len(rows) - len(counting(rows)) for rows in tables.values()):
-        key = "outcomes.one_disturbed" if disturbed == 1 else "outcomes.disturbed"
-        lines.append(words.say(key, {"count": disturbed}))
+        lines.append(words.say("outcomes.disturbed", {"count": disturbed}))
     elif first is None:
         lines.append(words.say("badges.solid_why"))
     lines.append("")

@@ -61,9 +61,9 @@ def test_most_guesses_are_held_against_what_their_machine_measured(files):
     [
         ((200, 400, 25), "collage.high", 2, "15"),
         ((20, 30, 1), "collage.close", 2, "2"),
-        ((2,), "collage.one_low", 1, "10"),
-        ((200,), "collage.one_high", 1, "10"),
-        ((21,), "collage.one_close", 1, "2"),
+        ((2,), "collage.low", 1, "10"),
+        ((200,), "collage.high", 1, "10"),
+        ((21,), "collage.close", 1, "2"),
     ],
 )
 def test_the_sentence_names_the_largest_group(files, guesses, key, of_them, times):
@@ -105,7 +105,7 @@ def test_what_cannot_count_is_left_out_and_told_why(files):
         "collage.reasons.unreadable": 2,
     }
     told = [key for key, _ in sentences(collage, gathered.left)]
-    assert told == ["collage.one_low", *["collage.left_one"] * 5, "collage.left_many"]
+    assert told == ["collage.low", *["collage.left"] * 6]
 
 
 def test_of_the_same_run_twice_the_copy_with_a_prediction_counts(files):
@@ -119,7 +119,7 @@ def test_of_the_same_run_twice_the_copy_with_a_prediction_counts(files):
 def test_runs_without_a_prediction_are_told(files):
     files.add(burst(), 5)
     files.add(burst())
-    assert ("collage.without_one", {"count": 1}) in sentences(files.collage(), {})
+    assert ("collage.without", {"count": 1}) in sentences(files.collage(), {})
     alone = Files(files.folder / "..")
     alone.paths = files.paths[1:]
     assert main(alone.collage())[0] == "collage.no_prediction"
@@ -183,7 +183,7 @@ def test_a_file_of_a_stranger_judges_nobody_and_ends_nothing(files, change):
     files.add(threads(), 2, kind="choice")
     collage = files.collage()
     assert main(collage) == ("collage.one_right", {})
-    assert ("collage.unjudged_one", {"count": 1}) in sentences(collage, {})
+    assert ("collage.unjudged", {"count": 1}) in sentences(collage, {})
     name = collage.results[0].name
     assert "\n" not in name
     assert "\u202e" not in name

@@ -201,7 +201,7 @@ def test_the_badge_of_a_whole_run_counts_rounds_and_repeated_samples():
     solid, repeated = told(rows=rows).badge, told(rows=[*rows, bad]).badge
     assert (solid.kind, solid.beside) == ("solid", "11 rounds")
     assert (repeated.kind, repeated.beside) == ("solid", "11 rounds, 1 sample repeated")
-    assert ENGLISH.say("outcomes.one_disturbed") in repeated.reason
+    assert ENGLISH.say("outcomes.disturbed", {"count": 1}) in repeated.reason
     quick = told(rows=rows, quick=True).badge
     assert (quick.kind, quick.reason) == ("quick", ENGLISH.say("outcomes.quick"))
 
@@ -213,7 +213,7 @@ def test_a_run_that_is_not_whole_has_its_ending_and_no_badge(outcome):
 
     assert shown.badge is None
     assert shown.ending
-    assert shown.remarks == (ENGLISH.say("outcomes.one_disturbed"),)
+    assert shown.remarks == (ENGLISH.say("outcomes.disturbed", {"count": 1}),)
 
 
 TAKEN = [BUSY, messages.Note(key="time_was_stolen", values={"stolen_fraction": 0.3})]

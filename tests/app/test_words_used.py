@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import string
 import typing
 from collections.abc import Iterator
 
@@ -277,7 +276,7 @@ def test_what_is_said_has_words_and_its_words_know_their_values():
 
 
 def asked_by(key):
-    return {name for _, name, _, _ in string.Formatter().parse(text_of(key)) if name}
+    return {*words.asked(text_of(key))}
 
 
 def text_of(key: str) -> str:

@@ -28,7 +28,7 @@ class SoakParams(Params):
     """How long the load lasts, and the temperature at which it ends."""
 
     minutes: int = param(20, minimum=10, maximum=30)
-    stop_celsius: float = param(95.0, unit="celsius", minimum=60.0, maximum=105.0)
+    stop_celsius: float = param(95.0, minimum=60.0, maximum=105.0)
 
 
 START = SoakParams()

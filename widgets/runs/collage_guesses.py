@@ -132,14 +132,11 @@ class NumbersDrawing:
         return " ".join(told)
 
     def _measured(self) -> str:
-        return counted(
-            self._terms, "collage.measured_one", "collage.measured_many", self._numbers.machines
-        )
+        return self._terms.say("collage.measured_by", {"count": self._numbers.machines})
 
     def _told(self, each: _Bin) -> str:
         low, high = (label(end, self._numbers.unit) for end in (each.low, each.high))
-        key = "collage.bin_one" if each.count == 1 else "collage.bin_many"
-        told = self._terms.say(key, {"low": low, "high": high, "count": each.count})
+        told = self._terms.say("collage.bin", {"low": low, "high": high, "count": each.count})
         return self._terms.joined(told, self._terms.say("collage.yours") if each.is_yours else "")
 
 
@@ -203,7 +200,7 @@ class OptionsDrawing:
     def read(self, track: int, point: int) -> str:
         """Return how many chose an answer, and whether it was right."""
         each = self._options[track]
-        told = counted(self._terms, "collage.chose_one", "collage.chose_many", each.count)
+        told = self._terms.say("collage.chose", {"count": each.count})
         right = self._right(each) if each.machines else ""
         yours = self._terms.say("collage.yours") if each.is_yours else ""
         return self._terms.joined(each.text, told, yours, right)
@@ -225,7 +222,7 @@ class OptionsDrawing:
         return self._terms.joined(str(each.count), yours, right if each.machines else "")
 
     def _right(self, each: Option) -> str:
-        return counted(self._terms, "collage.right_on_one", "collage.right_on_many", each.machines)
+        return self._terms.say("collage.right_on", {"count": each.machines})
 
 
 def _bins(guesses: Sequence[float], yours: float | None, scale: Scale) -> tuple[_Bin, ...]:
@@ -244,8 +241,3 @@ def _bins(guesses: Sequence[float], yours: float | None, scale: Scale) -> tuple[
         _Bin(edges[at], edges[at + 1], counts[at], at == mine)
         for at in range(min(counts), max(counts) + 1)
     )
-
-
-def counted(terms: Terms, one: str, many: str, count: int, **values: Any) -> str:
-    """Return the text of one of two keys, for one or for many."""
-    return terms.say(one if count == 1 else many, {"count": count, **values})

@@ -107,8 +107,7 @@ class CollagePage(TakesFiles):
 
     def show_reading(self, count: int) -> None:
         """Say that so many files are being read; what is shown stays."""
-        key = "collage.reading_one" if count == 1 else "collage.reading_many"
-        self._reading.setText(self._words.say(key, {"count": count}))
+        self._reading.setText(self._words.say("collage.reading", {"count": count}))
         self._reading.show()
 
     def end_reading(self) -> None:

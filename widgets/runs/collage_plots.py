@@ -27,7 +27,6 @@ from widgets.runs.collage_guesses import (
     MEASURED,
     NumbersDrawing,
     OptionsDrawing,
-    counted,
 )
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
@@ -117,9 +116,7 @@ class CloudDrawing:
         if not self._points:
             return ""
         x, y = self._cloud.titles
-        told = counted(
-            self._terms, "collage.cloud_one", "collage.cloud_many", len(self._points), x=x, y=y
-        )
+        told = self._terms.say("collage.cloud", {"count": len(self._points), "x": x, "y": y})
         here = [n for n, each in enumerate(self._points) if each.is_here]
         return " ".join([told, *(f"{self.read(0, n)}." for n in here)])
 

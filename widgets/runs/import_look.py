@@ -50,8 +50,7 @@ class ImportLook(Overlay):
         whole = [each.key for each in files if not each.problem]
         new = [each.key for each in files if not each.problem and not each.is_here]
         say, values = words.say, {"count": len(files)}
-        title = say("import.one") if len(files) == 1 else say("import.several", values)
-        self.add_head(title, say("import.leave"), look)
+        self.add_head(say("import.title", values), say("import.leave"), look)
         blocks = [self._block(each, say("import.look"), alone=len(files) == 1) for each in files]
         self._files = QWidget()
         inner = column(*blocks, None, space=5 * STEP)

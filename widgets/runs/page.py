@@ -189,7 +189,7 @@ class RunsPage(TakesFiles):
         if found != count:
             self._count.setText(say("runs.found", values))
         else:
-            self._count.setText(say("runs.count_one" if count == 1 else "runs.count", values))
+            self._count.setText(say("runs.count", values))
 
     def _measure(self) -> None:
         zoom = self._look.theme.zoom

@@ -132,8 +132,7 @@ class CrashDialog(QDialog):
         self._more += 1
         if self._more < KEPT:
             self.report.appendPlainText(f"\n{report}")
-        key = "crash.one_more" if self._more == 1 else "crash.more"
-        self.count.setText(self._words.say(key, {"count": self._more}))
+        self.count.setText(self._words.say("crash.more", {"count": self._more}))
         self.count.show()
 
     def _copy(self) -> None:

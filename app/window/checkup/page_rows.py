@@ -63,8 +63,7 @@ def counts(words: Words, rows: Sequence[Row]) -> list[Count]:
     found = []
     for word in COUNTED if rows else ():
         count = sum(row.word is word for row in rows)
-        one = "_one" if word is Word.PROBLEM and count == 1 else ""
-        text = words.say(f"checkup_page.counts.{word}{one}", {"count": count})
+        text = words.say(f"checkup_page.counts.{word}", {"count": count})
         found.append((word, count, text))
     return found
 

@@ -80,9 +80,10 @@ class Archive(QObject):
         def then(problem: Problem | None) -> None:
             if gone:
                 values = {"count": len(gone), "name": title}
-                key = "runs.deleted_one" if len(gone) == 1 else "runs.deleted_many"
                 undo = self._words.say("runs.undo")
-                self._session.tell(self._words.say(key, values), undo, lambda: self.undo(gone))
+                self._session.tell(
+                    self._words.say("runs.deleted", values), undo, lambda: self.undo(gone)
+                )
             else:
                 self._forget(gone)
                 self.undo_changed.emit()
@@ -111,8 +112,7 @@ class Archive(QObject):
         def then(problem: Problem | None) -> None:
             self._complain(problem)
             if back:  # it also replaces the notice that offers the undo
-                key = "runs.back_one" if len(back) == 1 else "runs.back_many"
-                self._session.tell(self._words.say(key, {"count": len(back)}))
+                self._session.tell(self._words.say("runs.back", {"count": len(back)}))
             self.came.emit([run.path.name for run in back])
 
         self._do(lambda: _each(runs, library.undelete, back), then)
@@ -127,8 +127,7 @@ class Archive(QObject):
         def then(problem: Problem | None) -> None:
             self._complain(problem)
             if names:
-                key = "import.kept_one" if len(names) == 1 else "import.kept_many"
-                self._session.tell(self._words.say(key, {"count": len(names)}))
+                self._session.tell(self._words.say("import.kept", {"count": len(names)}))
             self.came.emit(names)
 
         self._do(work, then)
@@ -146,8 +145,7 @@ class Archive(QObject):
             self._complain(problem)
             if problem is None:
                 values = {"count": len(runs), "path": str(target)}
-                key = "runs.exported_one" if len(runs) == 1 else "runs.exported_many"
-                self._session.tell(self._words.say(key, values))
+                self._session.tell(self._words.say("runs.exported", values))
 
         def work() -> Problem | None:
             return _each(runs, lambda run: library.export(run, target, tells=tells), [])

@@ -120,13 +120,12 @@ class Collages(QObject):
         main, *rest = sentences(collage, left)
         axes = collage.axes()
         count, experiment = len(collage.results), collage.experiment
-        key = "collage.results_one" if count == 1 else "collage.results_many"
         heads = "collage.name", "collage.machine", "collage.prediction", "collage.measured"
         titles = [label(self._session.words, experiment, name) for name in axes or ()]
         return Shown(
             experiment=experiment,
             question=self._say(f"{experiment.id}.question"),
-            count=self._say(key, {"count": count}),
+            count=self._say("collage.results", {"count": count}),
             main=self._told([main]),
             rest=self._told(rest),
             guesses=self._guesses(collage),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from string import Formatter
 from typing import Any
 
 from PySide6.QtCore import QDate, QLocale
@@ -19,7 +18,7 @@ from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.core.trust import Trust
 from experiments.core.units import unit_of
-from experiments.core.words import Words
+from experiments.core.words import Words, asked
 from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
 from widgets.runs.listed import ListedRun, Prediction, Result
@@ -229,13 +228,15 @@ class Listing:
         units = {value.name: value.unit for value in experiment.values}
         keys = (f"{run.experiment}.in_short", f"{run.experiment}.findings.{run.message}")
         text = " ".join(self._words.say(key) for key in keys if self._words.has(key))
-        named = [name for _, name, _, _ in Formatter().parse(text) if name]
+        named = asked(text)
         ratios = [name for name, unit in units.items() if unit == "ratio"]
         units |= {name: unit_of(name) for name in named if name not in units}
         of_parts = [value.name for value in experiment.values if value.part]
-        asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
+        wanted = [
+            name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values
+        ]
         values = told_values(experiment, run) if run.trust is not Trust.DISTURBED else {}
-        named = [name for name in asked if units[name] and name in values]  # counts have no unit
+        named = [name for name in wanted if units[name] and name in values]  # counts have no unit
         for name in named[:SHOWN_RESULTS]:
             value = values[name]
             shown = number(self._words, name, value, units[name], run)

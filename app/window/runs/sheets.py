@@ -105,11 +105,10 @@ class RunSheets:
         if not count:
             self._session.tell(say("runs.bin_is_empty"))
             return
-        key = "runs.empty_bin_question_one" if count == 1 else "runs.empty_bin_question"
         asked = ask(
             self._parent.window(),
             self._session.look,
-            say(key, values),
+            say("runs.empty_bin_question", values),
             say("runs.empty_bin_explained"),
             [
                 Answer("empty", say("runs.empty_bin_yes"), "stop"),

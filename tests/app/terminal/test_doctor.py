@@ -5,7 +5,6 @@ import ast
 import io
 import json
 import re
-import string
 from pathlib import Path
 
 import pytest
@@ -190,7 +189,7 @@ def test_the_source_of_the_verdicts_is_understood():
 def test_every_verdict_has_words_that_know_their_values():
     def is_right(key, given):
         text = ENGLISH.text(f"doctor.{key}") if ENGLISH.has(f"doctor.{key}") else ""
-        asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+        asked = {*words.asked(text)}
         begins = text[:1].isupper() or text.startswith("{")
         return asked <= given and begins and text.endswith((".", ":"))
 

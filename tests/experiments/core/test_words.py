@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from experiments.core import words
 from experiments.core.words import Words
 
@@ -74,3 +76,12 @@ def test_a_text_is_there_for_a_second_thread_while_the_first_still_reads_it(monk
 
     assert english.say("shelves.python-at-work") == "Python at work"
     assert said == ["Memory"]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "one core of 8 is busy"), (3, "3 cores of 8 are busy")]
+)
+def test_a_text_has_a_form_for_one_and_one_for_many(count, said):
+    text = "{count|one core|{count} cores} of {all} {count|is|are} busy"
+    assert words.fill(text, {"count": count, "all": 8}) == said
+    assert [*dict.fromkeys(words.asked(text))] == ["count", "all"]

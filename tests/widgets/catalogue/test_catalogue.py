@@ -475,7 +475,7 @@ IN_SHORT = [each for each in Experiments() if ENGLISH.has(f"{each.id}.in_short")
 @pytest.mark.parametrize("experiment", IN_SHORT, ids=lambda e: e.id)
 def test_the_result_in_short_is_made_of_declared_values(experiment):
     text = ENGLISH.text(f"{experiment.id}.in_short")
-    asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    asked = {*words.asked(text)}
 
     assert asked
     assert asked <= {value.name for value in experiment.values}

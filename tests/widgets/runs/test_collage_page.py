@@ -85,7 +85,7 @@ def test_files_that_fill_nothing_are_told(page):
 
 def test_reading_is_said_until_it_ends(page):
     page.show_reading(30)
-    assert WORDS.say("collage.reading_many", {"count": 30}) in said(page)
+    assert WORDS.say("collage.reading", {"count": 30}) in said(page)
     page.show_collage(shown(), ())
     assert not any("Reading" in text for text in said(page))
 

@@ -212,10 +212,9 @@ class DeviceLabels:
         count, version = self._nvlinks(gpu)
         if not count:
             return ""
-        key = "map.one_nvlink" if count == 1 else "map.nvlinks"
         rate = self.nvlink_bytes_per_s(gpu)
         parts = [
-            say(key, {"count": count}),
+            say("map.nvlinks", {"count": count}),
             say("map.generation", {"number": version.partition(".")[0]}) if version else "",
             show(rate, "bytes/s") if rate else "",
         ]

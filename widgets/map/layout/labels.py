@@ -49,13 +49,12 @@ class Labels(DeviceLabels):
         threads = self.count_threads(sum(len(core.threads) for core in cores))
         if any(core.number is None for core in cores):
             return threads
-        text = "map.one_core" if len(cores) == 1 else "map.cores"
-        counted = self.words.say(text, {"count": len(cores)})
+        counted = self.words.say("map.cores", {"count": len(cores)})
         return self.words.say("map.cores_and_threads", {"cores": counted, "threads": threads})
 
     def count_threads(self, count: int) -> str:
         """Return "2 threads"."""
-        return self.words.say("map.one_thread" if count == 1 else "map.threads", {"count": count})
+        return self.words.say("map.threads", {"count": count})
 
     def package(self, node: Node) -> Titles:
         """Return the titles of a package."""
@@ -144,8 +143,7 @@ class Labels(DeviceLabels):
         else:
             titles = (say("map.memory_sized", {"total_bytes": memory.total_bytes}), name)
         if memory.channels:
-            key = "map.one_channel" if memory.channels == 1 else "map.channels"
-            channels = say(key, {"count": memory.channels})
+            channels = say("map.channels", {"count": memory.channels})
             return (f"{titles[0]} · {channels}", *titles), ()
         if memory.modules:
             return titles, (say("map.channels_unknown"),)
@@ -176,8 +174,6 @@ class Labels(DeviceLabels):
         """Return the titles of one memory module, or of several alike."""
         say = self.words.say
         if module.size_bytes == 0:
-            if count == 1:
-                return say("map.empty_slot"), say("map.empty")
             return say("map.empty_slots", {"count": count}), say("map.empty")
         size = show(module.size_bytes, "bytes") if module.size_bytes else ""
         if size and count > 1:

@@ -175,7 +175,7 @@ class DataTable(QWidget):
 
     def _say_count(self) -> None:
         count = self.model.rowCount()
-        key = {0: "data.no_rows", 1: "data.one_row"}.get(count, "data.rows")
+        key = "data.rows" if count else "data.no_rows"
         text = self._words.say(key, {"rows": count})
         if text != self._count.text():
             self._count.setText(text)

@@ -102,7 +102,7 @@ def test_the_counts_say_how_many_and_what_is_not_here_is_folded(whole):
     told = [
         say("checkup_page.counts.fine", {"count": 7}),
         say("checkup_page.counts.look", {"count": 2}),
-        say("checkup_page.counts.problem_one"),
+        say("checkup_page.counts.problem", {"count": 1}),
         say("checkup_page.counts.unchecked", {"count": 1}),
     ]
     assert found(place, CountLine).accessibleName() == " · ".join(told)

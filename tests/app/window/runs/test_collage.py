@@ -70,8 +70,8 @@ def test_the_selected_runs_make_a_collage(runs):
         show()
         page = read_all(runs)
         say = runs.session.words.say
-        assert say("collage.one_low", {"times": "10"}) in said(page)
-        assert say("collage.without_many", {"count": 2}) in said(page)
+        assert say("collage.low", {"count": 1, "times": "10"}) in said(page)
+        assert say("collage.without", {"count": 2}) in said(page)
         assert page.plots[0].hasFocus()
         assert runs.place.go_back()
         assert runs.table.hasFocus()
@@ -96,7 +96,7 @@ def test_dropped_files_are_added_to_my_runs_or_make_a_collage(runs, tmp_path):
     page = read_all(runs)
     assert say("collage.low", {"of_them": 3, "count": 3, "times": "10"}) in said(page)
     reason = say("collage.reasons.unreadable")
-    assert say("collage.left_one", {"reason": reason}) in said(page)
+    assert say("collage.left", {"count": 1, "reason": reason}) in said(page)
     assert len(runs.files("runs")) == len(names)
 
 
@@ -171,17 +171,17 @@ def test_more_files_are_added_and_all_are_forgotten(runs, tmp_path, monkeypatch)
     runs.show()
     page = collage(runs, write(tmp_path, 1))
     say = runs.session.words.say
-    assert say("collage.results_one") in page.plots[0].chart.caption
+    assert say("collage.results", {"count": 1}) in page.plots[0].chart.caption
     monkeypatch.setattr(
         "app.window.runs.collage.choose_files", lambda *_: [write(tmp_path, 2), tmp_path]
     )
     runs.click(page.add_button)
     read_all(runs)
-    assert say("collage.results_many", {"count": 2}) in page.plots[0].chart.caption
+    assert say("collage.results", {"count": 2}) in page.plots[0].chart.caption
     page.files_dropped.emit([write(tmp_path, 3)])
     page.files_dropped.emit([write(tmp_path, 4)])
     read_all(runs)
-    assert say("collage.results_many", {"count": 4}) in page.plots[0].chart.caption
+    assert say("collage.results", {"count": 4}) in page.plots[0].chart.caption
 
     runs.click(page.again_button)
     read_all(runs)
@@ -229,7 +229,7 @@ def test_a_reading_that_fails_is_told_and_ends(runs, tmp_path, monkeypatch, capl
     monkeypatch.setattr("app.window.runs.collage.gather", lambda *_, **__: 1 / 0)
     page = collage(runs, write(tmp_path, 1))
     assert [problem.key for problem in runs.problems] == ["unexpected"]
-    assert runs.session.words.say("collage.reading_one") not in said(page)
+    assert runs.session.words.say("collage.reading", {"count": 1}) not in said(page)
 
 
 def test_a_plot_is_saved_as_a_picture(runs, tmp_path, monkeypatch):

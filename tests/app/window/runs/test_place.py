@@ -614,7 +614,7 @@ def test_a_deleted_run_goes_to_the_bin_and_comes_back_with_all_that_was_said_of_
         assert read_notes(runs.library.folder / "runs" / names[1]).name == "mine"
         assert runs.files("bin") == []
         assert not runs.place.archive.can_undo
-        assert runs.told[-1] == runs.session.words.say("runs.back_one")
+        assert runs.told[-1] == runs.session.words.say("runs.back", {"count": 1})
 
 
 def test_the_menu_of_the_list_offers_what_can_be_done_and_undone(runs):
@@ -674,7 +674,7 @@ def test_several_are_deleted_and_brought_back_at_once(runs):
     runs.press(Qt.Key.Key_Delete)
     assert runs.keys() == []
     assert runs.place.page.to_experiments_button.isVisible()
-    assert runs.told == [runs.session.words.say("runs.deleted_many", {"count": 4})]
+    assert runs.told == [runs.session.words.say("runs.deleted", {"count": 4})]
     runs.place.actions_["runs.undo_delete"].trigger()
     runs.settle()
     assert runs.keys() == names
@@ -800,7 +800,10 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, monkeypatc
         runs.settle()
         assert target.read_bytes()[:2] == b"\x1f\x8b"
     assert asked == [names[0]] * 3
-    assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})] * 3
+    assert (
+        runs.told
+        == [runs.session.words.say("runs.exported", {"count": 1, "path": str(target)})] * 3
+    )
 
 
 def test_exports_get_the_ending_that_import_lists_or_go_into_a_folder(runs, tmp_path, monkeypatch):
@@ -883,7 +886,7 @@ def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, monkeypatch):
     assert len(runs.files("runs")) == 5
     (name,) = set(runs.keys()) - set(names)
     assert runs.selected() == [name]
-    assert runs.told == [runs.session.words.say("import.kept_one")]
+    assert runs.told == [runs.session.words.say("import.kept", {"count": 1})]
     assert path.exists()
 
 
