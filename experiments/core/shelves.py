@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
-
-from machine.record import Record
 
 YOURS = "experiments.yours"
 SHELVES = (
@@ -25,7 +24,8 @@ RECORDING = "recording.jsonl.gz"
 LESSON = "lesson.en.toml"
 
 
-class Home(Record, kw_only=False):
+@dataclass(frozen=True, slots=True)  # it is known before msgspec is known to be there
+class Home:
     """Where an experiment lies: the package of its shelf, and its folder."""
 
     shelf: str

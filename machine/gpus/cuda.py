@@ -19,8 +19,6 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from machine.record import Record
-
 ANSWER_WITHIN_S = 20.0  # eight GPUs without persistence take several seconds to wake
 _GRACE_S = 1.0  # for a killed child to end; after that it is abandoned
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -47,7 +45,8 @@ _ERRORS = {
 }
 
 
-class CudaGpu(Record):
+@dataclass(frozen=True, kw_only=True)  # the child has the standard library alone
+class CudaGpu:
     """A GPU as CUDA sees it. `peers` are the addresses of GPUs whose memory it can access."""
 
     address: str
@@ -62,7 +61,8 @@ class CudaGpu(Record):
     peers: tuple[str, ...]
 
 
-class Cuda(Record):
+@dataclass(frozen=True, kw_only=True)
+class Cuda:
     """CUDA's answers, or `why` there are none.
 
     `visible` are the addresses of the GPUs that a program started from here sees, None if unknown.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton
@@ -12,6 +13,7 @@ from shiboken6 import isValid
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
+from experiments.core.declare import Experiment, Need, Part, specs
 from experiments.core.found_by import found_by
 from experiments.core.words import Words
 from widgets.sheets.palette import Choice
@@ -53,17 +55,20 @@ def _known(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) ->
                 about = (action.property(FOUND_BY),) if action.property(FOUND_BY) else ()
                 yield Choice(action.text(), title, _keys(action), action.trigger, about)
     words = session.words
-    settings = _settings(words)
     for experiment_id, home in session.catalogue.homes.items():
         entry = session.entries.get(experiment_id)
-        kinds = (*entry.experiment.parts, *entry.experiment.needs) if entry is not None else ()
+        kinds: tuple[Part | Need, ...] = ()
+        settings: list[str] = []
+        if entry is not None:
+            kinds = (*entry.experiment.parts, *entry.experiment.needs)
+            settings = _settings(words, entry.experiment)
         names = found_by(words, experiment_id, kinds, has_lesson=home.has_lesson)
         yield Choice(
             words.say(f"{experiment_id}.question"),
             f"{words.say('frame.experiment')} · {experiment_id}",
             "",
             partial(session.go, EXPERIMENTS, experiment=experiment_id),
-            (*names, *settings.get(experiment_id, ())),
+            (*names, *settings),
         )
     for run in session.runs[:RUNS_LISTED]:
         if run.experiment in session.catalogue.ids():
@@ -76,14 +81,14 @@ def _known(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) ->
             )
 
 
-def _settings(words: Words) -> dict[str, list[str]]:
-    """Return the names of settings and choices of each experiment."""
-    found: dict[str, list[str]] = {}
-    for key in words.keys(""):
-        experiment_id, _, rest = key.partition(".")
-        if rest.startswith(("params.", "choices.")):
-            found.setdefault(experiment_id, []).append(words.say(key))
-    return found
+def _settings(words: Words, experiment: Experiment[Any]) -> list[str]:
+    """Return the names of an experiment's settings and of their choices."""
+    keys = []
+    for name, spec in specs(experiment.params).items():
+        keys.append(f"{experiment.id}.params.{name}")
+        if isinstance(spec.choices, tuple):
+            keys += [f"{experiment.id}.choices.{choice}" for choice in spec.choices]
+    return [words.say(key) for key in keys if words.has(key)]
 
 
 def keys_of(actions: Sequence[QAction]) -> list[tuple[str, str]]:

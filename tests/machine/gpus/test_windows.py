@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from machine.facts import Notes
 from machine.gpus import accelerators, nvidia

@@ -768,7 +768,7 @@ def test_a_recording_stands_in_for_no_run_of_this_machine(qtbot, stage):
     assert "RECORDED" not in said(stage)
 
 
-ELSEWHERE = dataclasses.replace(machine(), fingerprint="elsewhere")
+ELSEWHERE = msgspec.structs.replace(machine(), fingerprint="elsewhere")
 
 
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):

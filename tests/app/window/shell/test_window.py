@@ -5,12 +5,14 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
+from app.window.core.availability import suited
 from app.window.core.place import Place
 from app.window.core.settings import load
 from app.window.core.target import LIVE, MAP, RUNS, Target
 from app.window.shell import window as window_module
 from app.window.shell.window import Window
 from experiments.core.problems import Problem
+from tests.experiments.machines import machine
 from widgets.frame.notice import Notices
 from widgets.frame.rail import Rail
 from widgets.sheets.overlay import Overlay
@@ -152,6 +154,8 @@ def test_the_palette_lists_places_experiments_and_what_this_place_can_do(qtbot, 
 
 
 def test_experiments_are_found_by_what_can_be_set_in_them(qtbot, window):
+    session = window.session
+    session.entries = suited(session.catalogue, machine(), {})
     window.actions_here.find()
     qtbot.keyClicks(window.focusWidget(), "huge")
 
