@@ -126,7 +126,7 @@ class Tour:
         wait_s(0.5)
 
     def show_page_compared(self) -> None:
-        self.do("page.plot")
+        self.do("page.numbers")
         a, b = [run for run in self.session.runs if run.experiment == "cache-ladder"][:2]
         self.session.go(EXPERIMENTS, experiment="cache-ladder", run=a.path, beside=b.path)
         wait_s(1.5)
