@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from widgets.plots.drawing import Area, AxisPlan, Name, Plan, Range, Span
@@ -97,60 +97,65 @@ def title_px(plan: Plan, theme: Theme) -> float:
     return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
 
 
+def paint_grid(sheet: Sheet, layout: Layout) -> None:
+    """Draw the grid lines of both axes."""
+    plan, area, painter = layout.plan, layout.area, sheet.painter
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
+    painter.setPen(QPen(QColor(layout.theme.line), 1.0))
+    if plan.x.has_grid:
+        for place, _ in ticks_across(plan.x, area.sight.x, area.rect.width(), layout.theme):
+            px = round(area.x_px(place)) + 0.5
+            painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
+    if plan.y.has_grid:
+        for place, _ in _ticks_down(layout):
+            px = round(area.y_px(place)) + 0.5
+            painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
+    painter.restore()
+
+
 def paint_across(sheet: Sheet, layout: Layout) -> None:
-    """Draw the x axis: grid lines, ticks or names, and its title."""
+    """Write ticks or names of the x axis, and its title."""
     plan, area, theme, bounds = layout.plan.x, layout.area, layout.theme, layout.bounds
-    font = theme.font("note")
+    font, width = theme.font("note"), layout.area.rect.width()
     line = QFontMetricsF(font).height()
     top = area.rect.bottom() + _gap_px(line)
-    width = area.rect.width()
-    found = [] if plan.names is not None else ticks_across(plan, area.sight.x, width, theme)
-    if plan.has_grid:
-        pixels = [round(area.x_px(place)) + 0.5 for place, _ in found]
-        _paint_grid(sheet, [QLineF(px, area.rect.top(), px, area.rect.bottom()) for px in pixels])
     if not plan.is_shown:
         return
     if plan.names is not None:
         _names_below(sheet, plan.names, plan.places, top)
         top += line
-    for place, text in found:
-        wide = text_size(text, font).width()
-        left = min(max(area.x_px(place) - wide / 2, bounds.left()), bounds.right() - wide)
-        sheet.write(text, font, theme.soft, QRectF(left, top, wide, line), 0.5)
+    else:
+        for place, text in ticks_across(plan, area.sight.x, width, theme):
+            wide = text_size(text, font).width()
+            left = min(max(area.x_px(place) - wide / 2, bounds.left()), bounds.right() - wide)
+            sheet.write(text, font, theme.soft, QRectF(left, top, wide, line), 0.5)
     if plan.title:
         rect = QRectF(area.rect.left(), top + line + STEP / 2, width, line)
         sheet.write(plan.title, font, theme.soft, rect, 0.5)
 
 
 def paint_down(sheet: Sheet, layout: Layout) -> None:
-    """Draw the y axis: grid lines, ticks or names, and its title above the area."""
+    """Write ticks or names of the y axis, and its title above the area."""
     plan, area, theme, bounds = layout.plan.y, layout.area, layout.theme, layout.bounds
     font = theme.font("note")
     line = QFontMetricsF(font).height()
-    if plan.names is not None:
-        if plan.is_shown:
-            _names_left(sheet, plan.names, plan.places, bounds)
+    if not plan.is_shown:
         return
-    found = axis_ticks(plan, area.sight.y, _most_down(plan, area.rect.height(), theme))
-    if plan.has_grid:
-        pixels = [round(area.y_px(place)) + 0.5 for place, _ in found]
-        _paint_grid(sheet, [QLineF(area.rect.left(), px, area.rect.right(), px) for px in pixels])
-    for place, text in found if plan.is_shown else ():
-        width = area.rect.left() - 2 * STEP - bounds.left()
+    if plan.names is not None:
+        _names_left(sheet, plan.names, plan.places, bounds)
+        return
+    width = area.rect.left() - 2 * STEP - bounds.left()
+    for place, text in _ticks_down(layout):
         rect = QRectF(bounds.left(), area.y_px(place) - line / 2, width, line)
         sheet.write(text, font, theme.soft, rect, 1.0)
-    width = title_px(layout.plan, theme)
-    if width:
-        sheet.write(plan.title, font, theme.soft, QRectF(bounds.left(), bounds.top(), width, line))
+    top = QRectF(bounds.left(), bounds.top(), title_px(layout.plan, theme), line)
+    sheet.write(plan.title, font, theme.soft, top)
 
 
-def _paint_grid(sheet: Sheet, lines: Sequence[QLineF]) -> None:
-    painter = sheet.painter
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
-    painter.setPen(QPen(QColor(sheet.theme.line), 1.0))
-    painter.drawLines(lines)
-    painter.restore()
+def _ticks_down(layout: Layout) -> list[tuple[float, str]]:
+    plan, area = layout.plan.y, layout.area
+    return axis_ticks(plan, area.sight.y, _most_down(plan, area.rect.height(), layout.theme))
 
 
 def shortened(text: str, font: QFont, width: float) -> str:

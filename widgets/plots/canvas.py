@@ -55,7 +55,7 @@ class Canvas(QGraphicsView):
         scene = pg.GraphicsScene(parent=self)
         scene.setSceneRect(QRectF(self.rect()))
         scene.setItemIndexMethod(scene.ItemIndexMethod.NoIndex)  # few items, as large as the plot
-        for item in (*self._axes, Layer(self._paint_picture, MARKS), self.box, self._front):
+        for item in (Layer(self._paint_picture, MARKS), *self._axes, self.box, self._front):
             scene.addItem(item)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -136,7 +136,7 @@ class Canvas(QGraphicsView):
             layout = self.chart.lay_out(bounds, theme)
             self._picture = QPixmap(self.size() * scale)
             self._picture.setDevicePixelRatio(scale)
-            self._picture.fill(Qt.GlobalColor.transparent)
+            self._picture.fill(QColor(theme.panel))  # letters are smoothed against a ground
             with QPainter(self._picture) as painter:
                 self._painted = self.chart.paint_marks(layout.sheet(painter, scale=scale), layout)
             for item in (self.box, *self._axes):

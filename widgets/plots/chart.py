@@ -220,12 +220,13 @@ class Chart:
         return replace(layout, words=words)
 
     def paint_marks(self, sheet: Sheet, layout: axes.Layout) -> Painted:
-        """Draw all but the axes: marks, guess, limit lines and labels."""
+        """Draw all but the words of the axes: grid, marks, guess, limit lines and labels."""
         theme, painter = layout.theme, sheet.painter
         if layout.is_empty:
             said = "" if self.is_mute else self.terms.say("plot.empty")
             sheet.write(said, theme.font("text"), theme.soft, layout.bounds, 0.5)
             return Painted(layout, sheet)
+        axes.paint_grid(sheet, layout)
         painter.save()
         painter.setClipRect(layout.area.rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
         self._paint_data(sheet)

@@ -25,7 +25,7 @@ ZOOM_STEP = 1.4  # per key press, or notch of the wheel
 NOTCH = 120.0
 POINT_PART = 16  # a zoomed point has this part of the whole axis at each of its sides
 SAME = 0.01  # a part that differs from all by less than this fraction is all
-BELOW, MARKS, BESIDE, FRONT = -1.0, 0.0, 1.0, 2.0  # heights: axes, marks, view box, cursor
+MARKS, BESIDE, FRONT = 0.0, 1.0, 2.0  # heights: of marks, of axes and view box, of the cursor
 
 
 def guarded(paint: Callable[..., None]) -> Callable[..., None]:
@@ -151,12 +151,12 @@ class Box(pg.ViewBox):
 
 
 class UnitAxis(pg.AxisItem):
-    """Ticks in real units, or names at their places, with grid lines below the marks."""
+    """Ticks in real units, or names at their places; the grid lies below the marks."""
 
     def __init__(self, orientation: str, box: Box) -> None:
         super().__init__(orientation, linkView=box)
         self.enableAutoSIPrefix(False)
-        self.setZValue(BELOW)
+        self.setZValue(BESIDE)
         self._layout: Layout | None = None
 
     def hold(self, layout: Layout) -> None:
@@ -171,7 +171,7 @@ class UnitAxis(pg.AxisItem):
             self.setGeometry(QRectF(area.bottomLeft(), QPointF(area.right(), bounds.bottom())))
 
     def boundingRect(self) -> QRectF:
-        """Return the whole plot: texts and grid lines reach beyond the axis."""
+        """Return the whole plot: texts reach beyond the axis."""
         return self.mapRectFromScene(self.scene().sceneRect()) if self.scene() else QRectF()
 
     def wheelEvent(self, event: Any) -> None:
