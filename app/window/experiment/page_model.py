@@ -18,17 +18,16 @@ from app.runs.library import Kept
 from app.runs.selection import last_run
 from app.window.core.availability import Entry
 from app.window.core.player import Player
+from app.window.core.run_follower import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.loaded_run import Activity, LoadedRun, came_to_nothing, load
 from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
-from experiments.core.parameters import check_memory, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
-from machine.memory.host import available_bytes
 
 Result = LoadedRun | Problem
 
@@ -50,6 +49,7 @@ class PageModel(QObject):
         super().__init__()
         self.session, self.words = session, session.words
         self.comparing = Comparing(session)
+        self._run = RunFollower(session, self)
         self.is_covered: Callable[[], bool] = lambda: False  # must no earlier run be shown?
         self.experiment: Experiment[Any] | None = None
         self.loaded: LoadedRun | None = None
@@ -206,13 +206,9 @@ class PageModel(QObject):
         params = self.experiment.quick(params) if quick else params
         if self.session.is_measuring or not self.session.is_awake:
             return
-        if self.session.context.has_fake_machine:
-            raise UserError("fake_machine_measured")
-        check_memory(self.experiment, params, available_bytes())
-        runner = self.session.runner
         self._is_starting = True
         try:
-            run_state = runner.start(self.experiment, to_json(params), quick=quick)
+            run_state = self._run.start(self.experiment, params, quick=quick)
         finally:
             self._is_starting = False
         self._asked += 1
@@ -291,6 +287,7 @@ class PageModel(QObject):
     def _show(self, loaded: LoadedRun | None) -> None:
         self._end_replay()
         self.loaded, self.values = loaded, {}
+        self._run.run_state = loaded.run_state if loaded is not None else None
         self.activity.forget()
         self._take_finding()
         self.changed.emit()
@@ -304,9 +301,10 @@ class PageModel(QObject):
     def _wake(self) -> None:
         runner = self.session.runner
         runner.began.connect(self._begin)
-        runner.moved.connect(self._move)
+        self._run.moved.connect(self._move)
+        self._run.ended.connect(self._end)
         runner.stopping.connect(self.changed)
-        runner.ended.connect(self._end)
+        runner.ended.connect(self._notice_end)
         self.session.checking.began.connect(self.changed)
         self.session.checking.ended.connect(self.changed)
         self.changed.emit()
@@ -317,7 +315,7 @@ class PageModel(QObject):
 
     def _move(self) -> None:
         run_state = self.run_state
-        if self.player is None and run_state is not None and run_state is self.under_way:
+        if self.player is None and run_state is not None:
             self.activity.look(run_state)
             self.moved.emit()
             if self.state is not self._moved_in:
@@ -325,9 +323,7 @@ class PageModel(QObject):
                 self.changed.emit()
 
     def _end(self) -> None:
-        run_state = self.session.runner.run_state
-        is_shown = self.loaded is not None and self.loaded.run_state is run_state
-        if is_shown and run_state is not None and came_to_nothing(run_state):
+        if self._run.run_state is not None and came_to_nothing(self._run.run_state):
             self._show(self._before)
             self._find_last()
             self.warm()
@@ -335,8 +331,11 @@ class PageModel(QObject):
             return
         self._take_finding()
         self.changed.emit()
-        if is_shown:
-            self.ended.emit()
+        self.ended.emit()
+
+    def _notice_end(self) -> None:
+        if not self._run.is_newest:  # that of another run, which was in the way
+            self.changed.emit()
 
     def _take_entries(self) -> None:
         """Refresh: what the machine lacks is known now, or has changed."""

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.report import problem_text, time_left
+from app.window.core.run_follower import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.status_text import State, during
-from app.window.lecture.items import Prepared, settings_of
-from experiments.core.parameters import from_json
+from app.window.lecture.items import Prepared, params_of
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.jobs import MEMORY_S_PER_BYTE
@@ -34,16 +34,21 @@ class ItemRun(QObject):
         self._session, self._clock = session, clock
         self._wanted: Prepared | None = None  # begins once another run has ended
         self._held: Prepared | None = None  # is made ready, or shall be, and waits for its key
-        self._held_run: RunState | None = None
         self._held_s = 0.0  # since when
         self._setup_s = self._usual_s = 0.0  # silence before the first row, and between rows
         self._heard_s = 0.0
         self._heard: object = None
         self._drawn = 0
-        self.run_state: RunState | None = None
         self.reason = ""
-        session.runner.moved.connect(self._move)
-        session.runner.ended.connect(self._end)
+        self._run = RunFollower(session, self)
+        self._run.moved.connect(self._move)
+        self._run.ended.connect(self._end)
+        session.runner.ended.connect(self._begin_next)
+
+    @property
+    def run_state(self) -> RunState | None:
+        """The run; None while it is only made ready."""
+        return self._run.run_state if self._held is None else None
 
     @property
     def is_under_way(self) -> bool:
@@ -55,8 +60,11 @@ class ItemRun(QObject):
     @property
     def is_at_rest(self) -> bool:
         """Is a run ready for its first turn, which waits for its start?"""
-        runner = self._session.runner
-        return self._held_run is not None and runner.is_at_rest
+        return self._is_made_ready and self._session.runner.is_at_rest
+
+    @property
+    def _is_made_ready(self) -> bool:
+        return self._held is not None and self._run.is_under_way
 
     def make_ready(self, prepared: Prepared) -> None:
         """Begin the run of an item up to its first turn; nobody hears of what goes wrong."""
@@ -71,9 +79,8 @@ class ItemRun(QObject):
         `pause_s` is its usual silence.
         """
         runner = self._session.runner
-        if self._held is prepared and self._held_run is not None and not runner.is_stopping:
-            self.run_state, self.reason, self._usual_s = self._held_run, "", pause_s
-            self._held = self._held_run = None
+        if self._held is prepared and self._is_made_ready and not runner.is_stopping:
+            self._held, self.reason, self._usual_s = None, "", pause_s
             runner.go(first)
             self._listen()
             return
@@ -104,7 +111,7 @@ class ItemRun(QObject):
 
     def look_again(self) -> None:
         """Notice silence, and a run held for long; meant for once a second."""
-        if self._held_run is not None and self._clock() - self._held_s > HELD_S:
+        if self._is_made_ready and self._clock() - self._held_s > HELD_S:
             self.drop()
         run_state = self.run_state
         if run_state is None or run_state.finished is not None:
@@ -120,7 +127,7 @@ class ItemRun(QObject):
         if prepared is None or self._session.is_measuring:  # a checkup would wait for its key
             return
         try:
-            self._held_run = self._started(prepared, hold=True)
+            self._start(prepared, hold=True)
             self._held_s = self._clock()
         except UserError:  # it is said where the run is asked for
             self._held = None
@@ -137,30 +144,25 @@ class ItemRun(QObject):
             return
         self._wanted, self.reason = None, ""
         try:
-            self.run_state = self._started(prepared)
+            self._start(prepared)
         except UserError as trouble:
             self._tell(self._session.say(trouble.problem))
             return
         self._listen()
 
-    def _started(self, prepared: Prepared, *, hold: bool = False) -> RunState:
+    def _start(self, prepared: Prepared, *, hold: bool = False) -> None:
         """Start the run of an item. Raises UserError where it cannot be made."""
-        settings = settings_of(self._session, prepared)
-        experiment = prepared.experiment
-        assert experiment is not None  # else there are no settings
-        params = from_json(experiment.params, settings, self._session.machine)
+        experiment, params = prepared.experiment, params_of(self._session, prepared)
+        assert experiment is not None  # else there are no parameters
         self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
-        return self._session.runner.start(experiment, settings, hold=hold)
+        self._run.start(experiment, params, hold=hold)
 
     def _listen(self) -> None:
         self._heard, self._heard_s, self._drawn = None, self._clock(), 0
         self.moved.emit()
 
     def _forget(self, reason: str) -> None:
-        runner, run_state = self._session.runner, self.run_state or self._held_run
-        if run_state is not None and runner.run_state is run_state and runner.is_running:
-            runner.stop()
-        self.run_state = self._held_run = None
+        self._run.drop()
         self._wanted = self._held = None
         self.reason = reason
 
@@ -171,7 +173,7 @@ class ItemRun(QObject):
 
     def _move(self) -> None:
         run_state = self.run_state
-        if run_state is None or run_state is not self._session.runner.run_state:
+        if run_state is None:
             return
         drawn, notes = sum(run_state.drawn_from.values()), len(run_state.notes)
         heard = (run_state.started is None, drawn, run_state.progress.fraction, notes)
@@ -186,16 +188,18 @@ class ItemRun(QObject):
 
     def _end(self) -> None:
         run_state = self.run_state
-        if self._session.runner.run_state is self._held_run:
-            self._held = self._held_run = None
-        if run_state is not None and run_state is self._session.runner.run_state:
-            finished = run_state.finished
-            assert finished is not None
-            if finished.outcome is messages.Outcome.COMPLETED:
-                self.reason = ""
-                self.ended.emit()
-            else:
-                self._tell(self._why(run_state, finished))
+        if run_state is None:  # it was made ready, and ended by itself
+            self.drop()
+            return
+        finished = run_state.finished
+        assert finished is not None
+        if finished.outcome is messages.Outcome.COMPLETED:
+            self.reason = ""
+            self.ended.emit()
+        else:
+            self._tell(self._why(run_state, finished))
+
+    def _begin_next(self) -> None:
         if self._wanted is not None:  # later: others hear of this end first
             QTimer.singleShot(0, self, self._begin)
         elif self._held is not None:

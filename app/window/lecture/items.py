@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,8 @@ def prepare(session: Session, item: Item) -> Prepared:
     return Prepared(item, title, experiment, lesson, options)
 
 
-def settings_of(session: Session, prepared: Prepared) -> Mapping[str, Any]:
-    """Return the settings of a run. Raises UserError where it cannot be made on this machine."""
+def params_of(session: Session, prepared: Prepared) -> Any:
+    """Return the parameters of a run. Raises UserError where it cannot be made on this machine."""
     experiment = prepared.experiment
     if experiment is None:
         assert prepared.problem is not None
@@ -97,7 +97,7 @@ def settings_of(session: Session, prepared: Prepared) -> Mapping[str, Any]:
     merged = {**to_json(entry.params), **prepared.item.set}
     params = from_json(experiment.params, merged, session.machine)
     check_memory(experiment, params, available_bytes())
-    return to_json(params)
+    return params
 
 
 def seconds_of(session: Session, prepared: Prepared) -> float | None:
@@ -106,7 +106,7 @@ def seconds_of(session: Session, prepared: Prepared) -> float | None:
     if experiment is None or machine is None:
         return None
     try:
-        params = from_json(experiment.params, settings_of(session, prepared), machine)
+        params = params_of(session, prepared)
     except UserError:
         return None
     here = runs_here(session.runs, experiment.id, machine)

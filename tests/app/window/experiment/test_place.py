@@ -231,7 +231,7 @@ def test_a_fake_machine_is_not_measured(stage, monkeypatch):
 
 
 def test_a_run_that_needs_more_memory_than_is_free_is_not_started(stage, monkeypatch):
-    monkeypatch.setattr("app.window.experiment.page_model.available_bytes", lambda: 1000)
+    monkeypatch.setattr("app.window.core.run_follower.available_bytes", lambda: 1000)
     stage.page.open("burst-random")
     button(stage, "Run").click()
 
