@@ -135,10 +135,9 @@ class StandIns:
             yield Origin.MADE, folder / made_name(item, experiment)
         if (shipped := self.catalogue.recording(experiment.id)) is not None:
             yield Origin.SHIPPED, shipped
-        if self.machine is not None:
-            here = runs_here(self.runs, experiment.id, self.machine)
-            for run in completed(here, experiment.id)[:1]:
-                yield Origin.LIBRARY, run.path
+        here = runs_here(self.runs, experiment.id, self.machine)
+        for run in completed(here, experiment.id)[:1]:
+            yield Origin.LIBRARY, run.path
 
 
 def whole(path: Path, experiment: Experiment[Any]) -> Recording:

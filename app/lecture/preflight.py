@@ -18,7 +18,7 @@ from typing import Any
 from app.lecture.fallbacks import Fallback, Fallbacks, Origin, StandIns
 from app.lecture.file import Item, Lecture
 from app.runs.library import Kept
-from app.runs.selection import expected_s, runs_here
+from app.runs.selection import expected_s
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import check_needs
@@ -148,8 +148,7 @@ class Preflight:
         seconds = reason = disturbance = None
         try:
             full, quick, small = self._params(experiment, item)
-            here = runs_here(self._runs, experiment.id, self._machine)
-            seconds = expected_s(here, experiment, full)
+            seconds = expected_s(self._runs, self._machine, experiment, full)
             notes: list[messages.Note] = []
             taken_s = yield from self._follow(place, Work.TRY, experiment, small, notes=notes)
             seconds, disturbance = max(seconds, taken_s), self._disturbed(notes)

@@ -66,7 +66,7 @@ class Kept:
     version: int = 0  # of its experiment
     fingerprint: str = ""  # of the machine it was made on, "" where that is unknown
 
-    def is_of(self, machine: Machine) -> bool:
+    def is_of(self, machine: Machine | None) -> bool:
         """Was it made on this machine?"""
         return _is_same(self.fingerprint, machine)
 
@@ -349,14 +349,14 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def is_made_on(machine: Machine, started: messages.Started) -> bool:
+def is_made_on(machine: Machine | None, started: messages.Started) -> bool:
     """Was a run made on this machine?"""
     return _is_same(_fingerprint(started), machine)
 
 
-def _is_same(fingerprint: str, machine: Machine) -> bool:
+def _is_same(fingerprint: str, machine: Machine | None) -> bool:
     """Is it this machine? LIMIT: one with the same parts has the same fingerprint."""
-    return bool(fingerprint) and fingerprint == machine.fingerprint
+    return machine is not None and bool(fingerprint) and fingerprint == machine.fingerprint
 
 
 def _fingerprint(started: messages.Started) -> str:

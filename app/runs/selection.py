@@ -23,8 +23,11 @@ def runs_of(runs: Iterable[Kept], experiment: str) -> list[Kept]:
     return sorted(found, key=lambda run: run.at, reverse=True)
 
 
-def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine) -> Iterator[Kept]:
-    """Yield the readable runs of an experiment on this machine, newest first."""
+def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine | None) -> Iterator[Kept]:
+    """Yield the readable runs of an experiment on this machine, newest first.
+
+    None of them is known before the machine is.
+    """
     return (run for run in runs_of(runs, experiment) if run.is_of(machine))
 
 
@@ -39,7 +42,7 @@ def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:
     return sorted(whole, key=lambda run: (run.trust is Trust.DISTURBED, run.quick))
 
 
-def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
+def last_run(runs: Sequence[Kept], experiment: str, machine: Machine | None) -> Kept | None:
     """Return the newest completed run on this machine, else the newest of any outcome."""
     here = list(runs_here(runs, experiment, machine))
     whole = (run for run in here if run.outcome == Outcome.COMPLETED)
@@ -47,14 +50,20 @@ def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | 
 
 
 def expected_s(
-    runs: Iterable[Kept], experiment: Experiment[Any], params: object, *, quick: bool = False
+    runs: Iterable[Kept],
+    machine: Machine | None,
+    experiment: Experiment[Any],
+    params: object,
+    *,
+    quick: bool = False,
 ) -> float:
-    """Return how long a run should take: as long as the last one with these parameters.
+    """Return how long a run should take: as long as the last one here with these parameters.
 
     Without such a run, the estimate is scaled by how far it was off for another run; one that was
     as quick is preferred.
     """
-    whole = [run for run in runs if run.outcome == Outcome.COMPLETED and run.taken_s]
+    here = runs_here(runs, experiment.id, machine)
+    whole = [run for run in here if run.outcome == Outcome.COMPLETED and run.taken_s]
     whole.sort(key=lambda run: run.quick != quick)
     wanted = msgspec.json.decode(msgspec.json.encode(to_kept_json(params)))  # lists, no tuples
     estimate_s = experiment.seconds(params)

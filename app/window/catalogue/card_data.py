@@ -113,8 +113,7 @@ def _seconds(entry: Entry | None, session: Session) -> float | None:
         return None
     if session.context.has_fake_machine:
         return None
-    here = runs_here(session.runs, entry.experiment.id, session.machine)
-    return expected_s(here, entry.experiment, entry.params)
+    return expected_s(session.runs, session.machine, entry.experiment, entry.params)
 
 
 def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:

@@ -46,7 +46,7 @@ class LoadedRun:
         started = self.run_state.started
         return started.at if started is not None else ""
 
-    def is_of(self, machine: Machine) -> bool:
+    def is_of(self, machine: Machine | None) -> bool:
         """Was it measured on this machine?"""
         started = self.run_state.started
         return started is not None and is_made_on(machine, started)

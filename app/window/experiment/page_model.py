@@ -119,8 +119,7 @@ class PageModel(QObject):
     @property
     def is_of_here(self) -> bool:
         """Was the shown run measured on this machine?"""
-        here = self.session.machine
-        return self.loaded is not None and here is not None and self.loaded.is_of(here)
+        return self.loaded is not None and self.loaded.is_of(self.session.machine)
 
     @property
     def needs_nothing(self) -> bool:
@@ -281,8 +280,7 @@ class PageModel(QObject):
         return kept is self._last_of(kept.experiment)
 
     def _last_of(self, experiment: str) -> Kept | None:
-        machine = self.session.machine
-        return last_run(self.session.runs, experiment, machine) if machine is not None else None
+        return last_run(self.session.runs, experiment, self.session.machine)
 
     def _show(self, loaded: LoadedRun | None) -> None:
         self._end_replay()

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.report import problem_text
-from app.runs.selection import expected_s, runs_here
+from app.runs.selection import expected_s
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.loaded_run import LoadedRun
@@ -257,9 +257,8 @@ class SideController(QObject):
         self, experiment: Experiment[Any], params: object, *, quick: bool = False
     ) -> float:
         """Return how long such a run should take, judging by earlier runs here."""
-        runs, machine = self._model.session.runs, self._model.session.machine
-        here = runs_here(runs, experiment.id, machine) if machine is not None else ()
-        return expected_s(here, experiment, params, quick=quick)
+        session = self._model.session
+        return expected_s(session.runs, session.machine, experiment, params, quick=quick)
 
     def _show_params(self) -> None:
         """Show the settings of the shown run in the form, else the defaults."""

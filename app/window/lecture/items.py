@@ -13,7 +13,7 @@ from app.lecture.file import SUFFIX, Item
 from app.lecture.lecture_state import Turn
 from app.lecture.lectures import NAME
 from app.lecture.options import Options, options_of
-from app.runs.selection import expected_s, runs_here
+from app.runs.selection import expected_s
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
 from experiments.core.lessons import Taught
@@ -102,15 +102,14 @@ def params_of(session: Session, prepared: Prepared) -> Any:
 
 def seconds_of(session: Session, prepared: Prepared) -> float | None:
     """Return how long its run takes here; None where it cannot be made, or nobody knows."""
-    experiment, machine = prepared.experiment, session.machine
-    if experiment is None or machine is None:
+    experiment = prepared.experiment
+    if experiment is None or session.machine is None:
         return None
     try:
         params = params_of(session, prepared)
     except UserError:
         return None
-    here = runs_here(session.runs, experiment.id, machine)
-    return expected_s(here, experiment, params)
+    return expected_s(session.runs, session.machine, experiment, params)
 
 
 def stand_ins_of(session: Session, path: Path | None) -> StandIns:

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QLayout, QPushButton, QStackedWidget, QWidget
 
-from app.runs.selection import expected_s, runs_here
+from app.runs.selection import expected_s
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
 from app.window.lesson.explaining import Explaining
@@ -260,11 +260,11 @@ class LessonController(QObject):
     def _run_text(self) -> str:
         """Return what the button says, with the time that a run takes here."""
         text, entry, experiment = self._do.run.text(), self._model.entry, self._model.experiment
-        machine, runs = self._model.session.machine, self._model.session.runs
-        if entry is None or entry.params is None or experiment is None or machine is None:
+        session = self._model.session
+        if entry is None or entry.params is None or experiment is None or session.machine is None:
             return text
-        here = runs_here(runs, experiment.id, machine)
-        return f"{text}  {show(expected_s(here, experiment, entry.params), DURATION)}"
+        seconds = expected_s(session.runs, session.machine, experiment, entry.params)
+        return f"{text}  {show(seconds, DURATION)}"
 
     def _take_pick(self, is_right: bool) -> None:
         """Tell whether the right place was picked; after a second wrong one it is shown."""

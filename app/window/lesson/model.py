@@ -103,10 +103,8 @@ class LessonModel(QObject):
     @property
     def earlier_run(self) -> Kept | None:
         """The run of this machine that is covered, or would be shown."""
-        experiment, machine = self._page.experiment, self._session.machine
-        if experiment is None or machine is None:
-            return None
-        return last_run(self._session.runs, experiment.id, machine)
+        experiment, session = self._page.experiment, self._session
+        return last_run(session.runs, experiment.id, session.machine) if experiment else None
 
     @property
     def run(self) -> LessonRun | None:
@@ -269,10 +267,10 @@ class LessonModel(QObject):
         page, experiment = self._page, self._page.experiment
         if experiment is None or self.run is None:
             return
-        machine, loaded = self._session.machine, page.loaded
-        if machine is None or loaded is None or loaded.is_opened:
+        loaded = page.loaded
+        if loaded is None or loaded.is_opened:
             return
-        here = list(runs_here(self._session.runs, experiment.id, machine))
+        here = list(runs_here(self._session.runs, experiment.id, self._session.machine))
         kept = next((run for run in here if run.run == loaded.run), None)
         if kept is None:
             return

@@ -61,8 +61,7 @@ class Collages(QObject):
         self._asked += 1
         asked, session, files = self._asked, self._session, list(self._paths)
         catalogue = session.catalogue
-        here = session.machine
-        mine = {run.run for run in session.runs if here is not None and run.is_of(here)}
+        mine = {run.run for run in session.runs if run.is_of(session.machine)}
         if files:
             self.page.show_reading(len(files))
 

@@ -217,14 +217,14 @@ def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
     keep(awake, burst(at="2026-06-04T03:02:01+00:00"))
     (full,) = awake.runs
     pace = full.taken_s / seconds(msgspec.structs.replace(entry.params, **full.params))
-    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    expected = expected_s(awake.runs, awake.machine, entry.experiment, params, quick=True)
     assert expected == pytest.approx(seconds(params) * pace)
 
     keep(awake, burst(noise=(1.0,), change=quick))
     own = next(run for run in awake.runs if run.quick)
     own_pace = own.taken_s / seconds(msgspec.structs.replace(entry.params, **own.params))
     assert own_pace != pytest.approx(pace)
-    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    expected = expected_s(awake.runs, awake.machine, entry.experiment, params, quick=True)
     assert expected == pytest.approx(seconds(params) * own_pace)
 
 
