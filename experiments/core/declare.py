@@ -5,6 +5,7 @@ The form, the command line, the axes and the recorder read only what stands here
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from experiments.core.units import unit_of
-from experiments.core.views import Code, Plotted, Scale, View
+from experiments.core.views import Axis, Code, Lines, Plotted, Scale, View
 from machine.model import Machine
 from machine.record import Record, RecordType
 
@@ -225,6 +226,22 @@ class Live(Record, Generic[P], kw_only=False):
     prepare: Callable[[Bench], Callable[[P], Measured]]
 
 
+def _scaled(view: View, table: type[Row] | None) -> View:
+    """Return a view of a table whose axes have the scales of their columns.
+
+    Raises ValueError for an axis with a scale of its own.
+    """
+    if not isinstance(view, Lines) or table is None:
+        return view
+    scaled, known = {}, specs(table)
+    for name, axis in (("x", view.x), ("y", view.y)):
+        if axis.column in known:
+            scaled[name] = Axis(axis.column, known[axis.column].scale)
+            if axis.scale not in ("linear", scaled[name].scale):
+                raise ValueError(f"the scale of the axis {axis.column} is that of its column")
+    return msgspec.structs.replace(view, **scaled)
+
+
 class Experiment(Record, Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
 
@@ -244,8 +261,9 @@ class Experiment(Record, Generic[P]):
     quick: Callable[[P], P]  # reduced to end within 5 s
     seconds: Callable[[P], float]  # expected time of a run
     memory_bytes: Callable[[P], int]
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Need, ...] = ()  # beside torch and numba, where it imports them
     imports: tuple[str, ...] = ()  # loaded before the clock starts
+    can_do_without: tuple[str, ...] = ()  # of the imports
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
     # Values that `make gpu-check` holds against a figure of CUDA: its name, and the ratio's budget.
@@ -256,6 +274,15 @@ class Experiment(Record, Generic[P]):
     loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
     can_wait: bool = True  # its first turn can; not where its bench counts none
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
+
+    def __post_init__(self) -> None:
+        """Fill in what follows: the needs from the imports, the scales of axes from the columns."""
+        needed = [Need(name) for name in self.imports if name in tuple(Need)]
+        needs = (*(name for name in needed if name not in self.can_do_without), *self.needs)
+        msgspec.structs.force_setattr(self, "needs", tuple(dict.fromkeys(needs)))
+        with contextlib.suppress(AttributeError, TypeError):  # of the wrong kind: rules.py says so
+            views = tuple(_scaled(view, self.tables.get(view.table)) for view in self.views)
+            msgspec.structs.force_setattr(self, "views", views)
 
     @property
     def id(self) -> str:

@@ -17,7 +17,7 @@ Statistic = Literal["median", "least", "greatest"]
 
 
 class Axis(Record, kw_only=False):
-    """One column on one axis; its unit is that of the column."""
+    """One column on one axis; in an experiment it has the unit and the scale of the column."""
 
     column: str
     scale: Scale = "linear"
@@ -42,7 +42,7 @@ class Ratio(Record, kw_only=False):
     of: str
 
 
-class Bars(Record):
+class Bars(Record, kw_only=False):
     """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
 
     key: str
@@ -56,7 +56,7 @@ class Bars(Record):
     limits: tuple[Limit, ...] = ()
 
 
-class Lines(Record):
+class Lines(Record, kw_only=False):
     """A line through the statistic at each x, one for each `series`; every repeat is a dot.
 
     Where x is measured as well, no two are the same: rows with one `point` make one of the line.
@@ -80,7 +80,7 @@ def along(view: Lines, views: Iterable[View]) -> list[Lines]:
     return [other for other in lines if (other.table, other.x) == (view.table, view.x)]
 
 
-class Timeline(Record):
+class Timeline(Record, kw_only=False):
     """Slices from `start` to `end` (seconds) on lanes, ordered by `group` and `detail`."""
 
     key: str
@@ -94,7 +94,7 @@ class Timeline(Record):
     limits: tuple[Limit, ...] = ()
 
 
-class Heatmap(Record):
+class Heatmap(Record, kw_only=False):
     """One coloured cell for each (`row`, `column`), with its number."""
 
     key: str
@@ -106,7 +106,7 @@ class Heatmap(Record):
     limits: tuple[Limit, ...] = ()
 
 
-class Field(Record):
+class Field(Record, kw_only=False):
     """A live picture: the newest frame of `table`."""
 
     key: str
@@ -114,7 +114,7 @@ class Field(Record):
     limits: tuple[Limit, ...] = ()
 
 
-class Ruler(Record):
+class Ruler(Record, kw_only=False):
     """Pins on a logarithmic ruler, one for each `label`; where few fit, those first in `order`."""
 
     key: str
@@ -151,7 +151,7 @@ class Piece(Record):
         return dict(zip(lines, self.faults, strict=True))
 
 
-class Code(Record):
+class Code(Record, kw_only=False):
     """Programs whose faulty lines are to be found.
 
     Each row is a remark on one `piece` in one `version`, BROKEN or MENDED; `about` are the columns

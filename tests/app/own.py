@@ -46,7 +46,7 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     ),
     "column": (
         "odd_view",
-        _edit("experiment.py", 'value="turn_s"', 'value="turn"'),
+        _edit("experiment.py", '"kind", "turn_s"', '"kind", "turn"'),
         "own_no_column",
     ),
 }

@@ -145,22 +145,9 @@ EXPERIMENT = x.Experiment(
     loop="jobs.py:work",
     analyse=analyse,
     views=(
-        x.Timeline(
-            key="lanes",
-            table="lives",
-            lane="worker",
-            start="start_s",
-            end="end_s",
-            group="way",
-            order=WAYS,
-        ),
+        x.Timeline("lanes", "lives", "worker", "start_s", "end_s", group="way", order=WAYS),
         x.Bars(
-            key="left",
-            table="ends",
-            label="way",
-            value="left",
-            order=WAYS,
-            limits=(x.Limit("others", "others", "x"),),
+            "left", "ends", "way", "left", order=WAYS, limits=(x.Limit("others", "others", "x"),)
         ),
     ),
     values=x.values(

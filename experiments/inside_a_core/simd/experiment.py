@@ -228,7 +228,7 @@ def seconds(params: Params) -> float:
 
 _RATES: dict[str, Any] = {
     "table": "rates",
-    "x": x.Axis("size_bytes", "log2"),
+    "x": x.Axis("size_bytes"),
     "series": "way",
     "order": ORDER,
 }
@@ -244,8 +244,8 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="rate",
-            y=x.Axis("elements_per_s", "log10"),
+            "rate",
+            y=x.Axis("elements_per_s"),
             limits=(
                 *_CACHES,
                 x.Limit("all_lanes", "all_lanes_per_s"),
@@ -253,7 +253,7 @@ EXPERIMENT = x.Experiment(
             ),
             **_RATES,
         ),
-        x.Lines(key="bytes", y=x.Axis("read_bytes_per_s", "log10"), limits=_CACHES, **_RATES),
+        x.Lines("bytes", y=x.Axis("read_bytes_per_s"), limits=_CACHES, **_RATES),
     ),
     values=x.values(
         x.Value("scalar_per_s", x.Part.CORES),
@@ -276,7 +276,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("roofline", {"numbers": "float64"}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.MEMORY),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -30,7 +30,7 @@ REDUCE = "reduce"
 class Rate(x.Row):
     """What the workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
 
-    workers: int
+    workers: int = x.column(scale="log2")
     machines: int
     run: str
     repeat: int

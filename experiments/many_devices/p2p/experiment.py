@@ -288,11 +288,11 @@ def memory_bytes(params: Params) -> int:
 
 def _matrix(key: str, value: str) -> x.Heatmap:
     return x.Heatmap(
-        key=key,
-        table=key,
-        row="source",
-        column="target",
-        value=value,
+        key,
+        key,
+        "source",
+        "target",
+        value,
         statistic="greatest" if value == "bytes_per_s" else "least",
     )
 
@@ -316,10 +316,10 @@ EXPERIMENT = x.Experiment(
         _matrix("copies", "bytes_per_s"),
         _matrix("delays", "latency_s"),
         x.Bars(
-            key="paths",
-            table="copies",
-            label="path",
-            value="bytes_per_s",
+            "paths",
+            "copies",
+            "path",
+            "bytes_per_s",
             statistic="greatest",
             limits=(
                 x.Limit("nvlink", "nvlink_limit_bytes_per_s", "x"),
@@ -331,10 +331,10 @@ EXPERIMENT = x.Experiment(
         _matrix("staged_delays", "latency_s"),
         _matrix("both", "bytes_per_s"),
         x.Bars(
-            key="verdicts",
-            table="verdicts",
-            label="witness",
-            value="pairs",
+            "verdicts",
+            "verdicts",
+            "witness",
+            "pairs",
             detail="verdict",
             order=(NVML, CUDA, MEASURED),
         ),
@@ -362,7 +362,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("two-gpus", {"size_bytes": x.MIB}),
     parts=(x.Part.PCIE, x.Part.GPU, x.Part.NVLINK),
-    needs=(x.Need.TORCH, x.Need.TWO_GPUS),
+    needs=(x.Need.TWO_GPUS,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

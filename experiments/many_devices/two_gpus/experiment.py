@@ -300,29 +300,17 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="ways",
-            table="runs",
-            label="way",
-            value="took_s",
+            "ways",
+            "runs",
+            "way",
+            "took_s",
             order=WAYS,
             limits=(x.Limit("sum", "sum_s", "x"), x.Limit("longest", "longest_s", "x")),
         ),
         x.Timeline(
-            key="lanes",
-            table="lanes",
-            group="way",
-            detail="lane",
-            lane="lane",
-            start="start_s",
-            end="end_s",
-            order=WAYS,
+            "lanes", "lanes", "lane", "start_s", "end_s", group="way", detail="lane", order=WAYS
         ),
-        x.Lines(
-            key="feeds",
-            table="feeds",
-            x=x.Axis("rows", "log2"),
-            y=x.Axis("fed_gpus", "log10"),
-        ),
+        x.Lines("feeds", "feeds", x.Axis("rows"), x.Axis("fed_gpus")),
     ),
     values=x.values(
         "a_s",
@@ -346,7 +334,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("data-parallel", {"b_over_a": 4.0}),
     parts=(x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

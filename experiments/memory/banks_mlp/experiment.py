@@ -179,17 +179,17 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="time",
-            table="reads",
-            x=x.Axis("chains", "log2"),
-            y=x.Axis("latency_s", "log10"),
+            "time",
+            "reads",
+            x.Axis("chains"),
+            x.Axis("latency_s"),
             limits=(x.Limit("floor", "best_s"), x.Limit("under_way", "parallelism", "x")),
         ),
         x.Lines(
-            key="bandwidth",
-            table="reads",
-            x=x.Axis("asked_bytes", "log2"),
-            y=x.Axis("line_bytes_per_s", "log10"),
+            "bandwidth",
+            "reads",
+            x.Axis("asked_bytes"),
+            x.Axis("line_bytes_per_s"),
             limits=(
                 x.Limit("memory_bandwidth", "bandwidth_limit_bytes_per_s"),
                 x.Limit("in_flight", "bytes_in_flight", "x"),
@@ -215,7 +215,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("burst-random", {"huge_pages": False}),
     parts=(x.Part.CORES, x.Part.MEMORY),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

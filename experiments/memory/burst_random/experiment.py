@@ -219,10 +219,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="time",
-            table="reads",
-            x=x.Axis("size_bytes", "log2"),
-            y=x.Axis("element_s", "log10"),
+            "time",
+            "reads",
+            x.Axis("size_bytes"),
+            x.Axis("element_s"),
             series="order",
             order=ORDERS,
             limits=(
@@ -231,10 +231,10 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Lines(
-            key="useful",
-            table="reads",
-            x=x.Axis("size_bytes", "log2"),
-            y=x.Axis("useful_bytes_per_s", "log10"),
+            "useful",
+            "reads",
+            x.Axis("size_bytes"),
+            x.Axis("useful_bytes_per_s"),
             series="order",
             order=ORDERS,
         ),
@@ -257,7 +257,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("banks-mlp", {"largest_bytes": x.MIB}),
     parts=(x.Part.MEMORY, x.Part.L3),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

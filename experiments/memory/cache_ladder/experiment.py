@@ -316,8 +316,8 @@ def _memory_bytes(params: Params) -> int:
 
 _LADDER: dict[str, Any] = {
     "table": "steps",
-    "x": x.Axis("size_bytes", "log2"),
-    "y": x.Axis("latency_s", "log10"),
+    "x": x.Axis("size_bytes"),
+    "y": x.Axis("latency_s"),
     "series": "order",
     "order": (RANDOM, IN_A_ROW, HUGE),
     "statistic": "least",
@@ -338,8 +338,8 @@ EXPERIMENT = x.Experiment(
     loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(
-        x.Lines(key="ladder", only=(RANDOM, HUGE), **_LADDER),
-        x.Lines(key="fetched_ahead", only=(RANDOM, IN_A_ROW), **_LADDER),
+        x.Lines("ladder", only=(RANDOM, HUGE), **_LADDER),
+        x.Lines("fetched_ahead", only=(RANDOM, IN_A_ROW), **_LADDER),
     ),
     values=x.values(
         x.Value("l1_latency_s", x.Part.L1),
@@ -368,7 +368,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("burst-random", {"points_per_octave": lambda points: min(2 * points, MOST_POINTS)}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

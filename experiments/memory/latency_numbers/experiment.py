@@ -153,10 +153,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Ruler(
-            key="ruler",
-            table="numbers",
-            label="what",
-            value="took_s",
+            "ruler",
+            "numbers",
+            "what",
+            "took_s",
             limits=(
                 x.Limit("cycle", "cycle_s"),
                 x.Limit("frame", "frame_s"),
@@ -164,7 +164,7 @@ EXPERIMENT = x.Experiment(
             ),
             order=("l1", "call", "thread"),
         ),
-        x.Ruler(key="as_if", table="scaled", label="what", value="as_if_s"),
+        x.Ruler("as_if", "scaled", "what", "as_if_s"),
     ),
     values=x.values(
         x.Value("l1_s", x.Part.L1),
@@ -187,7 +187,6 @@ EXPERIMENT = x.Experiment(
     keys=(*(x.Key(f"{name}_s", "ruler", (name,)) for name in SCALED),),
     next=x.Next("waiting", {"rounds": 20}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY, x.Part.STORAGE),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -215,21 +215,9 @@ EXPERIMENT = x.Experiment(
     loop="kernels/sums.py:sum_in_a_row",
     analyse=analyse,
     views=(
+        x.Heatmap("latency", "accesses", "threads_on", "memory_on", "latency_s", statistic="least"),
         x.Heatmap(
-            key="latency",
-            table="accesses",
-            row="threads_on",
-            column="memory_on",
-            value="latency_s",
-            statistic="least",
-        ),
-        x.Heatmap(
-            key="bandwidth",
-            table="accesses",
-            row="threads_on",
-            column="memory_on",
-            value="bytes_per_s",
-            statistic="greatest",
+            "bandwidth", "accesses", "threads_on", "memory_on", "bytes_per_s", statistic="greatest"
         ),
     ),
     values=x.values(
@@ -248,7 +236,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("core-to-core", {"readers": 1}),
     parts=(x.Part.MEMORY, x.Part.CORES),
-    needs=(x.Need.NUMBA, x.Need.NUMA),
+    needs=(x.Need.NUMA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -348,10 +348,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="roof",
-            table="points",
-            x=x.Axis("flop_per_byte", "log2"),
-            y=x.Axis("flop_per_s", "log10"),
+            "roof",
+            "points",
+            x.Axis("flop_per_byte"),
+            x.Axis("flop_per_s"),
             series="kernel",
             order=KERNELS,
             limits=(
@@ -359,14 +359,7 @@ EXPERIMENT = x.Experiment(
                 x.Limit("ridge", f"ridge_{GPU}_flop_per_byte", "x"),
             ),
         ),
-        x.Bars(
-            key="peaks",
-            table="peaks",
-            label="precision",
-            value="flop_per_s",
-            detail="cores",
-            order=GPU_PRECISIONS,
-        ),
+        x.Bars("peaks", "peaks", "precision", "flop_per_s", detail="cores", order=GPU_PRECISIONS),
         x.Bars(
             key="rates",
             table="rates",
@@ -380,10 +373,10 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Lines(
-            key="sustained",
-            table="sustained",
-            x=x.Axis("at_s"),
-            y=x.Axis("flop_per_s"),
+            "sustained",
+            "sustained",
+            x.Axis("at_s"),
+            x.Axis("flop_per_s"),
             series="precision",
             order=LONG_PRECISIONS,
         ),
@@ -421,7 +414,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("stream", {"threads": 1}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -273,7 +273,7 @@ def seconds(params: Params) -> float:
 
 _SIZES: dict[str, Any] = {
     "table": "reads",
-    "x": x.Axis("block_bytes", "log2"),
+    "x": x.Axis("block_bytes"),
     "series": "way",
     "order": WAYS,
 }
@@ -287,24 +287,24 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="rate",
-            y=x.Axis("bytes_per_s", "log10"),
+            "rate",
+            y=x.Axis("bytes_per_s"),
             statistic="greatest",
             limits=(x.Limit("link", "link_bytes_per_s"),),
             **_SIZES,
         ),
         x.Lines(
-            key="latency",
-            y=x.Axis("latency_s", "log10"),
+            "latency",
+            y=x.Axis("latency_s"),
             statistic="least",
             limits=(x.Limit("from_cache", "cached_latency_s"),),
             **_SIZES,
         ),
         x.Lines(
-            key="tail",
-            table="latencies",
-            x=x.Axis("at_s", "log10"),
-            y=x.Axis("read_fraction"),
+            "tail",
+            "latencies",
+            x.Axis("at_s"),
+            x.Axis("read_fraction"),
             limits=tuple(x.Limit(name, f"random_4k_{name}_s", axis="x") for name in QUANTILES),
         ),
     ),
@@ -330,7 +330,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("latency-numbers", {"sample_s": 0.3}),
     parts=(x.Part.STORAGE,),
-    needs=(x.Need.DIRECT_IO, x.Need.NUMBA),
+    needs=(x.Need.DIRECT_IO,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -61,7 +61,7 @@ class Params(x.Params):
 class Move(x.Row):
     """One repeat of one loop on so many threads, counted as STREAM counts."""
 
-    threads: int
+    threads: int = x.column(scale="log2")
     kernel: str
     repeat: int
     bytes_per_s: float
@@ -293,7 +293,7 @@ def memory_bytes(params: Params) -> int:
 
 
 _MOVES: dict[str, Any] = {
-    "x": x.Axis("threads", "log2"),
+    "x": x.Axis("threads"),
     "y": x.Axis("bytes_per_s"),
     "series": "kernel",
     "order": KERNELS,
@@ -309,20 +309,20 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="moves",
-            table="moves",
+            "moves",
+            "moves",
             limits=(
                 x.Limit("peak", "peak_bytes_per_s"),
                 x.Limit("nearly_all", "threads_for_90_percent", "x"),
             ),
             **_MOVES,
         ),
-        x.Lines(key="cached", table="cached", **_MOVES),
+        x.Lines("cached", "cached", **_MOVES),
         x.Lines(
-            key="loaded",
-            table="loaded",
-            x=x.Axis("load_bytes_per_s"),
-            y=x.Axis("latency_s"),
+            "loaded",
+            "loaded",
+            x.Axis("load_bytes_per_s"),
+            x.Axis("latency_s"),
             point="level",
             limits=(
                 x.Limit("peak", "peak_bytes_per_s", "x"),
@@ -350,7 +350,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("roofline", {"huge_pages": True}),
     parts=(x.Part.MEMORY, x.Part.CORES, x.Part.L3),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -266,7 +266,7 @@ EXPERIMENT = x.Experiment(
             version="version",
             about=("where", "kind", "detail"),
         ),
-        x.Bars(key="steps", table="steps", label="code", value="step_s"),
+        x.Bars("steps", "steps", "code", "step_s"),
     ),
     values=x.values(
         "faults_total",
@@ -287,7 +287,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("alignment", {"length": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

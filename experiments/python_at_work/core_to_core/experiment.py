@@ -247,10 +247,8 @@ EXPERIMENT = x.Experiment(
     loop="kernels.py:hand_over",
     analyse=analyse,
     views=(
-        x.Heatmap(key="matrix", table="handovers", row="first", column="second", value="latency_s"),
-        x.Bars(
-            key="topology", table="handovers", label="shared", value="latency_s", order=RELATIONS
-        ),
+        x.Heatmap("matrix", "handovers", "first", "second", "latency_s"),
+        x.Bars("topology", "handovers", "shared", "latency_s", order=RELATIONS),
     ),
     values=x.values(
         x.Value("median_s", x.Part.CORES),
@@ -264,7 +262,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("false-sharing", {"hardware_threads": True}),
     parts=(x.Part.CORES, x.Part.L3),
-    needs=(x.Need.NUMBA, x.Need.CORE_PAIR),
+    needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

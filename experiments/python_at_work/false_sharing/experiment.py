@@ -269,7 +269,7 @@ def seconds(params: Params) -> float:
 
 _VIEW: dict[str, Any] = {
     "table": "increments",
-    "x": x.Axis("distance_bytes", "log2"),
+    "x": x.Axis("distance_bytes"),
     "series": "pair",
     "order": ORDER,
 }
@@ -284,14 +284,14 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="time",
-            y=x.Axis("increment_s", "log10"),
+            "time",
+            y=x.Axis("increment_s"),
             limits=(x.Limit("one_alone", "alone_s"), _LINE),
             **_VIEW,
         ),
         x.Lines(
-            key="together",
-            y=x.Axis("together_per_s", "log10"),
+            "together",
+            y=x.Axis("together_per_s"),
             limits=(x.Limit("one_alone", "alone_per_s"), _LINE),
             **_VIEW,
         ),
@@ -317,7 +317,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -267,11 +267,11 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="wall",
-            table="timings",
-            label="method",
+            "wall",
+            "timings",
+            "method",
+            "wall_s",
             detail="python",
-            value="wall_s",
             order=ORDER,
             limits=(
                 x.Limit("one_after_another", "serial_s", "x", of=SAME_JOBS),
@@ -279,16 +279,16 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Timeline(
-            key="lanes",
-            table="slices",
-            lane="worker",
-            start="start_s",
-            end="end_s",
+            "lanes",
+            "slices",
+            "worker",
+            "start_s",
+            "end_s",
             group="method",
             detail="python",
             order=ORDER,
         ),
-        x.Bars(key="sleeper", table="wakes", label="burners", value="late_s"),
+        x.Bars("sleeper", "wakes", "burners", "late_s"),
     ),
     values=x.values(
         "job_s",

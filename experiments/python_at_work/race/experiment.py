@@ -245,31 +245,18 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="counts",
-            table="races",
-            label="form",
+            "counts",
+            "races",
+            "form",
+            "kept_fraction",
             detail="python",
-            value="kept_fraction",
             order=FORMS,
             limits=(x.Limit("all", "all_fraction", "x"),),
         ),
         x.Timeline(
-            key="lanes",
-            table="moments",
-            lane="worker",
-            start="start_s",
-            end="end_s",
-            group="act",
-            order=(HOLDS, RAISES),
+            "lanes", "moments", "worker", "start_s", "end_s", group="act", order=(HOLDS, RAISES)
         ),
-        x.Bars(
-            key="price",
-            table="races",
-            label="form",
-            detail="python",
-            value="increment_s",
-            order=FORMS,
-        ),
+        x.Bars("price", "races", "form", "increment_s", detail="python", order=FORMS),
     ),
     values=x.values(
         "expected",

@@ -171,10 +171,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Ruler(
-            key="each",
-            table="starts",
-            label="method",
-            value="each_s",
+            "each",
+            "starts",
+            "method",
+            "each_s",
             statistic="median",
             limits=(
                 x.Limit("microsecond", "microsecond_s"),
@@ -183,12 +183,7 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Lines(
-            key="batches",
-            table="starts",
-            x=x.Axis("count", "log10"),
-            y=x.Axis("all_s", "log10"),
-            series="method",
-            order=METHODS,
+            "batches", "starts", x.Axis("count"), x.Axis("all_s"), series="method", order=METHODS
         ),
     ),
     values=x.values(

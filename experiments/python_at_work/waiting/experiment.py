@@ -213,15 +213,15 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="all",
-            table="waits",
-            x=x.Axis("waits", "log2"),
-            y=x.Axis("all_s", "log10"),
+            "all",
+            "waits",
+            x.Axis("waits"),
+            x.Axis("all_s"),
             series="way",
             order=WAYS,
             limits=(x.Limit("one_wait", "one_wait_s"),),
         ),
-        x.Bars(key="memory", table="weights", label="kind", value="each_bytes"),
+        x.Bars("memory", "weights", "kind", "each_bytes"),
     ),
     values=x.values(
         "one_wait_s",

@@ -249,24 +249,12 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="queue",
-            table="calls",
-            x=x.Axis("products", "log2"),
-            y=x.Axis("until_s", "log10"),
-            series="kind",
-            order=KINDS,
+            "queue", "calls", x.Axis("products"), x.Axis("until_s"), series="kind", order=KINDS
         ),
         x.Timeline(
-            key="lanes",
-            table="lanes",
-            group="way",
-            detail="lane",
-            lane="lane",
-            start="start_s",
-            end="end_s",
-            order=(WAY,),
+            "lanes", "lanes", "lane", "start_s", "end_s", group="way", detail="lane", order=(WAY,)
         ),
-        x.Bars(key="blockers", table="blockers", label="blocker", value="back_s", order=BLOCKERS),
+        x.Bars("blockers", "blockers", "blocker", "back_s", order=BLOCKERS),
     ),
     values=x.values(
         x.Value("queued_s", x.Part.CORES),
@@ -286,7 +274,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("many-small", {"size": 128}),
     parts=(x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

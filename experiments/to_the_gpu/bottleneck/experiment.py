@@ -239,16 +239,8 @@ EXPERIMENT = x.Experiment(
     loop="experiment.py:_steps",
     analyse=analyse,
     views=(
-        x.Bars(key="parts", table="shares", label="part", value="part_s", order=PARTS),
-        x.Timeline(
-            key="lanes",
-            table="slices",
-            lane="lane",
-            group="kind",
-            start="start_s",
-            end="end_s",
-            order=KINDS,
-        ),
+        x.Bars("parts", "shares", "part", "part_s", order=PARTS),
+        x.Timeline("lanes", "slices", "lane", "start_s", "end_s", group="kind", order=KINDS),
     ),
     values=x.values(
         "waiting_fraction",
@@ -266,7 +258,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("dataloader", {"workers": 2}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,

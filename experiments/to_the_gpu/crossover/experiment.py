@@ -250,7 +250,7 @@ def memory_bytes(params: Params) -> int:
 
 _LINES: dict[str, Any] = {
     "table": "products",
-    "x": x.Axis("size", "log2"),
+    "x": x.Axis("size"),
     "series": "kind",
     "order": (*KINDS, *SLOPES),
 }
@@ -264,8 +264,8 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="times",
-            y=x.Axis("product_s", "log10"),
+            "times",
+            y=x.Axis("product_s"),
             limits=(
                 x.Limit("crossover", "crossover_size", "x"),
                 x.Limit("with_copies", "crossover_size_with_copies", "x"),
@@ -275,8 +275,8 @@ EXPERIMENT = x.Experiment(
             **_LINES,
         ),
         x.Lines(
-            key="rates",
-            y=x.Axis("flop_per_s", "log10"),
+            "rates",
+            y=x.Axis("flop_per_s"),
             limits=(x.Limit("gpu_limit", "gpu_limit_flop_per_s"),),
             **_LINES,
         ),
@@ -303,7 +303,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("gpu-or-not", {"precision": "fp64"}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

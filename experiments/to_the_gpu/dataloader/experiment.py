@@ -330,10 +330,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="rates",
-            table="epochs",
-            x=x.Axis("workers"),
-            y=x.Axis("samples_per_s"),
+            "rates",
+            "epochs",
+            x.Axis("workers"),
+            x.Axis("samples_per_s"),
             series="kind",
             order=(LEARNING, LOADING),
             limits=(
@@ -341,22 +341,8 @@ EXPERIMENT = x.Experiment(
                 x.Limit("enough", "needed_workers", "x"),
             ),
         ),
-        x.Bars(
-            key="steps",
-            table="steps",
-            label="part",
-            detail="workers",
-            value="step_s",
-            order=(WAITING, COMPUTING),
-        ),
-        x.Bars(
-            key="starts",
-            table="starts",
-            label="helpers",
-            detail="workers",
-            value="first_batch_s",
-            order=(NEW, KEPT),
-        ),
+        x.Bars("steps", "steps", "part", "step_s", detail="workers", order=(WAITING, COMPUTING)),
+        x.Bars("starts", "starts", "helpers", "first_batch_s", detail="workers", order=(NEW, KEPT)),
     ),
     values=x.values(
         "best_workers",
@@ -379,7 +365,6 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("bottleneck", {"passes": 4}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,

@@ -412,10 +412,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="rates",
-            table="rates",
-            x=x.Axis("side", "log2"),
-            y=x.Axis("cells_per_s", "log10"),
+            "rates",
+            "rates",
+            x.Axis("side"),
+            x.Axis("cells_per_s"),
             series="engine",
             order=ENGINES,
             limits=(
@@ -426,10 +426,10 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Lines(
-            key="traffic",
-            table="rates",
-            x=x.Axis("side", "log2"),
-            y=x.Axis("bytes_per_s"),
+            "traffic",
+            "rates",
+            x.Axis("side"),
+            x.Axis("bytes_per_s"),
             series="engine",
             order=ENGINES,
             limits=(
@@ -437,7 +437,7 @@ EXPERIMENT = x.Experiment(
                 x.Limit("gpu_memory", "gpu_memory_bytes_per_s"),
             ),
         ),
-        x.Field(key="field", table="drawn"),
+        x.Field("field", "drawn"),
     ),
     values=x.values(
         *(f"{engine}_cells_per_s" for engine in ENGINES),
@@ -468,8 +468,8 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("stream", {"large": 640}),
     parts=(x.Part.MEMORY, x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch", "numpy", "numba"),
+    can_do_without=("numba",),
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, large=64, shown_s=0.1, rounds=2),

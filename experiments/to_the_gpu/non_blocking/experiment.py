@@ -243,23 +243,11 @@ EXPERIMENT = x.Experiment(
     views=(
         *(
             x.Bars(
-                key=direction,
-                table=direction,
-                label="combination",
-                value="after_s",
-                detail="until",
-                order=COMBINATIONS,
+                direction, direction, "combination", "after_s", detail="until", order=COMBINATIONS
             )
             for direction in DIRECTIONS
         ),
-        x.Bars(
-            key="tries",
-            table="tries",
-            label="tried",
-            value="wrong_fraction",
-            detail="memory",
-            order=TRIES,
-        ),
+        x.Bars("tries", "tries", "tried", "wrong_fraction", detail="memory", order=TRIES),
     ),
     values=x.values(
         *(
@@ -276,7 +264,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("streams", {"size_bytes": x.GIB}),
     parts=(x.Part.PCIE, x.Part.MEMORY, x.Part.GPU),
-    needs=(x.Need.TORCH, x.Need.GPU),
+    needs=(x.Need.GPU,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

@@ -309,7 +309,7 @@ def memory_bytes(params: Params) -> int:
     return HOST_BUFFERS * params.largest_bytes
 
 
-_SIZE = x.Axis("size_bytes", "log2")
+_SIZE = x.Axis("size_bytes")
 
 EXPERIMENT = x.Experiment(
     version=1,
@@ -320,10 +320,10 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Lines(
-            key="rates",
-            table="copies",
-            x=_SIZE,
-            y=x.Axis("bytes_per_s"),
+            "rates",
+            "copies",
+            _SIZE,
+            x.Axis("bytes_per_s"),
             series="way",
             order=WAYS,
             statistic="greatest",
@@ -333,15 +333,15 @@ EXPERIMENT = x.Experiment(
             ),
         ),
         x.Lines(
-            key="written",
-            table="written",
-            x=_SIZE,
-            y=x.Axis("bytes_per_s"),
+            "written",
+            "written",
+            _SIZE,
+            x.Axis("bytes_per_s"),
             series="choice",
             order=CHOICES,
             limits=(x.Limit("link", "link_bytes_per_s"),),
         ),
-        x.Lines(key="pinning", table="pinnings", x=_SIZE, y=x.Axis("pinning_s", "log10")),
+        x.Lines("pinning", "pinnings", _SIZE, x.Axis("pinning_s")),
     ),
     values=x.values(
         *(x.Value(f"{way}_bytes_per_s", x.Part.PCIE) for way in WAYS),
@@ -366,7 +366,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("non-blocking", {"largest_bytes": 16 * x.MIB}),
     parts=(x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
-    needs=(x.Need.TORCH, x.Need.GPU),
+    needs=(x.Need.GPU,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

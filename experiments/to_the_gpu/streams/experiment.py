@@ -250,9 +250,7 @@ def memory_bytes(params: Params) -> int:
 
 
 def _timeline(key: str) -> x.Timeline:
-    return x.Timeline(
-        key=key, table=key, lane="stream", start="start_s", end="end_s", group="part", order=PARTS
-    )
+    return x.Timeline(key, key, "stream", "start_s", "end_s", group="part", order=PARTS)
 
 
 EXPERIMENT = x.Experiment(
@@ -271,17 +269,17 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="totals",
-            table="totals",
-            label="streams",
-            value="total_s",
+            "totals",
+            "totals",
+            "streams",
+            "total_s",
             detail="memory",
             limits=(x.Limit("sum", "sum_s", "x"), x.Limit("longest", "longest_part_s", "x")),
         ),
         _timeline("several_streams"),
         _timeline("one_stream"),
         _timeline("pageable"),
-        x.Bars(key="alone", table="alone", label="part", value="took_s", order=ALONE),
+        x.Bars("alone", "alone", "part", "took_s", order=ALONE),
     ),
     values=x.values(
         "one_stream_s",
@@ -304,7 +302,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("pinned", {"compute_per_copy": 4.0}),
     parts=(x.Part.PCIE, x.Part.GPU),
-    needs=(x.Need.TORCH, x.Need.GPU),
+    needs=(x.Need.GPU,),
     imports=("torch",),
     defaults=defaults,
     quick=quick,

@@ -15,7 +15,8 @@ from tests.experiments.machines import machine
 
 
 def needing(*needs):
-    return msgspec.structs.replace(Catalogue().load("cache-ladder"), needs=needs)
+    experiment = Catalogue().load("cache-ladder")
+    return msgspec.structs.replace(experiment, needs=needs, imports=())
 
 
 def with_gpu(**values):

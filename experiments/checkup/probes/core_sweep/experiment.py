@@ -170,19 +170,13 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="threads",
-            table="rates",
-            label="thread",
-            value="flop_per_s",
+            "threads",
+            "rates",
+            "thread",
+            "flop_per_s",
             limits=(x.Limit("usual", "usual_flop_per_s"),),
         ),
-        x.Lines(
-            key="rounds",
-            table="rates",
-            x=x.Axis("repeat"),
-            y=x.Axis("flop_per_s"),
-            series="thread",
-        ),
+        x.Lines("rounds", "rates", x.Axis("repeat"), x.Axis("flop_per_s"), series="thread"),
     ),
     values=x.values(
         x.Value("slowest_over_usual", x.Part.CORES),
@@ -193,7 +187,7 @@ EXPERIMENT = x.Experiment(
         "usual_flop_per_s",
     ),
     parts=(x.Part.CORES,),
-    needs=(x.Need.NUMBA, x.Need.CORE_PAIR),
+    needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -196,18 +196,13 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="dtypes",
-            table="repeats",
-            label="dtype",
-            value="differing_elements",
-            order=DTYPES,
-            statistic="greatest",
+            "dtypes", "repeats", "dtype", "differing_elements", order=DTYPES, statistic="greatest"
         ),
         x.Lines(
-            key="rounds",
-            table="repeats",
-            x=x.Axis("repeat"),
-            y=x.Axis("differing_elements"),
+            "rounds",
+            "repeats",
+            x.Axis("repeat"),
+            x.Axis("differing_elements"),
             series="dtype",
             order=DTYPES,
             statistic="greatest",

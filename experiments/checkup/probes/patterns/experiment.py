@@ -161,16 +161,9 @@ EXPERIMENT = x.Experiment(
     analyse=analyse,
     views=(
         x.Bars(
-            key="patterns",
-            table="passes",
-            label="pattern",
-            value="wrong_words",
-            statistic="greatest",
-            order=PATTERNS,
+            "patterns", "passes", "pattern", "wrong_words", statistic="greatest", order=PATTERNS
         ),
-        x.Bars(
-            key="regions", table="passes", label="region", value="wrong_words", statistic="greatest"
-        ),
+        x.Bars("regions", "passes", "region", "wrong_words", statistic="greatest"),
     ),
     values=x.values(
         "wrong_words",
@@ -179,7 +172,6 @@ EXPERIMENT = x.Experiment(
         "checked_bytes",
     ),
     parts=(x.Part.MEMORY, x.Part.GPU),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,

@@ -56,7 +56,7 @@ class Work(x.Row):
 
     t_s: float
     device: str
-    flop_per_s: float
+    flop_per_s: float = x.column(scale="log10")
 
 
 class Heat(x.Row):
@@ -250,18 +250,12 @@ EXPERIMENT = x.Experiment(
     loop="kernels/polynomials.py:polynomials",
     analyse=analyse,
     views=(
+        x.Lines("work", "work", x.Axis("t_s"), x.Axis("flop_per_s"), series="device"),
         x.Lines(
-            key="work",
-            table="work",
-            x=x.Axis("t_s"),
-            y=x.Axis("flop_per_s", "log10"),
-            series="device",
-        ),
-        x.Lines(
-            key="heat",
-            table="heat",
-            x=x.Axis("t_s"),
-            y=x.Axis("celsius"),
+            "heat",
+            "heat",
+            x.Axis("t_s"),
+            x.Axis("celsius"),
             series="sensor",
             limits=(x.Limit("hottest", "hottest_celsius"),),
         ),
@@ -278,7 +272,6 @@ EXPERIMENT = x.Experiment(
         "gpu_watts",
     ),
     parts=(x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(device=where(machine)[0]),
     quick=lambda params: replace(params, duration_s=4.0),

@@ -132,8 +132,8 @@ EXPERIMENT = x.Experiment(
     measure=measure,
     analyse=analyse,
     views=(
-        x.Lines(key="losses", table="losses", x=x.Axis("step"), y=x.Axis("loss")),
-        x.Lines(key="rates", table="rates", x=x.Axis("repeat"), y=x.Axis("samples_per_s")),
+        x.Lines("losses", "losses", x.Axis("step"), x.Axis("loss")),
+        x.Lines("rates", "rates", x.Axis("repeat"), x.Axis("samples_per_s")),
     ),
     values=x.values(
         "samples_per_s",
@@ -143,7 +143,6 @@ EXPERIMENT = x.Experiment(
         "fallen_fraction",
     ),
     parts=(x.Part.CORES, x.Part.GPU),
-    needs=(x.Need.TORCH,),
     imports=("torch",),
     defaults=lambda _machine: x.shrink(Params(), seconds, FULL_S, rounds=3),
     quick=lambda params: x.shrink(
