@@ -80,7 +80,7 @@ class _Usual:
     def _starts(self) -> dict[bool, dict[str, Any]]:
         """The defaults of full and quick runs. Slow to compute, so only for runs that exist."""
         full = self.experiment.params_for(self.machine, quick=False)
-        return {False: to_json(full), True: to_json(self.experiment.quick(full))}
+        return {False: to_json(full), True: to_json(self.experiment.reduced(full))}
 
     def departures(self, run: Kept) -> dict[str, Any]:
         """Return the settings of a run that change its numbers."""

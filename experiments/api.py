@@ -3,6 +3,7 @@
 from experiments.core.bench import SEED, Bench
 from experiments.core.comparing import ENOUGH, LEVEL, Outcome, family
 from experiments.core.declare import (
+    Budget,
     Experiment,
     Finding,
     Frame,
@@ -85,6 +86,7 @@ __all__ = [
     "Axis",
     "Bars",
     "Bench",
+    "Budget",
     "Code",
     "Experiment",
     "Field",

@@ -181,7 +181,7 @@ class Preflight:
                 self._machine, quick=False, earned=self._earned(experiment)
             )
             full = with_settings(usual)
-            quick = experiment.quick(full)
+            quick = experiment.reduced(full)
             small, quick = experiment.smallest(quick), with_settings(quick)
         except UserError:
             raise

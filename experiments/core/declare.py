@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from experiments.core.sizes import shrink
 from experiments.core.units import unit_of
 from experiments.core.views import Axis, Code, Lines, Plotted, Scale, View
 from machine.model import Machine
@@ -242,6 +243,18 @@ def _scaled(view: View, table: type[Row] | None) -> View:
     return msgspec.structs.replace(view, **scaled)
 
 
+class Budget(Record):
+    """What is cut, in this order and each to its least value, until the estimate of a run fits.
+
+    `full` is cut after `defaults`, `quick` after `quick`; most seconds of both kinds of run.
+    """
+
+    full: Mapping[str, float] = msgspec.field(default_factory=dict)
+    quick: Mapping[str, float] = msgspec.field(default_factory=dict)
+    full_s: float = 28.0
+    quick_s: float = 4.8
+
+
 class Experiment(Record, Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
 
@@ -257,10 +270,11 @@ class Experiment(Record, Generic[P]):
     views: tuple[View, ...]  # the first is the headline, the second the confirming one
     values: tuple[Value, ...]
     parts: tuple[Part, ...]
-    defaults: Callable[[Machine], P]  # sizes that suit this machine
-    quick: Callable[[P], P]  # reduced to end within 5 s
+    defaults: Callable[[Machine], P]  # sizes that suit this machine; `suited` cuts them
+    quick: Callable[[P], P]  # what a quick run leaves out; `reduced` cuts the rest
     seconds: Callable[[P], float]  # expected time of a run
     memory_bytes: Callable[[P], int]
+    budget: Budget = Budget()
     needs: tuple[Need, ...] = ()  # beside torch and numba, where it imports them
     imports: tuple[str, ...] = ()  # loaded before the clock starts
     can_do_without: tuple[str, ...] = ()  # of the imports
@@ -304,6 +318,16 @@ class Experiment(Record, Generic[P]):
         """The views that are drawn from rows; the first of them is the headline of a run."""
         return tuple(view for view in self.views if not isinstance(view, Code))
 
+    def suited(self, machine: Machine) -> P:
+        """Return the parameters that suit a machine, cut to the budget."""
+        budget = self.budget
+        return shrink(self.defaults(machine), self.seconds, budget.full_s, **budget.full)
+
+    def reduced(self, params: P) -> P:
+        """Return parameters reduced to a quick run, cut to the budget."""
+        budget = self.budget
+        return shrink(self.quick(params), self.seconds, budget.quick_s, **budget.quick)
+
     def params_for(
         self, machine: Machine, *, quick: bool, earned: Mapping[str, float] | None = None
     ) -> P:
@@ -316,5 +340,5 @@ class Experiment(Record, Generic[P]):
             for name, spec in specs(self.params).items()
             if earned is not None and spec.earned in earned
         }
-        suited = msgspec.structs.replace(self.defaults(machine), **known)
-        return self.quick(suited) if quick else suited
+        suited = msgspec.structs.replace(self.suited(machine), **known)
+        return self.reduced(suited) if quick else suited

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from experiments.core.declare import P, specs
 from machine.memory.host import available_bytes
+from machine.record import Record
+
+R = TypeVar("R", bound=Record)
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 BEYOND_CACHE = 4  # times the last-level caches: a working set of which nearly nothing is cached
@@ -19,16 +22,17 @@ def fits(wanted_bytes: int, share: float) -> int:
     return wanted_bytes if free_bytes is None else min(wanted_bytes, int(free_bytes * share))
 
 
-def shrink(params: P, cost: Callable[[P], float], limit: float, **least: float) -> P:
+def shrink(params: R, cost: Callable[[R], float], limit: float, **least: float) -> R:
     """Return the parameters, cut one after another until a run costs the limit at most.
 
     The cost is the seconds or the bytes that a run takes.
 
     `least` names the fields in the order in which they are cut, each with its least value. Counts
     below 64 go down by one, sizes by half; so do fields on a logarithmic scale. A float is a time
-    to which the cost is proportional, beside what is fixed: it is cut to what is left.
+    to which the cost is proportional, beside what is fixed: it is cut to what is left. A switch
+    goes off.
     """
-    declared = specs(type(params))
+    declared: Any = type(params)
     for name, least_value in least.items():
         while cost(params) > limit and (value := getattr(params, name)) > least_value:
             if isinstance(value, float):
@@ -36,7 +40,7 @@ def shrink(params: P, cost: Callable[[P], float], limit: float, **least: float) 
                 fraction = (limit - fixed) / (cost(params) - fixed)
                 less: float = int(value * fraction * 1000) / 1000
             else:
-                is_count = value < 64 and declared[name].scale == "linear"
+                is_count = value < 64 and declared.__specs__[name].scale == "linear"
                 less = value - 1 if is_count else value // 2
-            params = replace(params, **{name: max(least_value, less)})
+            params = replace(params, **{name: type(value)(max(least_value, less))})
     return params

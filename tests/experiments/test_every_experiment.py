@@ -372,3 +372,12 @@ def test_whatever_was_disturbed_the_rest_can_be_analysed(experiment, small_run):
     ]
     for tables in lacking:
         check_finding(experiment, experiment.analyse(run.params, tables, run.machine))
+
+
+def test_what_is_cut_to_the_time_is_declared_as_its_budget(experiment):
+    for path in HOMES[experiment.id].folder.glob("*.py"):
+        text = path.read_text("utf-8")
+        loops = re.findall(r"(?m)^\s+while .*\b(?:seconds\(|rounds\b).*:$", text)
+        assert not loops, path
+    for name in (*experiment.budget.full, *experiment.budget.quick):
+        assert name in specs(experiment.params)

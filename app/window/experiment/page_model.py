@@ -202,7 +202,7 @@ class PageModel(QObject):
     def run(self, params: Any, *, quick: bool) -> None:
         """Start a run; a quick one scales `params` down. Raises UserError where it cannot be."""
         assert self.experiment is not None
-        params = self.experiment.quick(params) if quick else params
+        params = self.experiment.reduced(params) if quick else params
         if self.session.is_measuring or not self.session.is_awake:
             return
         self._is_starting = True

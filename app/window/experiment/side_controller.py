@@ -241,7 +241,7 @@ class SideController(QObject):
         if entry is None or experiment is None:
             return None
         params = self._wanted(experiment)
-        quick_s = self._expected_s(experiment, experiment.quick(params), quick=True)
+        quick_s = self._expected_s(experiment, experiment.reduced(params), quick=True)
         values = {"duration": quick_s}
         self._quick_button.set_hint(self._model.words.say("page.seconds", values))
         full_s = self._expected_s(experiment, params)

@@ -27,7 +27,7 @@ LONGEST_LIST_BYTES = 256 * x.KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
 NEARLY_ALL = 0.9  # of the gain of all lanes together
-FULL_S, FEW_ROUNDS, QUICK_ROUNDS = 28.0, 3, 5
+QUICK_ROUNDS = 5
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
 ORDER = (PYTHON, SCALAR, *WIDTHS)
@@ -203,10 +203,7 @@ def defaults(machine: x.Machine) -> Params:
     """Go to four last-level caches and at least 64 MiB, within half of the free memory."""
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 64 * x.MIB)
     largest = x.fits(wanted, FREE_SHARE)
-    suited = Params(largest_bytes=max(_no_less(wanted) if largest == wanted else largest, x.MIB))
-    while seconds(suited) > FULL_S and suited.rounds > FEW_ROUNDS:
-        suited = replace(suited, rounds=suited.rounds - 1)
-    return suited
+    return Params(largest_bytes=max(_no_less(wanted) if largest == wanted else largest, x.MIB))
 
 
 def _no_less(size_bytes: int) -> int:
@@ -280,6 +277,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
+    budget=x.Budget(full={"rounds": 3}),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 12 * x.MIB,
 )

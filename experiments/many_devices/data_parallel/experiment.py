@@ -64,7 +64,6 @@ START_S, LIGHTNING_S = (
     4.0,
 )  # to load torch in two processes on two cores; Lightning
 CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two cores; assumed
-FULL_S, QUICK_S = 27.0, 4.9
 
 
 class Params(x.Params):
@@ -197,28 +196,22 @@ def defaults(machine: x.Machine) -> Params:
     kind = kinds_of(machine)[0]
     if kind != CPU:
         gpus = sum(name.startswith(kind) for name in devices_of(machine))
-        return x.shrink(
-            Params(
-                device=kind,
-                most_workers=gpus,
-                batch=4096,
-                width=4096,
-                largest_bytes=1024 * x.MIB,
-                steps=10,
-            ),
-            seconds,
-            FULL_S,
-            rounds=3,
-            largest_bytes=x.MIB,
+        return Params(
+            device=kind,
+            most_workers=gpus,
+            batch=4096,
+            width=4096,
+            largest_bytes=1024 * x.MIB,
+            steps=10,
         )
     wanted = min(cores_of(machine), MOST_WORKERS)
     most = max(2, x.fits(wanted * WORKER_BYTES, 0.5) // WORKER_BYTES)
-    return x.shrink(Params(most_workers=most), seconds, FULL_S, rounds=3, largest_bytes=x.MIB)
+    return Params(most_workers=most)
 
 
 def quick(params: Params) -> Params:
-    """Compare two workers with one, in few short rounds with smaller batches and messages."""
-    reduced = replace(
+    """Compare two workers with one, in three short rounds with smaller batches and messages."""
+    return replace(
         params,
         most_workers=min(params.most_workers, 2),
         batch=max(1, params.batch // 4),
@@ -227,7 +220,6 @@ def quick(params: Params) -> Params:
         sample_s=min(params.sample_s, 0.01),
         rounds=3,
     )
-    return x.shrink(reduced, seconds, QUICK_S, rounds=3, largest_bytes=x.MIB)
 
 
 def seconds(params: Params) -> float:
@@ -325,6 +317,7 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(
         params, threads=1, batch=16, width=32, largest_bytes=16 * x.KIB, sample_s=0.001, rounds=2
     ),
+    budget=x.Budget(full={"rounds": 3, "largest_bytes": x.MIB}, quick={"largest_bytes": x.MIB}),
     seconds=seconds,
     memory_bytes=memory_bytes,
     can_wait=False,  # its members count the turns

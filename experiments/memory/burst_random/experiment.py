@@ -26,7 +26,7 @@ ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB
 POINT_BYTES = 64 * x.MIB  # its chain is laid out in 50 ms
 FREE_SHARE = 0.5
-FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+FEW_ROUNDS = 5
 LAP_BYTES_PER_S, LAYOUT_S = 10e9, 25e-9  # on a virtual machine with 2 GiB arrays; a line laid out
 WARM_UP_READS = 500_000
 FIRST_READS = 2_000
@@ -187,19 +187,13 @@ def defaults(machine: x.Machine) -> Params:
     """Go to eight last-level caches and at least 512 MiB, within half of the free memory."""
     wanted = max(8 * (x.last_level_cache_bytes(machine) or 0), 512 * x.MIB)
     largest = x.fits(wanted, FREE_SHARE)
-    params = Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
-    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
-        params = replace(params, rounds=params.rounds - 1)
-    return params
+    return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
 
 
 def quick(params: Params) -> Params:
     """Use a quarter of the memory, in few rounds."""
     largest = max(params.largest_bytes // 4, x.MIB)
-    reduced = replace(params, largest_bytes=largest, rounds=min(params.rounds, FEW_ROUNDS))
-    while reduced.rounds > x.ENOUGH and seconds(reduced) > QUICK_S:
-        reduced = replace(reduced, rounds=reduced.rounds - 1)
-    return reduced
+    return replace(params, largest_bytes=largest, rounds=min(params.rounds, FEW_ROUNDS))
 
 
 def seconds(params: Params) -> float:
@@ -261,6 +255,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
+    budget=x.Budget(full={"rounds": FEW_ROUNDS}, quick={"rounds": x.ENOUGH}),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
     live=x.Live(Point, points),

@@ -45,7 +45,7 @@ LEVELS = ("l1", "l2", "l3")
 SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
 EVERY = 5  # rounds; in the others only the largest size is walked
-FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+FEW_ROUNDS = 5
 POINT_BYTES = 64 * x.MIB  # laid out in 50 ms
 BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 MOST_POINTS = 16  # for each doubling of the size
@@ -278,17 +278,14 @@ def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
 def defaults(machine: x.Machine) -> Params:
     """Go to four last-level caches and at least 256 MiB, twice within half of the free memory."""
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 256 * x.MIB)
-    params = Params(largest_bytes=max(x.fits(wanted, FREE_SHARE / 2), x.MIB))
-    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
-        params = replace(params, rounds=params.rounds - 1)
-    return params
+    return Params(largest_bytes=max(x.fits(wanted, FREE_SHARE / 2), x.MIB))
 
 
 def quick(params: Params) -> Params:
     """Take half the points, in few rounds, and only as much memory as is quickly laid out."""
     largest, rounds = min(params.largest_bytes, x.GIB), min(params.rounds, EVERY)
     reduced = replace(params, largest_bytes=largest, points_per_octave=2, rounds=rounds)
-    if seconds(reduced) > QUICK_S:  # too few rounds could not compare the pages
+    if seconds(reduced) > x.Budget().quick_s:  # too few rounds could not compare the pages
         reduced = replace(reduced, rounds=1, huge_pages=False)
     return reduced
 
@@ -372,6 +369,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
+    budget=x.Budget(full={"rounds": FEW_ROUNDS}),
     seconds=seconds,
     memory_bytes=_memory_bytes,
     live=x.Live(Point, points),

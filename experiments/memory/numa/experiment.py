@@ -29,7 +29,7 @@ from experiments.tools.side_by_side import seconds_together
 
 LEAST_BYTES = 64 * x.MIB
 MOST_QUICK_BYTES = 256 * x.MIB
-FULL_S, QUICK_S, FEW_ROUNDS = 28.0, 4.8, 5
+FEW_ROUNDS = 5
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
@@ -186,19 +186,13 @@ def defaults(machine: x.Machine) -> Params:
     nodes = max(1, len(x.usable_nodes(machine)))
     wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
     chain_and_reads = 2  # on each node
-    params = Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
-    while params.rounds > FEW_ROUNDS and seconds(params) > FULL_S:
-        params = replace(params, rounds=params.rounds - 1)
-    return params
+    return Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
 
 
 def quick(params: Params) -> Params:
     """Use a quarter of the memory, as far as that is quickly laid out, in few rounds."""
     node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
-    reduced = replace(params, node_bytes=node_bytes, rounds=min(params.rounds, FEW_ROUNDS))
-    while seconds(reduced) > QUICK_S:
-        reduced = replace(reduced, node_bytes=reduced.node_bytes // 2)
-    return reduced
+    return replace(params, node_bytes=node_bytes, rounds=min(params.rounds, FEW_ROUNDS))
 
 
 def seconds(params: Params) -> float:
@@ -241,6 +235,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, node_bytes=x.MIB, rounds=5),
+    budget=x.Budget(full={"rounds": FEW_ROUNDS}, quick={"node_bytes": x.MIB}),
     seconds=seconds,
     memory_bytes=lambda params: 4 * params.node_bytes,
 )

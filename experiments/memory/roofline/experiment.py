@@ -75,7 +75,7 @@ GPU = "gpu0"  # the only GPU of a run
 ABOVE, TOO_MUCH = 1.1, 1.02  # times the roof or a theoretical limit: then something is wrong
 WRITES_SHOW = 0.8  # of the roof: below it, the triad pays for reading each line before writing it
 GPU_BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
-FULL_S, QUICK_S, QUICK_ROUNDS = 28.0, 4.5, 5
+QUICK_ROUNDS = 5
 
 
 class Params(x.Params):
@@ -299,20 +299,12 @@ def defaults(machine: x.Machine) -> Params:
         held_bytes = GPU_BEYOND_CACHE * (cache_bytes(machine, device) or 0)
         return Params(device=device, array_bytes=max(256 * x.MIB, held_bytes))
     array_bytes, threads = suited(machine)
-    params = Params(array_bytes=max(8 * x.MIB, array_bytes), threads=threads)
-    while params.rounds > 2 and seconds(params) > FULL_S:
-        params = replace(params, rounds=params.rounds - 1)
-    return params
+    return Params(array_bytes=max(8 * x.MIB, array_bytes), threads=threads)
 
 
 def quick(params: Params) -> Params:
-    """Take few polynomials and rounds; shrink the arrays only if that still takes too long."""
-    reduced = replace(params, few_degrees=True, rounds=min(params.rounds, QUICK_ROUNDS))
-    while seconds(reduced) > QUICK_S and reduced.rounds > x.ENOUGH:
-        reduced = replace(reduced, rounds=reduced.rounds - 1)
-    while seconds(reduced) > QUICK_S and reduced.array_bytes > 16 * x.MIB:
-        reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
-    return reduced
+    """Take few polynomials and rounds."""
+    return replace(params, few_degrees=True, rounds=min(params.rounds, QUICK_ROUNDS))
 
 
 def seconds(params: Params) -> float:
@@ -418,6 +410,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, array_bytes=8 * x.MIB, rounds=2),
+    budget=x.Budget(full={"rounds": 2}, quick={"rounds": x.ENOUGH, "array_bytes": 16 * x.MIB}),
     seconds=seconds,
     memory_bytes=_memory_bytes,
     held={

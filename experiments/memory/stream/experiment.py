@@ -40,7 +40,6 @@ K = TypeVar("K", bound=Hashable)
 CLEARLY = 1.25  # times memory's rate; a cache is several times as fast
 SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread to wake
 KERNELS = tuple(MOVED)
-FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 SAYS_NO_GAIN = ("one_is_enough", "one_nearly_fills")
@@ -249,21 +248,12 @@ def _cached(tables: x.Tables) -> dict[str, float]:
 def defaults(machine: x.Machine) -> Params:
     """Exceed all last-level caches four times, on one thread a core, within the free memory."""
     array_bytes, threads = suited(machine)
-    params = Params(array_bytes=array_bytes, threads=threads)
-    while params.rounds > 2 and seconds(params) > FULL_S:
-        params = replace(params, rounds=params.rounds - 1)
-    return params
+    return Params(array_bytes=array_bytes, threads=threads)
 
 
 def quick(params: Params) -> Params:
-    """Take few numbers of threads and rounds; under load and beyond the caches if time allows."""
-    reduced = replace(params, few_counts=True, rounds=min(params.rounds, FEW_ROUNDS))
-    reduced = replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
-    while seconds(reduced) > QUICK_S and reduced.rounds > x.ENOUGH:
-        reduced = replace(reduced, rounds=reduced.rounds - 1)
-    while seconds(reduced) > QUICK_S and reduced.array_bytes >= 2 * x.MIB:
-        reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
-    return reduced
+    """Take few numbers of threads and rounds."""
+    return replace(params, few_counts=True, rounds=min(params.rounds, FEW_ROUNDS))
 
 
 def seconds(params: Params) -> float:
@@ -354,6 +344,9 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, array_bytes=x.MIB, rounds=1),
+    budget=x.Budget(
+        full={"rounds": 2}, quick={"loaded": False, "rounds": x.ENOUGH, "array_bytes": x.MIB}
+    ),
     seconds=seconds,
     memory_bytes=memory_bytes,
     is_in_tour=True,

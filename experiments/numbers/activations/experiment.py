@@ -50,7 +50,7 @@ IN_A_GRAPH = 20  # calls over few numbers: one takes about as long as calling it
 HARDLY = 0.1  # longer than ReLU: within that a function counts as level with it
 CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
 GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
-FULL_S, QUICK_S, FREE_SHARE = 25.0, 3.5, 0.4
+FREE_SHARE = 0.4
 
 
 class Params(x.Params):
@@ -263,14 +263,12 @@ def defaults(machine: x.Machine) -> Params:
     numbers = x.BEYOND_CACHE * held_bytes // (2 * FP32_BYTES)
     number_bytes = ARRAYS * FP32_BYTES
     numbers = x.fits(numbers * number_bytes, FREE_SHARE) // number_bytes
-    return x.shrink(
-        Params(device=device, numbers=numbers), seconds, FULL_S, rounds=3, numbers=1_000_000
-    )
+    return Params(device=device, numbers=numbers)
 
 
 def quick(params: Params) -> Params:
-    """Take few rounds, and fewer numbers if that is still too long."""
-    return x.shrink(replace(params, rounds=5), seconds, QUICK_S, rounds=5, numbers=1_000_000)
+    """Take five rounds."""
+    return replace(params, rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -340,6 +338,12 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, numbers=20_000, rounds=2),
+    budget=x.Budget(
+        full={"rounds": 3, "numbers": 1_000_000},
+        quick={"numbers": 1_000_000},
+        full_s=25.0,
+        quick_s=3.5,
+    ),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

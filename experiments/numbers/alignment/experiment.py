@@ -52,7 +52,6 @@ EIGHTS = "by_8"
 SAMPLE_S = 2e-3
 HARDLY = 0.02  # longer: within that a product takes the same time
 ABOVE = 1.02  # of a limit, and more, is suspect
-FULL_S, QUICK_S = 27.0, 3.5
 
 
 class Params(x.Params):
@@ -279,20 +278,17 @@ def defaults(machine: x.Machine) -> Params:
     if device != CPU:
         peak = arithmetic_flop_per_s(machine, device, FP16) or 0.0
         size = 4096 if 1e-3 * peak > 2 * 4096**3 else 2048
-        return x.shrink(
-            Params(device=device, precision=FP16, size=size), seconds, FULL_S, rounds=3, size=256
-        )
+        return Params(device=device, precision=FP16, size=size)
     cores = x.physical_cores(machine) or 1
     size = 256
     while size < 1024 and 2 * (2 * size) ** 3 < 5e-3 * cores * CORE_FLOP_PER_S:
         size *= 2
-    return x.shrink(Params(device=CPU, size=size), seconds, FULL_S, rounds=3, size=256)
+    return Params(device=CPU, size=size)
 
 
 def quick(params: Params) -> Params:
-    """Take only sizes near the power of two, a few wide ones, and few rounds."""
-    reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=5)
-    return x.shrink(reduced, seconds, QUICK_S, rounds=5, size=256)
+    """Take only sizes near the power of two, a few wide ones, and five rounds."""
+    return replace(params, span=min(params.span, 16), wide_sizes=9, rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -385,6 +381,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, size=128, span=4, wide_sizes=3, rounds=2),
+    budget=x.Budget(full={"rounds": 3, "size": 256}, quick={"size": 256}, quick_s=3.5),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

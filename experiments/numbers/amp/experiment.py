@@ -366,9 +366,7 @@ def quick(params: Params) -> Params:
     )
     if params.device == CPU:  # without instructions for it, half precision is slow
         reduced = replace(reduced, width=min(params.width, 64))
-    while seconds(reduced) > 4 and reduced.width > LEAST_WIDTH[params.model]:
-        reduced = replace(reduced, width=reduced.width // 2)
-    return reduced
+    return x.shrink(reduced, seconds, 4.0, width=LEAST_WIDTH[params.model])
 
 
 def seconds(params: Params) -> float:

@@ -35,7 +35,6 @@ FIXED, GROWING = PROBLEMS = ("fixed", "growing")
 MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
 FREE_SHARE = 0.25
 LEAST_SHARE = 0.02  # of one worker's time: no fitted curve falls below
-FULL_S, QUICK_S = 28.0, 4.0
 
 
 class Params(x.Params):
@@ -300,19 +299,12 @@ def defaults(machine: x.Machine) -> Params:
     wanted = x.BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
     array_bytes = x.fits(wanted, FREE_SHARE)
     most = max(1, len(x.usable_threads(machine)))
-    return x.shrink(
-        Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)),
-        seconds,
-        FULL_S,
-        sample_s=0.01,
-    )
+    return Params(most_workers=most, array_bytes=max(array_bytes, x.MIB))
 
 
 def quick(params: Params) -> Params:
-    """Take shorter samples, in few rounds."""
-    return x.shrink(
-        replace(params, sample_s=params.sample_s / 4, rounds=10), seconds, QUICK_S, sample_s=0.01
-    )
+    """Take shorter samples, ten times."""
+    return replace(params, sample_s=params.sample_s / 4, rounds=10)
 
 
 def seconds(params: Params) -> float:
@@ -380,6 +372,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, sample_s=0.01, rounds=2),
+    budget=x.Budget(full={"sample_s": 0.01}, quick={"sample_s": 0.01}),
     seconds=seconds,
     memory_bytes=lambda params: (
         (params.array_bytes if params.kernel == MEMORY else 0) + 100 * x.MIB

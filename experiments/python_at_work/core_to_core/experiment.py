@@ -33,7 +33,7 @@ BUFFER_BYTES, APART_BYTES = 2 * x.MIB, 256
 ROUND_TRIPS, SAMPLES = 1_000, 3
 EXPECTED_S = 100e-9  # of one way, for the estimate
 MOST_CORES, QUICK_CORES = 64, 24
-FULL_S, FEW_ROUNDS = 28.0, 6
+FEW_ROUNDS = 6
 STEP = 1.3  # between near and far
 UNSTEADY = 1.5  # a pair's slowest repeat over its fastest
 
@@ -214,19 +214,13 @@ def defaults(machine: x.Machine) -> Params:
     """Measure every core, 64 at most, on as many lines and as often as time allows."""
     cores = x.physical_cores(machine) or len(x.usable_threads(machine))
     wanted = Params(cores=min(max(cores, 2), MOST_CORES))
-    while wanted.lines > 8 and seconds(replace(wanted, rounds=FEW_ROUNDS)) > FULL_S:
-        wanted = replace(wanted, lines=wanted.lines // 2)
-    return x.shrink(wanted, seconds, FULL_S, rounds=2)
+    few = x.shrink(replace(wanted, rounds=FEW_ROUNDS), seconds, x.Budget().full_s, lines=8)
+    return replace(wanted, lines=few.lines)
 
 
 def quick(params: Params) -> Params:
     """Try fewer lines and fewer cores."""
-    return x.shrink(
-        replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10),
-        seconds,
-        4.5,
-        rounds=2,
-    )
+    return replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10)
 
 
 _STARTING_S = 0.1
@@ -267,6 +261,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, cores=3, lines=2, rounds=4),
+    budget=x.Budget(full={"rounds": 2}, quick={"rounds": 2}),
     seconds=seconds,
     memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

@@ -37,7 +37,6 @@ ASKED_WORKERS = 4  # in the question
 EARLIER = 0.9  # of its lateness beside one thread
 HARDLY = 0.2  # a gain below that is next to nothing: several cores would give 100 % and more
 OTHERWISE = 1.25  # times longer or shorter than expected
-FULL_S, QUICK_S = 28.0, 4.5  # limits of a run from defaults; more Pythons make shorter jobs
 
 
 class Params(x.Params):
@@ -234,15 +233,13 @@ def defaults(machine: x.Machine) -> Params:
     free_threaded = tuple(
         python.name for python in find(free_threaded=True) if python.free_threaded
     )
-    params = Params(workers=ASKED_WORKERS, pythons=free_threaded)
-    return x.shrink(params, seconds, FULL_S, job_s=0.005)
+    return Params(workers=ASKED_WORKERS, pythons=free_threaded)
 
 
 def quick(params: Params) -> Params:
     """Do shorter jobs, in few rounds, and start no processes anew, which takes longest."""
     methods = tuple(method for method in params.methods if method != "processes_started")
-    reduced = replace(params, methods=methods, job_s=0.03, rounds=5)
-    return x.shrink(reduced, seconds, QUICK_S, job_s=0.005)
+    return replace(params, methods=methods, job_s=0.03, rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -321,6 +318,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, job_s=0.005, rounds=2, workers=2),
+    budget=x.Budget(full={"job_s": 0.005}, quick={"job_s": 0.005}),
     seconds=seconds,
     memory_bytes=lambda params: params.workers * 60 * x.MIB,
     is_in_tour=True,

@@ -34,7 +34,6 @@ TURN_S, IN_SET_FRACTION = (
     2e-7,
     0.24,
 )  # of an iteration; the share of iterations that are done
-FULL_S, QUICK_S = 28.0, 4.5
 
 
 class Params(x.Params):
@@ -214,16 +213,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def defaults(machine: x.Machine) -> Params:
     """Use two to eight workers, as many as there are cores."""
-    return x.shrink(
-        Params(workers=min(8, max(2, x.physical_cores(machine) or 2))), seconds, FULL_S, columns=4
-    )
+    return Params(workers=min(8, max(2, x.physical_cores(machine) or 2)))
 
 
 def quick(params: Params) -> Params:
-    """Compute narrower rows, in few rounds."""
-    return x.shrink(
-        replace(params, columns=max(4, params.columns // 4), rounds=5), seconds, QUICK_S, columns=4
-    )
+    """Compute narrower rows, five times."""
+    return replace(params, columns=max(4, params.columns // 4), rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -294,6 +289,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, workers=2, rows=16, columns=4, rounds=2),
+    budget=x.Budget(full={"columns": 4}, quick={"columns": 4}),
     seconds=seconds,
     quiet_limit_s=120.0,  # many iterations can be asked for
     memory_bytes=lambda params: (params.workers + 2) * 30 * x.MIB,

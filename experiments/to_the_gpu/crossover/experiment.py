@@ -38,7 +38,6 @@ SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # the time at the best rate, f
 ELEMENT_BYTES = {"fp32": 4, "fp64": 8}
 TRIES = 3
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
-FULL_S, QUICK_S = 28.0, 4.0
 NEXT = 1.5**3  # a product of the next size takes at most so many times as long
 
 
@@ -215,15 +214,12 @@ def _message(called: Crossing | None, copied: Crossing | None) -> str:
 def defaults(machine: x.Machine) -> Params:
     """Take the first GPU, with larger matrices."""
     device = default_device(machine)
-    return x.shrink(
-        Params(device=device, largest=2048 if device == CPU else 8192), seconds, FULL_S, largest=64
-    )
+    return Params(device=device, largest=2048 if device == CPU else 8192)
 
 
 def quick(params: Params) -> Params:
-    """Take few rounds, and leave out long products."""
-    reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
-    return x.shrink(reduced, seconds, QUICK_S, largest=64)
+    """Take five rounds, and leave out long products."""
+    return replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -307,6 +303,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, largest=64, rounds=2),
+    budget=x.Budget(full={"largest": 64}, quick={"largest": 64}),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

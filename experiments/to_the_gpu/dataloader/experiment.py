@@ -33,7 +33,6 @@ NEW, KEPT = "new_helpers", "kept_helpers"
 WAITING, COMPUTING = "waiting", "computing"
 MOST_WORKERS, GPU_MOST_WORKERS = 16, 32  # unless told; a fast GPU needs some 20 to be fed
 LAPS = 8  # batches of each worker, at least
-FULL_S, QUICK_S = 27.0, 4.8
 TOO_MUCH = 1.02
 HARDLY = 0.1  # of a step: then the network is fed
 
@@ -281,12 +280,12 @@ def defaults(machine: x.Machine) -> Params:
     if device != CPU:
         most = min(len(x.usable_threads(machine)) or cores, GPU_MOST_WORKERS)
         params = replace(params, most_workers=most, width=64, batch=32, pin_memory=True)
-    return x.shrink(params, seconds, FULL_S, rounds=5, batch=1)
+    return params
 
 
 def quick(params: Params) -> Params:
-    """Try fewer workers and a smaller network, with small batches, in few rounds."""
-    reduced = replace(
+    """Try fewer workers and a smaller network, with small batches, five times."""
+    return replace(
         params,
         most_workers=min(params.most_workers, 2),
         width=max(1, params.width // 2),
@@ -294,7 +293,6 @@ def quick(params: Params) -> Params:
         batches=min(params.batches, 8),
         rounds=5,
     )
-    return x.shrink(reduced, seconds, QUICK_S, rounds=4, batch=1)
 
 
 def seconds(params: Params) -> float:
@@ -369,6 +367,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, most_workers=1, batch=2, batches=4, rounds=2),
+    budget=x.Budget(full={"rounds": 5, "batch": 1}, quick={"rounds": 4, "batch": 1}),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

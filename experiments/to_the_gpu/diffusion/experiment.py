@@ -64,7 +64,7 @@ COMPILE_S = 12.0  # of torch on a GPU, for all sizes
 CELLS_PER_S = {
     NUMPY: 3e8, TORCH_ONE: 3e8, TORCH_CPU: 5e8, COMPILED: 1e9, TORCH_GPU: 1e10, GPU_COMPILED: 3e10,
 }  # fmt: skip
-FULL_S, QUICK_S, FREE_SHARE = 27.0, 4.5, 0.4
+FREE_SHARE = 0.4
 TOO_MUCH = 1.02
 FAILED = {COMPILED: "loop_failed", GPU_COMPILED: "gpu_compiler_failed"}  # the note that tells it
 REASON_LETTERS = 200
@@ -359,18 +359,16 @@ def defaults(machine: x.Machine) -> Params:
         wider = replace(params, large=2 * params.large)
         wanted_bytes = memory_bytes(wider)
         is_too_much = x.fits(wanted_bytes, FREE_SHARE) < wanted_bytes
-        if is_too_much or seconds(replace(wider, rounds=5)) > FULL_S:
+        if is_too_much or seconds(replace(wider, rounds=5)) > x.Budget().full_s:
             break
         params = wider
-    return x.shrink(params, seconds, FULL_S, rounds=5, large=USUAL)
+    return params
 
 
 def quick(params: Params) -> Params:
     """Take a smaller plate, in few rounds, and nothing that torch must compile first."""
     reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=5)
-    return x.shrink(
-        replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=5, large=USUAL
-    )
+    return replace(reduced, shown_s=min(params.shown_s, 0.5))
 
 
 def seconds(params: Params) -> float:
@@ -473,6 +471,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, large=64, shown_s=0.1, rounds=2),
+    budget=x.Budget(full={"rounds": 5, "large": USUAL}, quick={"large": USUAL}),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # torch reports nothing while it compiles for a GPU

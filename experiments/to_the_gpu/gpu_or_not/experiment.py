@@ -40,7 +40,6 @@ WHERE = ("cpu", "gpu", "copy")
 ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
 PIECES = ("calls", "memory", "arithmetic", "asking", "there", "back")
 PROBE_BYTES, QUICK_PROBE_BYTES = 64 * x.MIB, 16 * x.MIB
-QUICK_S = 4.2
 SAMPLES = 3
 
 
@@ -370,11 +369,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take few rounds, and shorter trials."""
-    reduced = replace(params, rounds=5, most_s=min(params.most_s, 0.15))
-    while seconds(reduced) > QUICK_S and reduced.rows > 64:
-        reduced = replace(reduced, rows=reduced.rows // 2)
-    return reduced
+    """Take five rounds, and shorter trials."""
+    return replace(params, rounds=5, most_s=min(params.most_s, 0.15))
 
 
 def seconds(params: Params) -> float:
@@ -450,6 +446,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, rows=32, columns=16, steps=3, rounds=2),
+    budget=x.Budget(quick={"rows": 64}, quick_s=4.0),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -219,9 +219,8 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take smaller vectors, in few rounds."""
-    reduced = replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
-    return replace(reduced, largest_bytes=x.MIB) if seconds(reduced) > 4 else reduced
+    """Take smaller vectors, three times."""
+    return replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
 
 
 def seconds(params: Params) -> float:
@@ -280,6 +279,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, rounds=2),
+    budget=x.Budget(quick={"largest_bytes": x.MIB}),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

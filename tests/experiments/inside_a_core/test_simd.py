@@ -201,8 +201,8 @@ def test_vectors_wider_than_the_processor_has_are_left_out(monkeypatch):
 
 def test_the_default_fits_a_large_cache_little_memory_and_half_a_minute(free_memory):
     free_memory(100 * GIB)
-    large = simd.defaults(machine(caches=(48 * KIB, 2 * MIB, 384 * MIB)))
+    large = simd.EXPERIMENT.suited(machine(caches=(48 * KIB, 2 * MIB, 384 * MIB)))
     assert large.largest_bytes == 2 * GIB
     assert seconds(large) < 30
     free_memory(100 * MIB)
-    assert simd.defaults(machine()).largest_bytes == 50 * MIB
+    assert simd.EXPERIMENT.suited(machine()).largest_bytes == 50 * MIB

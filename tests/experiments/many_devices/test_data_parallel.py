@@ -142,7 +142,7 @@ def test_gpus_are_offered_where_there_are_two_or_each_machine_brings_one(monkeyp
     assert kinds_of(machine()) == (CPU,)
     assert kinds_of(machine(gpus=1)) == (CPU,)
     assert kinds_of(machine(gpus=2)) == ("cuda", CPU)
-    assert data_parallel.defaults(machine(gpus=2)).most_workers == 2
+    assert data_parallel.EXPERIMENT.suited(machine(gpus=2)).most_workers == 2
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert kinds_of(machine(gpus=1)) == ("cuda", CPU)

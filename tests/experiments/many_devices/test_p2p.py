@@ -249,6 +249,6 @@ def test_the_network_stands_beside_what_joins_gpus(rates, fastest):
 
 def test_the_chosen_gpu_comes_first_and_others_of_its_maker_follow():
     assert module.chosen(replace(SMALL, device=SECOND, gpus=2), THREE) == [SECOND, NAME]
-    assert module.defaults(machine(gpus=8)).gpus == 8
-    eight = module.quick(module.defaults(machine(gpus=8)))
+    assert module.EXPERIMENT.suited(machine(gpus=8)).gpus == 8
+    eight = module.EXPERIMENT.reduced(module.EXPERIMENT.suited(machine(gpus=8)))
     assert module.seconds(eight) <= 5

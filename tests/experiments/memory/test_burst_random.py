@@ -155,13 +155,13 @@ def test_arrays_are_powers_of_two_up_to_the_largest(largest, most):
 
 def test_the_default_leaves_half_of_the_free_memory(free_memory):
     free_memory(100 * GIB)
-    assert burst_random.defaults(machine()).largest_bytes == 512 * MIB
+    assert burst_random.EXPERIMENT.suited(machine()).largest_bytes == 512 * MIB
     large = machine(caches=(32 * KIB, MIB, 384 * MIB))
-    assert burst_random.defaults(large).largest_bytes == 2 * GIB  # the power below 3 GiB
+    assert burst_random.EXPERIMENT.suited(large).largest_bytes == 2 * GIB  # the power below 3 GiB
     free_memory(GIB)
-    assert burst_random.defaults(machine()).largest_bytes == 512 * MIB
+    assert burst_random.EXPERIMENT.suited(machine()).largest_bytes == 512 * MIB
     free_memory(KIB)
-    assert burst_random.defaults(machine()).largest_bytes == MIB
+    assert burst_random.EXPERIMENT.suited(machine()).largest_bytes == MIB
 
 
 def test_ratios_of_orders_that_do_not_part_are_unclear():

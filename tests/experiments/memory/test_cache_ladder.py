@@ -335,16 +335,17 @@ def test_the_last_size_is_the_largest_asked_for(largest, points):
 
 def test_the_default_reaches_memory_within_half_of_what_is_free(free_memory):
     free_memory(100 * GIB)
-    assert cache_ladder.defaults(machine()).largest_bytes == 256 * MIB
+    assert cache_ladder.EXPERIMENT.suited(machine()).largest_bytes == 256 * MIB
     large = machine(caches=(32 * KIB, MIB, 384 * MIB))
-    assert cache_ladder.defaults(large).largest_bytes == 4 * 384 * MIB
+    assert cache_ladder.EXPERIMENT.suited(large).largest_bytes == 4 * 384 * MIB
 
     free_memory(GIB)
-    assert cache_ladder.defaults(large).largest_bytes == GIB // 4  # small pages and huge ones
+    small_and_huge = cache_ladder.EXPERIMENT.suited(large)
+    assert small_and_huge.largest_bytes == GIB // 4  # for each kind of pages
     free_memory(KIB)
-    assert cache_ladder.defaults(machine()).largest_bytes == MIB
+    assert cache_ladder.EXPERIMENT.suited(machine()).largest_bytes == MIB
     free_memory(None)
-    assert cache_ladder.defaults(Machine()).largest_bytes == 256 * MIB
+    assert cache_ladder.EXPERIMENT.suited(Machine()).largest_bytes == 256 * MIB
 
 
 def seen(latency_of, here, without=None):

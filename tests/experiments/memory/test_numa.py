@@ -124,7 +124,7 @@ def test_the_share_of_a_buffer_on_a_node_is_read_from_the_kernel(tmp_path):
 @pytest.mark.parametrize("nodes", [1, 2, 8])
 def test_defaults_leave_half_of_the_memory_free(free_memory, nodes):
     free_memory(2 * GIB)
-    params = numa.defaults(machine(nodes=nodes, caches=(1, 2, 512 * MIB)))
+    params = numa.EXPERIMENT.suited(machine(nodes=nodes, caches=(1, 2, 512 * MIB)))
 
     assert 2 * nodes * params.node_bytes <= GIB
 
@@ -134,8 +134,8 @@ def test_the_memory_of_a_gpu_and_forbidden_nodes_are_not_measured(free_memory):
     here = machine(nodes=4)
     _, second, third, fourth = here.numa
     others = replace(second, kind="gpu"), replace(third, kind="gpu"), replace(fourth, allowed=False)
-    mixed = numa.defaults(replace(here, numa=(here.numa[0], *others)))
-    assert mixed == numa.defaults(machine(nodes=1)) != numa.defaults(here)
+    mixed = numa.EXPERIMENT.suited(replace(here, numa=(here.numa[0], *others)))
+    assert mixed == numa.EXPERIMENT.suited(machine(nodes=1)) != numa.EXPERIMENT.suited(here)
 
     bare = NumaNode(id=2, memory_bytes=GIB, kind="gpu")
     here = replace(machine(), numa=(NumaNode(id=0, threads=(0,), memory_bytes=GIB), bare))

@@ -287,7 +287,7 @@ class Taken:
 @pytest.mark.parametrize("cores", [1, 2, 16, 256])
 def test_defaults_fit_machines_of_every_size(cores):
     here = machine(cores=cores, caches=(32 * KIB, MIB, 32 * MIB))
-    params = stream.defaults(here)
+    params = stream.EXPERIMENT.suited(here)
 
     assert params.threads == cores
     assert stream.memory_bytes(params) <= 0.5 * 64 * GIB
@@ -397,7 +397,8 @@ def test_who_loads_the_memory_reads_all_of_its_array_before_it_begins_again(monk
 def test_a_run_under_load_walks_through_more_than_every_cache(free_memory):
     free_memory(1000 * GIB)
     for here in (machine(), machine(cores=64, caches=(48 * KIB, 2 * MIB, 384 * MIB)), inspect()):
-        for params in (stream.defaults(here), stream.quick(stream.defaults(here))):
+        full = stream.EXPERIMENT.suited(here)
+        for params in (full, stream.EXPERIMENT.reduced(full)):
             cache_bytes = last_level_cache_bytes(here) or 0
             assert not params.loaded or params.array_bytes >= 4 * cache_bytes
 

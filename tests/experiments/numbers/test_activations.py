@@ -28,9 +28,7 @@ from experiments.numbers.activations.experiment import (
     Params,
     Pass,
     analyse,
-    defaults,
     measure,
-    quick,
     seconds,
 )
 from tests.experiments.machines import MIB, machine
@@ -328,6 +326,6 @@ def test_kinds_of_rows_are_told_apart():
 def test_sizes_come_from_the_machine():
     small, large = (machine(caches=(32 * 2**10, MIB, size * MIB)) for size in (8, 64))
 
-    assert defaults(large).numbers == 8 * defaults(small).numbers
-    assert 8 * defaults(large).numbers == 4 * 64 * MIB
-    assert seconds(quick(defaults(large))) <= 4
+    assert EXPERIMENT.suited(large).numbers == 8 * EXPERIMENT.suited(small).numbers
+    assert 8 * EXPERIMENT.suited(large).numbers == 4 * 64 * MIB
+    assert seconds(EXPERIMENT.reduced(EXPERIMENT.suited(large))) <= 4

@@ -20,7 +20,6 @@ from experiments.numbers.alignment.experiment import (
     Wide,
     analyse,
     arms,
-    defaults,
     measure,
     multiple_of,
     seconds,
@@ -294,8 +293,8 @@ def test_a_product_faster_than_the_units_is_suspect(monkeypatch):
 
 
 def test_a_large_machine_takes_larger_matrices_within_the_time():
-    small, large = defaults(machine(cores=1)), defaults(machine(cores=64))
+    small, large = EXPERIMENT.suited(machine(cores=1)), EXPERIMENT.suited(machine(cores=64))
 
     assert small.size < large.size <= 1024
     assert seconds(large) <= 30
-    assert defaults(machine(gpus=1)).precision == "fp16"
+    assert EXPERIMENT.suited(machine(gpus=1)).precision == "fp16"

@@ -163,7 +163,7 @@ def test_on_a_gpu_a_step_is_long_against_its_calls():
 
     assert (large.width, large.batch) == (4096, 4096)
     assert seconds(large) <= 30
-    assert seconds(EXPERIMENT.quick(large)) <= 5
+    assert seconds(EXPERIMENT.reduced(large)) <= 5
 
 
 def test_the_memory_of_an_arm_is_what_came_on_top(played):

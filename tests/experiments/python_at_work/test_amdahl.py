@@ -336,8 +336,8 @@ def test_defaults_take_a_quarter_of_the_free_memory_at_most(free_memory):
     free_memory(GIB)
     large = machine(caches=(32 * KIB, MIB, 384 * MIB))
 
-    assert amdahl.defaults(large).array_bytes == 256 * MIB
-    assert amdahl.defaults(machine()).array_bytes == 128 * MIB
+    assert amdahl.EXPERIMENT.suited(large).array_bytes == 256 * MIB
+    assert amdahl.EXPERIMENT.suited(machine()).array_bytes == 128 * MIB
 
 
 @pytest.mark.parametrize("kernel", amdahl.KERNELS)

@@ -116,7 +116,7 @@ def test_two_cores_are_no_map_and_soon_measured():
 
     assert finding.message == "one_pair"
     assert "group_count" not in finding.values
-    assert seconds(core_to_core.defaults(machine(cores=2))) < 1
+    assert seconds(core_to_core.EXPERIMENT.suited(machine(cores=2))) < 1
 
 
 def test_a_part_of_the_matrix_counts_no_groups():
@@ -162,7 +162,7 @@ def test_hardware_threads_of_a_core_stand_side_by_side():
 
 def test_many_cores_are_thinned_evenly_and_estimated():
     here = machine(cores=256)
-    params = core_to_core.defaults(here)
+    params = core_to_core.EXPERIMENT.suited(here)
 
     assert [thread.id for thread in chosen(params, here).values()] == list(range(0, 256, 4))
     assert seconds(params) <= 30

@@ -232,8 +232,8 @@ def test_more_pythons_make_shorter_jobs_not_a_longer_run(monkeypatch, cores, oth
     free_threaded = [SimpleNamespace(name=f"3.1{n}t", free_threaded=True) for n in range(others)]
     monkeypatch.setattr(gil_threads, "find", lambda **_: free_threaded)
 
-    full = gil_threads.defaults(machine(cores=cores))
-    quick = gil_threads.quick(full)
+    full = gil_threads.EXPERIMENT.suited(machine(cores=cores))
+    quick = gil_threads.EXPERIMENT.reduced(full)
 
     assert len(full.pythons) == others
     assert gil_threads.seconds(full) <= 30
@@ -245,9 +245,9 @@ def test_the_run_has_four_workers_on_every_machine_as_the_question_has(monkeypat
     monkeypatch.setattr(gil_threads, "find", lambda **_: ())
     machines = [machine(cores=cores) for cores in (1, 2, 3, 4, 64)]
 
-    assert {gil_threads.defaults(here).workers for here in (*machines, Machine())} == {4}
+    assert {gil_threads.EXPERIMENT.suited(here).workers for here in (*machines, Machine())} == {4}
     for here in machines:
-        assert gil_threads.seconds(gil_threads.defaults(here)) <= 30
+        assert gil_threads.seconds(gil_threads.EXPERIMENT.suited(here)) <= 30
 
 
 @pytest.mark.parametrize("virtualization", [None, "none"])

@@ -54,7 +54,7 @@ def measured(params, bench):
     ("cores", "gpus", "most"), [(20, 1, 32), (8, 1, 16), (20, 0, 16), (2, 0, 2)]
 )
 def test_a_gpu_gets_a_helper_for_each_thread(cores, gpus, most):
-    params = dataloader.defaults(machine(cores=cores, threads_per_core=2, gpus=gpus))
+    params = dataloader.EXPERIMENT.suited(machine(cores=cores, threads_per_core=2, gpus=gpus))
 
     assert params.most_workers == most
     assert dataloader.seconds(params) <= 30

@@ -21,7 +21,6 @@ from experiments.tools.arrays import spread_out
 
 FIRST_LAPS = 100
 MOVE_S = 0.001  # from core to core, and what surrounds a sample
-FULL_S, QUICK_S = 28.0, 4.5
 SLOW = 0.95  # of the usual core; a core that does less is told of
 
 
@@ -143,16 +142,9 @@ def defaults(machine: x.Machine) -> Params:
     """Measure every hardware thread; where that takes too long, one a core, and fewer rounds."""
     threads = max(1, len(x.usable_threads(machine)))
     wanted = Params(threads=threads)
-    if seconds(wanted) > FULL_S:
+    if seconds(wanted) > x.Budget().full_s:
         wanted = replace(wanted, threads=x.physical_cores(machine) or threads)
-    return x.shrink(wanted, seconds, FULL_S, rounds=5, sample_s=0.002)
-
-
-def quick(params: Params) -> Params:
-    """Take fewer rounds and shorter samples."""
-    return x.shrink(
-        replace(params, rounds=5), seconds, QUICK_S, rounds=3, sample_s=0.001, threads=2
-    )
+    return wanted
 
 
 def seconds(params: Params) -> float:
@@ -190,8 +182,11 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
+    quick=lambda params: replace(params, rounds=5),
     smallest=lambda params: replace(params, rounds=3, sample_s=0.001),
+    budget=x.Budget(
+        full={"rounds": 5, "sample_s": 0.002}, quick={"rounds": 3, "sample_s": 0.001, "threads": 2}
+    ),
     seconds=seconds,
     memory_bytes=lambda _params: x.MIB,
 )

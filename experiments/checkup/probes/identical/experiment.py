@@ -34,7 +34,6 @@ DTYPES = (FP64, FP32, TF32, FP16, BF16)
 OF_NUMPY = (FP64, FP32)  # which the processor has arithmetic for
 WORDS = {8: "int64", 4: "int32", 2: "int16"}  # by bytes: the bits of a number as an integer
 MOST_QUEUED = 1000
-FULL_S, QUICK_S = 28.0, 4.5
 
 
 class Params(x.Params):
@@ -217,10 +216,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("numpy",),
     defaults=lambda _machine: Params(),
-    quick=lambda params: x.shrink(
-        replace(params, rounds=5), seconds, QUICK_S, rounds=3, sample_s=0.01
-    ),
+    quick=lambda params: replace(params, rounds=5),
     smallest=lambda params: replace(params, rows=32, gpu_rows=32, sample_s=0.002, rounds=3),
+    budget=x.Budget(quick={"rounds": 3, "sample_s": 0.01}),
     seconds=seconds,
     memory_bytes=lambda params: 16 * 8 * params.rows**2 if params.device == CPU else x.MIB,
     can_wait=False,  # it has no turns

@@ -30,7 +30,6 @@ PATTERNS = ("walking", "address", "chess", "random")
 USUAL_BYTES, USUAL_SHARE = 2 * x.GIB, 0.25  # of what is free, whichever is less
 HOST_BYTES_PER_S = 3e9
 SWEEPS = 4  # of a pattern: written, read and written inverted, read
-FULL_S, QUICK_S = 25.0, 4.0
 BEYOND_CACHE = 2  # times all last-level caches: most of it must have come from memory
 
 
@@ -131,17 +130,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 def defaults(machine: x.Machine) -> Params:
     """Take a quarter of the free memory, 2 GiB at most."""
     size_bytes = max(x.MIB, x.fits(USUAL_BYTES, USUAL_SHARE) // x.MIB * x.MIB)
-    return x.shrink(Params(size_bytes=size_bytes), seconds, FULL_S, size_bytes=x.MIB)
+    return Params(size_bytes=size_bytes)
 
 
 def quick(params: Params) -> Params:
     """Take less memory."""
-    return x.shrink(
-        replace(params, size_bytes=max(x.MIB, params.size_bytes // 2)),
-        seconds,
-        QUICK_S,
-        size_bytes=x.MIB,
-    )
+    return replace(params, size_bytes=max(x.MIB, params.size_bytes // 2))
 
 
 def seconds(params: Params) -> float:
@@ -176,6 +170,7 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     smallest=lambda params: replace(params, size_bytes=4 * x.MIB),
+    budget=x.Budget(full={"size_bytes": x.MIB}, quick={"size_bytes": x.MIB}, full_s=25.0),
     seconds=seconds,
     memory_bytes=lambda params: params.size_bytes + 8 * x.MIB if params.device == CPU else x.MIB,
     can_wait=False,  # it has no turns

@@ -25,7 +25,6 @@ from experiments.tools.training import CHANNELS, CLASSES, PIXELS, Training, memo
 WARM_STEPS = 2
 RATE = 0.1  # of learning: the loss halves within some dozens of steps
 COLOUR = 2.0  # how strong against noise of 1
-FULL_S, QUICK_S = 28.0, 4.5
 START_S = {True: 3.0, False: 0.3}  # until a GPU takes work, and the processor
 
 
@@ -144,12 +143,13 @@ EXPERIMENT = x.Experiment(
     ),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
-    defaults=lambda _machine: x.shrink(Params(), seconds, FULL_S, rounds=3),
-    quick=lambda params: x.shrink(
-        replace(params, rounds=5), seconds, QUICK_S, steps=2, rounds=3, batch=4, gpu_batch=4
-    ),
+    defaults=lambda _machine: Params(),
+    quick=lambda params: replace(params, rounds=5),
     smallest=lambda params: replace(
         params, width=4, batch=4, gpu_width=4, gpu_batch=4, steps=1, rounds=3
+    ),
+    budget=x.Budget(
+        full={"rounds": 3}, quick={"steps": 2, "rounds": 3, "batch": 4, "gpu_batch": 4}
     ),
     seconds=seconds,
     memory_bytes=lambda params: memory_bytes(params.device, *_size(params), 0),

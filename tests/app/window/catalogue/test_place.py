@@ -212,7 +212,7 @@ def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
 
     entry = awake.entries["burst-random"]
     seconds = entry.experiment.seconds
-    params = entry.experiment.quick(entry.params)
+    params = entry.experiment.reduced(entry.params)
 
     keep(awake, burst(at="2026-06-04T03:02:01+00:00"))
     (full,) = awake.runs

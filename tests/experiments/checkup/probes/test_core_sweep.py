@@ -8,7 +8,6 @@ from experiments.checkup.probes.core_sweep.experiment import (
     CoreRate,
     Params,
     analyse,
-    defaults,
     measure,
     seconds,
 )
@@ -106,11 +105,11 @@ def test_threads_that_were_left_out_are_told_of():
 def test_a_large_machine_is_measured_on_one_thread_a_core_and_in_time():
     large = machine(cores=128, threads_per_core=2)
 
-    assert defaults(EIGHT).threads == 16
-    assert defaults(large).threads == 128
-    assert defaults(large).rounds >= 5
-    assert seconds(defaults(large)) <= 30
-    assert seconds(EXPERIMENT.quick(defaults(machine(cores=256)))) <= 5
+    assert EXPERIMENT.suited(EIGHT).threads == 16
+    assert EXPERIMENT.suited(large).threads == 128
+    assert EXPERIMENT.suited(large).rounds >= 5
+    assert seconds(EXPERIMENT.suited(large)) <= 30
+    assert seconds(EXPERIMENT.reduced(EXPERIMENT.suited(machine(cores=256)))) <= 5
 
 
 def test_every_usable_thread_is_measured_in_every_round():
