@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 YOURS = "experiments.yours"
 SHELVES = (
@@ -24,8 +24,7 @@ RECORDING = "recording.jsonl.gz"
 LESSON = "lesson.en.toml"
 
 
-@dataclass(frozen=True, slots=True)  # it is known before msgspec is known to be there
-class Home:
+class Home(NamedTuple):
     """Where an experiment lies: the package of its shelf, and its folder."""
 
     shelf: str
