@@ -219,7 +219,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take smaller vectors, three times."""
+    """Take smaller vectors, a few times."""
     return replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
 
 
