@@ -291,10 +291,10 @@ class Experiment(Record, Generic[P]):
 
     def __post_init__(self) -> None:
         """Fill in what follows: the needs from the imports, the scales of axes from the columns."""
-        needed = [Need(name) for name in self.imports if name in tuple(Need)]
-        needs = (*(name for name in needed if name not in self.can_do_without), *self.needs)
-        msgspec.structs.force_setattr(self, "needs", tuple(dict.fromkeys(needs)))
         with contextlib.suppress(AttributeError, TypeError):  # of the wrong kind: rules.py says so
+            imported = [name for name in self.imports if name not in self.can_do_without]
+            needs = (*(Need(name) for name in imported if name in tuple(Need)), *self.needs)
+            msgspec.structs.force_setattr(self, "needs", tuple(dict.fromkeys(needs)))
             views = tuple(_scaled(view, self.tables.get(view.table)) for view in self.views)
             msgspec.structs.force_setattr(self, "views", views)
 

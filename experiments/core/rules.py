@@ -119,6 +119,8 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
             yield _wrong(name, "a function", given)
     if not _is_a(Params, experiment.params):
         yield _wrong("params", "a subclass of x.Params", experiment.params)
+    elif not {*experiment.budget.full, *experiment.budget.quick} <= {*specs(experiment.params)}:
+        yield _wrong("budget", "x.Budget of names of parameters", experiment.budget)
     live, loop = typing.cast("tuple[object, object]", (experiment.live, experiment.loop))
     if live is not None and not (
         isinstance(live, Live) and _is_a(Params, live.params) and callable(live.prepare)

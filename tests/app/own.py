@@ -39,6 +39,11 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     "package": ("unmet", _first("import not_there_at_all"), "own_package_missing"),
     "taken": ("stream", lambda folder: None, "own_name_taken"),
     "loop": ("odd_loop", _edit("experiment.py", 'loop="', 'loop=b"'), "own_wrong_type"),
+    "budget": (
+        "odd_budget",
+        _edit("experiment.py", 'quick={"calls"', 'quick={"cells"'),
+        "own_wrong_type",
+    ),
     "points": (
         "odd_points",
         _edit("experiment.py", "x.Experiment(", "x.Experiment(\n    live=x.Live(Params, 5),"),
