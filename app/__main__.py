@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from experiments.core.libraries import missing_sentence
+from experiments.core.processes.libraries import missing_sentence
 
 # In a bare checkout nothing is installed, and most modules import some of these.
 if sentence := missing_sentence():

@@ -50,7 +50,7 @@ def _run(arguments: Sequence[str]) -> int:
     except SystemExit as exit_:  # --help, --version, wrong usage
         code = int(exit_.code or 0)
     except Exception as error:
-        from experiments.core.own_errors import own_problem
+        from experiments.core.processes.own_errors import own_problem
 
         problem = own_problem(error) or _surrounding(error)
         if problem is None or "--debug" in arguments:

@@ -148,7 +148,7 @@ class Context:
         asked = any(spec.earned for each in experiments for spec in specs(each.params).values())
         if self.has_fake_machine or not asked or not (self.folder / "runs").is_dir():
             return {}
-        from app.known_values import known_numbers
+        from app.runs.known_values import known_numbers
 
         return known_numbers(experiments, self.machine, self.library.runs, self.catalogue)
 

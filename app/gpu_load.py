@@ -9,8 +9,8 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-from experiments.core.own_environment import own_environment
 from experiments.core.problems import Problem
+from experiments.core.processes.own_environment import own_environment
 from machine.model import Machine
 
 KINDS = ("matmul", "copy")

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 from app.trust import Badge, badge_of, counted, doubts_of, first_line
 from experiments.core.declare import Experiment, Key, Spec, specs
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
+from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.judging.trust import Trust, as_trusted
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW
-from experiments.core.trust import Trust, as_trusted
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.devices.device import CPU, gpu_of

@@ -22,7 +22,7 @@ from experiments.engine.environment import program_version
 ROOT = FOLDER.parent
 OURS = ("experiments", "machine")
 SHARED = ("experiments.tools", "experiments.kernels", "experiments.devices")
-ALONE = "experiments.engine.alone"
+ALONE = "experiments.engine.standalone"
 TEXTS = ("common", "problems")  # that an experiment's own words fall back to
 OPTIONAL = frozenset({"lightning"})
 

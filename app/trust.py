@@ -1,4 +1,4 @@
-"""The words of a run's trust (experiments/core/trust.py): the first line, and the badge."""
+"""The words of a run's trust (experiments/core/judging/trust.py): the first line, and the badge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.core.trust import Trust, first_words
+from experiments.core.judging.trust import Trust, first_words
 from experiments.core.words import Words
 from experiments.engine import messages
 

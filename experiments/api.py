@@ -1,7 +1,6 @@
 """What an experiment imports of core and machine, as `from experiments import api as x`."""
 
 from experiments.core.bench import SEED, Bench
-from experiments.core.comparing import ENOUGH, LEVEL, Outcome, family
 from experiments.core.declare import (
     Budget,
     Experiment,
@@ -23,12 +22,9 @@ from experiments.core.declare import (
     param,
     values,
 )
-from experiments.core.intervals import Interval, in_both, length_s, merged, without
-from experiments.core.lesson_run import Guess, LessonRun, Spot
-from experiments.core.parameters import from_text, to_json
-from experiments.core.problems import UserError
-from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
-from experiments.core.statistics import (
+from experiments.core.judging.comparing import ENOUGH, LEVEL, Outcome, family
+from experiments.core.judging.intervals import Interval, in_both, length_s, merged, without
+from experiments.core.judging.statistics import (
     CANNOT_TELL,
     TOO_FEW,
     Spread,
@@ -40,6 +36,10 @@ from experiments.core.statistics import (
     too_few,
     unsure,
 )
+from experiments.core.parameters import from_text, to_json
+from experiments.core.problems import UserError
+from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
+from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot
 from experiments.core.units import SWITCH
 from experiments.core.views import (
     BROKEN,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from app.reports.writing import written
 from app.runs.library import Library
+from app.window.core.listing import Listing
 from app.window.runs.importing import look_inside
-from app.window.runs.listing import Listing
 from experiments.core.problems import UserError
 from experiments.engine.recording import read
 from tests import hostile

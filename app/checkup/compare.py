@@ -13,7 +13,7 @@ from typing import Any, Literal
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
-from experiments.core.comparing import ENOUGH, Outcome, Ratio, unpaired
+from experiments.core.judging.comparing import ENOUGH, Outcome, Ratio, unpaired
 
 NEARLY_BYTES = 2  # sizes depend on free memory: within this factor they count as the same
 Refusal = Literal["rule_version", "settings", "unit", "only_before", "only_now"]

@@ -16,7 +16,7 @@ from typing import Any
 from app.checkup.compare import known
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Result, Row, Word
-from experiments.core.comparing import ENOUGH, LEVEL, unpaired
+from experiments.core.judging.comparing import ENOUGH, LEVEL, unpaired
 
 FORMAT, VERSION = "coreopsis.gathered", 1
 OK, FLOOR = 0.95, 0.85  # of the others, as for cores of one kind

@@ -11,7 +11,7 @@ from app.checkup.compare import Compared, RowPair, known
 from app.checkup.gather import Gathered, Odd
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Expected, Result, Row, Word
-from experiments.core.statistics import spread
+from experiments.core.judging.statistics import spread
 from experiments.core.units import digits, show
 from experiments.core.words import VALUE_LETTERS, Words
 from machine.text import plain

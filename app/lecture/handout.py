@@ -13,8 +13,8 @@ from app.reports.document import Code, Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
 from app.reports.run_report import Draw, RunParts
 from app.runs.library import machine_name
-from experiments.core.lessons import Background, Explained, Taught
-from experiments.core.trust import is_told
+from experiments.core.judging.trust import is_told
+from experiments.core.teaching.lessons import Background, Explained, Taught
 from experiments.core.units import show
 from experiments.core.words import Words
 

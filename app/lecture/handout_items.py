@@ -16,8 +16,8 @@ from app.reports.run_report import Source, source_of
 from app.runs.library import Kept
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
-from experiments.core.lessons import Taught
 from experiments.core.problems import Problem, UserError
+from experiments.core.teaching.lessons import Taught
 from machine.model import Machine
 from machine.record import Record
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.lecture.lecture_state import LETTERS
-from experiments.core.lesson_run import LessonRun
-from experiments.core.lessons import Choice, Magnitude, Predict, Taught
+from experiments.core.teaching.lesson_run import LessonRun
+from experiments.core.teaching.lessons import Choice, Magnitude, Predict, Taught
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 

@@ -21,11 +21,11 @@ from app.runs.library import Kept
 from app.runs.selection import expected_s
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
+from experiments.core.judging.trust import doubt
 from experiments.core.needs import check_needs
-from experiments.core.own_errors import unexpected
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
-from experiments.core.trust import doubt
+from experiments.core.processes.own_errors import unexpected
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run

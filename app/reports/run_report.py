@@ -27,12 +27,12 @@ from app.runs.library import machine_name
 from app.runs.run_notes import RunNotes, read_notes, told_notes
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
-from experiments.core.lesson_run import LessonRun, lesson_run
-from experiments.core.lessons import Explained, Taught
+from experiments.core.judging.trust import DOUBTS
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.tables import in_words, number_columns
-from experiments.core.trust import DOUBTS
+from experiments.core.teaching.lesson_run import LessonRun, lesson_run
+from experiments.core.teaching.lessons import Explained, Taught
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages

@@ -21,6 +21,7 @@ import msgspec
 from app.report import gpu_of_run
 from app.runs.copies import copy, write_whole
 from app.runs.index import Index
+from app.runs.owner_note import Told, retold
 from app.runs.run_notes import (
     NOTES_SUFFIX,
     RunNotes,
@@ -30,9 +31,8 @@ from app.runs.run_notes import (
     read_notes,
     told_notes,
 )
-from app.runs.told import Told, retold
+from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
-from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read

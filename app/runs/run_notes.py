@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from experiments.core.lesson_run import Guess
+from experiments.core.teaching.lesson_run import Guess
 from experiments.engine.recording import SUFFIXES
 from machine.system.files import read_file
 

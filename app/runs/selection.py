@@ -10,9 +10,9 @@ import msgspec
 
 from app.runs.library import Kept
 from experiments.core.declare import Experiment
+from experiments.core.judging.trust import Trust
 from experiments.core.parameters import from_json, to_kept_json
 from experiments.core.problems import UserError
-from experiments.core.trust import Trust
 from experiments.engine.messages import Outcome
 from machine.model import Machine
 

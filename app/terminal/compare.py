@@ -9,9 +9,9 @@ from typing import Any
 
 from rich.table import Table
 
-from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.context import Context, ExitCode
 from app.report import label
+from app.runs.comparison import Compared, cautions, cells, compare, footnotes
 from app.runs.library import machine_name, meant
 from app.runs.run_notes import read_notes
 from experiments.engine.recording import Recording, read

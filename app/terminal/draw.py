@@ -17,7 +17,7 @@ from rich.text import Text
 from app.terminal.programs import solution
 from experiments.core import marks
 from experiments.core.declare import Experiment, specs
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
 from experiments.core.units import show
 from experiments.core.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.core.words import Words

@@ -16,11 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode, WriteFailed
-from app.terminal.ceilings import show_ceilings
-from app.terminal.condition import clock_lines, maker_lines, page_lines, protection_lines
-from app.terminal.devices import device_lines
-from app.terminal.gpus import gpu_lines
-from app.terminal.memory import memory_lines
+from app.terminal.parts.ceilings import show_ceilings
+from app.terminal.parts.condition import clock_lines, maker_lines, page_lines, protection_lines
+from app.terminal.parts.devices import device_lines
+from app.terminal.parts.gpus import gpu_lines
+from app.terminal.parts.memory import memory_lines
 from experiments.core.problems import UserError
 from experiments.core.units import show
 from machine.inspect import BadRoot, inspect, portable

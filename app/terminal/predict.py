@@ -12,8 +12,8 @@ from rich.text import Text
 
 from app.context import Context
 from experiments.core.declare import Experiment
-from experiments.core.lesson_run import Guess, lesson_run
-from experiments.core.lessons import Choice, Rank, Sketch, Taught
+from experiments.core.teaching.lesson_run import Guess, lesson_run
+from experiments.core.teaching.lessons import Choice, Rank, Sketch, Taught
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.core.declare import Experiment
-from experiments.core.puzzle_remarks import remarked
+from experiments.core.teaching.puzzle_remarks import remarked
 from experiments.core.views import BROKEN, Code, Piece
 from experiments.core.words import Words
 

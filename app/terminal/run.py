@@ -23,11 +23,11 @@ from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment, specs
-from experiments.core.lesson_run import Guess
+from experiments.core.judging.trust import Trust
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text, to_json
 from experiments.core.problems import UserError
-from experiments.core.trust import Trust
+from experiments.core.teaching.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run

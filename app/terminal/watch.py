@@ -21,7 +21,7 @@ from rich.table import Table
 from app.context import Context, ExitCode
 from app.lasting_output import lost
 from app.output import write_line
-from app.terminal.gpus import load_text, process_lines
+from app.terminal.parts.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.checkup.order import Order
 from experiments.checkup.result import Result, Row
 from experiments.core.declare import Experiment
-from experiments.core.trust import DOUBTS
+from experiments.core.judging.trust import DOUBTS
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample

@@ -20,9 +20,9 @@ from typing import Any
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.result import Expected, Row, Word
 from experiments.checkup.rules import Rule, Source
-from experiments.core.comparing import ENOUGH, paired, unpaired
-from experiments.core.statistics import spread
-from experiments.core.trust import taken_fraction
+from experiments.core.judging.comparing import ENOUGH, paired, unpaired
+from experiments.core.judging.statistics import spread
+from experiments.core.judging.trust import taken_fraction
 from machine.model import is_guest
 
 LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and a distance

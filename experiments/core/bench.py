@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from experiments.core.disturbed import DISTURBED_FRACTION, Loss
+from experiments.core.judging.disturbed import DISTURBED_FRACTION, Loss
 from machine.model import Machine, usable_threads
 from machine.record import Record
 

@@ -14,7 +14,7 @@ from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES, YOURS, Home, homes
 
 if TYPE_CHECKING:
-    from experiments.core.lessons import Taught
+    from experiments.core.teaching.lessons import Taught
 
 Refuse = Callable[[Mapping[str, Home]], Mapping[str, Problem]]
 
@@ -99,7 +99,9 @@ class Catalogue:
         home = self._home(experiment.id)
         if home is None or self.lacks_lesson(experiment) is not None:
             return None
-        from experiments.core.lessons import taught  # with its many types: not at the start
+        from experiments.core.teaching.lessons import (
+            taught,  # with its many types: not at the start
+        )
 
         return taught(experiment, home)
 

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from experiments.core.disturbed import counting, loss_of
+from experiments.core.judging.disturbed import counting, loss_of
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Statistic, Timeline
 from machine.record import Record
 

@@ -23,8 +23,8 @@ from experiments.core.declare import (
     Value,
     specs,
 )
-from experiments.core.own_errors import own_problem, problem_at, said
 from experiments.core.problems import Problem
+from experiments.core.processes.own_errors import own_problem, problem_at, said
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
 from machine.model import Machine

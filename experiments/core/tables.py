@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from experiments.core.declare import Row, specs
-from experiments.core.disturbed import loss_of
+from experiments.core.judging.disturbed import loss_of
 from experiments.core.units import show
 from experiments.core.words import Words
 

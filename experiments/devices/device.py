@@ -15,8 +15,8 @@ from typing import Any
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Experiment, Part
-from experiments.core.own_environment import own_caches
 from experiments.core.problems import UserError
+from experiments.core.processes.own_environment import own_caches
 from machine.devices import Gpu
 from machine.memory.host import available_bytes
 from machine.model import Machine, physical_cores, usable_threads

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.core import killed_cpu_time as unwaited
 from experiments.core.declare import Note
+from experiments.core.processes import killed_cpu_time as unwaited
 from machine.live.threads import ThreadSampler
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs

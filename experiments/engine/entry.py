@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from experiments.core.own_environment import own_environment
+from experiments.core.processes.own_environment import own_environment
 from experiments.engine import guardian
 
 FIRST_LINE_BYTES = 2**20  # that of `messages`, which a guardian need not load

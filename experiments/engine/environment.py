@@ -10,7 +10,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from experiments.core.own_environment import CLEARED, cleared, own_environment, recorded
+from experiments.core.processes.own_environment import CLEARED, cleared, own_environment, recorded
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
 

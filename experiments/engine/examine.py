@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.core.own_environment import own_environment
-from experiments.core.own_errors import SAID_LETTERS, own_problem, said
 from experiments.core.problems import Problem
+from experiments.core.processes.own_environment import own_environment
+from experiments.core.processes.own_errors import SAID_LETTERS, own_problem, said
 from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
 from experiments.core.words import fill, words_files
 from machine.text import plain

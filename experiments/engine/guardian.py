@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from experiments.core.die_with_parent import die_with
+from experiments.core.processes.die_with_parent import die_with
 from experiments.engine import scratch
 
 NICENESS = 10  # the window stays smooth beside a run that fills every core

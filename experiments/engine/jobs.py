@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from experiments.core.declare import Experiment
-from experiments.core.own_environment import own_environment
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
+from experiments.core.processes.own_environment import own_environment
 from experiments.core.shelves import SHELVES
 from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages

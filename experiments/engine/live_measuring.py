@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Measured, Note, Progress
-from experiments.core.disturbed import CAN_WATCH, watch
+from experiments.core.judging.disturbed import CAN_WATCH, watch
 from experiments.core.needs import check_needs
 from experiments.core.parameters import from_json
 from experiments.core.problems import Problem, UserError

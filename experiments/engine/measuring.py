@@ -19,12 +19,12 @@ from msgspec.structs import asdict
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Frame, Note, Progress, specs
-from experiments.core.disturbed import CAN_WATCH, mark, watch
+from experiments.core.judging.disturbed import CAN_WATCH, mark, watch
+from experiments.core.judging.trust import is_told, taken_fraction
 from experiments.core.needs import check_needs
-from experiments.core.own_errors import problem_at
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.core.problems import UserError
-from experiments.core.trust import is_told, taken_fraction
+from experiments.core.processes.own_errors import problem_at
 from experiments.devices.conditions import others_on
 from experiments.devices.device import device_of, number_alike, uses_gpu
 from experiments.engine import messages

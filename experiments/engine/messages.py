@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from experiments.core.disturbed import Loss
-from experiments.core.trust import Trust
+from experiments.core.judging.disturbed import Loss
+from experiments.core.judging.trust import Trust
 from machine.text import escaped
 
 VERSION = 1

@@ -22,11 +22,11 @@ from msgspec import field
 from msgspec.structs import replace
 
 from experiments.core.declare import Experiment, Finding, Tables
-from experiments.core.disturbed import MOSTLY_DISTURBED, counting, mark
+from experiments.core.judging.disturbed import MOSTLY_DISTURBED, counting, mark
+from experiments.core.judging.trust import Noted, Trust, taken_fraction, weigh
+from experiments.core.judging.ways import is_one_lost
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
-from experiments.core.trust import Noted, Trust, taken_fraction, weigh
-from experiments.core.ways import is_one_lost
 from experiments.engine import messages
 from experiments.engine.report_file import SEEN_BYTES, carried, is_report
 from experiments.engine.seal import Seal

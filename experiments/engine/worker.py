@@ -26,8 +26,8 @@ import msgspec
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.limits import limit_problem
-from experiments.core.own_errors import own_problem
 from experiments.core.problems import Problem, UserError
+from experiments.core.processes.own_errors import own_problem
 from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
 from experiments.engine import messages

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Row, Tables
-from experiments.core.statistics import spread
+from experiments.core.judging.statistics import spread
 
 SAMPLE_S = 0.002
 SAMPLES = 3

@@ -39,9 +39,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Concatenate
 
 from experiments.core.bench import Bench
-from experiments.core.die_with_parent import tied
-from experiments.core.own_environment import own_environment
 from experiments.core.problems import UserError
+from experiments.core.processes.die_with_parent import tied
+from experiments.core.processes.own_environment import own_environment
 from experiments.devices.device import CPU
 from experiments.tools import member as one
 from experiments.tools.member import Member, Task

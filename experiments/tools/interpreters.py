@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from experiments.core import killed_cpu_time
-from experiments.core.die_with_parent import tied
 from experiments.core.problems import UserError
+from experiments.core.processes import killed_cpu_time
+from experiments.core.processes.die_with_parent import tied
 from machine.model import Machine
 from machine.system.pythons import find
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from experiments.core.die_with_parent import die_with
+from experiments.core.processes.die_with_parent import die_with
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from experiments.core.die_with_parent import call_tied
+from experiments.core.processes.die_with_parent import call_tied
 from experiments.tools.serving import end_with_any, serve
 
 Ask = Callable[[], Any]

@@ -14,7 +14,10 @@ import msgspec
 from msgspec import field
 
 from machine.convert import convert
-from machine.doctor import (
+from machine.doctor.evidence import Card, Evidence, Vendor
+from machine.doctor.queries import built_for, has_computed
+from machine.doctor.remedies import as_typed
+from machine.doctor.steps import (
     access_steps,
     installed_step,
     link_step,
@@ -23,9 +26,6 @@ from machine.doctor import (
     torch_steps,
     works_step,
 )
-from machine.doctor.evidence import Card, Evidence, Vendor
-from machine.doctor.queries import built_for, has_computed
-from machine.doctor.remedies import as_typed
 from machine.doctor.torch_remedies import AMD_TARGETS
 from machine.doctor.verdicts import State, Value, Verdict, fine
 from machine.record import Record

@@ -193,19 +193,19 @@ def test_it_says_whether_the_run_was_disturbed(tmp_path):
     for others, key in ((0.5, "stands.machine_was_busy"), (0.0, "badges.solid_why")):
         made = f"""
 from experiments.core.declare import Note
-from experiments.engine import alone
+from experiments.engine import standalone as alone
 class Disturbance:
     def notes(self):
         yield Note("machine_was_busy" if {others} else "machine_was_quiet",
                    {{"others_fraction": {others}, "stolen_fraction": 0.0}})
 alone.Disturbance = Disturbance
 alone.watch = lambda: lambda: alone_loss
-from experiments.core.disturbed import Loss
+from experiments.core.judging.disturbed import Loss
 alone_loss = Loss(0.0, 0)
 """
         run_cell = by_key(cells, "run")
         source = "".join(run_cell["source"])
-        before, line, after = source.partition("from experiments.engine.alone import main\n")
+        before, line, after = source.partition("from experiments.engine.standalone import main\n")
         changed = [{**each, "source": [before, made, line, after]} if each is run_cell else each
                    for each in cells]  # fmt: skip
         told = run(changed, tmp_path, PLOTTED)

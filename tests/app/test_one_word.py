@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from experiments.core import words
-from experiments.core.glossary import Glossary
+from experiments.core.teaching.glossary import Glossary
 from tests import ROOT
 
 # What is not written, and what is written instead. People still find experiments by these words.

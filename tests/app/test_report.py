@@ -9,9 +9,9 @@ import pytest
 from app.report import analysed_anew, conditions, named_values, note_text, report, when
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.disturbed import Loss, mark
-from experiments.core.statistics import TOO_FEW
-from experiments.core.trust import Trust
+from experiments.core.judging.disturbed import Loss, mark
+from experiments.core.judging.statistics import TOO_FEW
+from experiments.core.judging.trust import Trust
 from experiments.core.units import About
 from experiments.engine import messages
 from experiments.engine.recording import read

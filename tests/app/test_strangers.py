@@ -16,8 +16,8 @@ from app.cli import main
 from app.context import Context
 from app.doctor_report import as_text
 from app.terminal.doctor import show
+from app.window.core.listing import Listing
 from app.window.runs.importing import look_inside
-from app.window.runs.listing import Listing
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages

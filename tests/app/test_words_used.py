@@ -9,16 +9,16 @@ import typing
 from collections.abc import Iterator
 
 from app.checkup.compare import Refusal
-from app.comparison import Verdict
 from app.lecture.lecture_state import Hint
 from app.lecture.lecture_state import Step as LectureStep
+from app.runs.comparison import Verdict
 from experiments.checkup.result import Kind, Word
 from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
-from experiments.core.glossary import Glossary
 from experiments.core.shelves import PROBES, SHELVES, homes
+from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
 from tests import ROOT
 

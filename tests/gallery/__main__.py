@@ -18,8 +18,8 @@ from app.window.lecture.conductor import Over
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
-from experiments.core.lesson_run import Spot
 from experiments.core.measured_loop import measured_loop
+from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Code, Ruler
 from experiments.core.words import Words
 from machine.inspect import inspect

@@ -5,8 +5,16 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.lessons import Choice as ChoiceOf
-from experiments.core.lessons import Explained, Magnitude, Option, Rank, Sketch, Source, taught
+from experiments.core.teaching.lessons import Choice as ChoiceOf
+from experiments.core.teaching.lessons import (
+    Explained,
+    Magnitude,
+    Option,
+    Rank,
+    Sketch,
+    Source,
+    taught,
+)
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
 from widgets.lesson.confidence import ConfidenceInput

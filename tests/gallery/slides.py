@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from app.lecture.options import options_of
+from app.loaded_run import band, load
 from app.report import report
-from app.window.experiment.loaded_run import band, load
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
-from experiments.core.lessons import taught
+from experiments.core.teaching.lessons import taught
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
 from widgets.lecture.series import chosen

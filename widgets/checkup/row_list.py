@@ -16,7 +16,7 @@ from widgets.checkup.row_data import RowData
 from widgets.checkup.row_line import EDGE, RowLine
 from widgets.controls.basics import button, column, label, panel
 from widgets.controls.layouts import FlowLayout
-from widgets.lesson.roving import rove, step_to
+from widgets.lesson.arrow_focus import rove, step_to
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from experiments.core.glossary import Glossary
+from experiments.core.teaching.glossary import Glossary
 from experiments.core.units import unbroken
 from widgets.controls.basics import announce, column, label
 from widgets.style.look import Look

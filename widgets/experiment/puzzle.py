@@ -13,7 +13,7 @@ from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Experiment
-from experiments.core.puzzle_remarks import remarked
+from experiments.core.teaching.puzzle_remarks import remarked
 from experiments.core.units import unbroken
 from experiments.core.views import BROKEN, MENDED, Code, Piece
 from experiments.core.words import Words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from experiments.core.glossary import Glossary
+from experiments.core.teaching.glossary import Glossary
 from widgets.controls.basics import button, column, label, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.links import TermLabel

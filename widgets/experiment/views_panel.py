@@ -16,7 +16,7 @@ from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.declare import Experiment
-from experiments.core.disturbed import loss_of
+from experiments.core.judging.disturbed import loss_of
 from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.core.words import Words
 from experiments.engine.messages import Frame

@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QSizePolicy
 
-from experiments.core.lessons import Choice
+from experiments.core.teaching.lessons import Choice
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column
+from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.prediction_input import PredictionInput
-from widgets.lesson.roving import MOVES, rove, step_to
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from experiments.core.diagram import Diagram
+from experiments.core.teaching.diagram import Diagram
 from experiments.core.words import Words
 from widgets.lesson.diagram_painter import DiagramPainter
 from widgets.style.look import Look

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from experiments.core.diagram import Box, Diagram, Dot, Line, Point, Role, Text
+from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Point, Role, Text
 from widgets.style.theme import Theme, mixed, word_on
 
 SIZES = ("text", "note", "small")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from experiments.core.lessons import Explained, Source
+from experiments.core.teaching.lessons import Explained, Source
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label
 from widgets.controls.wrapped import WrappedLink
-from widgets.lesson.aside import Aside
+from widgets.lesson.callout import Aside
 from widgets.lesson.paragraph import Paragraph
 from widgets.style.look import Look
 from widgets.style.theme import STEP

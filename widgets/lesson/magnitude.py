@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lessons import Magnitude
+from experiments.core.teaching.lessons import Magnitude
 from experiments.core.units import show, unbroken, unit_of
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, set_role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.core.lessons import Choice, Magnitude, Predict, Rank
+from experiments.core.teaching.lessons import Choice, Magnitude, Predict, Rank
 from experiments.core.words import Words
 from widgets.lesson.choice import ChoiceInput
 from widgets.lesson.magnitude import MagnitudeInput

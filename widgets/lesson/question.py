@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from experiments.core.diagram import Diagram
+from experiments.core.teaching.diagram import Diagram
 from experiments.core.words import Words
 from widgets.controls.basics import column
 from widgets.lesson.code_block import CodeBlock

@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout
 
-from experiments.core.lessons import Rank
+from experiments.core.teaching.lessons import Rank
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import announce, asks_for_escape, button, column, label, row
+from widgets.lesson.arrow_focus import rove, step_to
 from widgets.lesson.prediction_input import At, PredictionInput
-from widgets.lesson.roving import rove, step_to
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import label
-from widgets.lesson.aside import Aside
+from widgets.lesson.callout import Aside
 from widgets.lesson.confidence import NAMES
 from widgets.style.look import Look
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import set_role
 from widgets.controls.layouts import FlowLayout
-from widgets.lesson.roving import MOVES, rove, step_to
+from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.steps import Step
 from widgets.style.look import Look
 from widgets.style.theme import STEP

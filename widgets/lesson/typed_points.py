@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout
 
-from experiments.core.lessons import Marker, Sketch
 from experiments.core.parameters import read_number, to_text
+from experiments.core.teaching.lessons import Marker, Sketch
 from experiments.core.units import show, unbroken, unit_of
 from experiments.core.words import Words
 from widgets.controls.basics import label, set_role

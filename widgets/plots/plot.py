@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from experiments.core.lesson_run import Spot
+from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Lines
 from widgets.plots.chart import Painted
 from widgets.plots.overlays import light, places

@@ -11,12 +11,12 @@ from app.report import number, told_values
 from app.runs.library import Kept
 from app.runs.selection import completed, expected_s, runs_here
 from app.window.core.availability import Entry
+from app.window.core.listing import Listing
 from app.window.core.session import Session
-from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.found_by import found_by
+from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
-from experiments.core.trust import Trust
 from experiments.core.views import Bars
 from experiments.engine import messages
 from experiments.engine.recording import read

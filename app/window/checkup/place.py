@@ -14,9 +14,9 @@ from app.checkup.in_words import day
 from app.window.checkup import sheets
 from app.window.checkup.action_states import allow
 from app.window.checkup.archive import Archive, keep
-from app.window.checkup.checkup_runner import Follows
 from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, page_data
 from app.window.checkup.progress import Progress
+from app.window.core.checkup_runner import Follows
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target

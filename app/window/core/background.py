@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem, UserError
+from experiments.core.processes.own_errors import unexpected
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")

@@ -12,8 +12,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem, UserError
+from experiments.core.processes.own_errors import unexpected
 
 log = logging.getLogger(__name__)
 

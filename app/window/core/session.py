@@ -21,9 +21,9 @@ from widgets.style.look import Look
 if TYPE_CHECKING:
     from app.runs.library import Kept, Library
     from app.synthetic_load import KnownLoad
-    from app.window.checkup.checkup_runner import CheckupRunner
     from app.window.core.availability import Entry
     from app.window.core.background import Background
+    from app.window.core.checkup_runner import CheckupRunner
     from app.window.core.other_load import OtherLoad
     from app.window.core.own_shelf import OwnShelf
     from app.window.core.runner import Runner
@@ -102,7 +102,7 @@ class Session(QObject):
     @functools.cached_property
     def checking(self) -> CheckupRunner:
         """The checkup under way, if there is one."""
-        from app.window.checkup.checkup_runner import CheckupRunner
+        from app.window.core.checkup_runner import CheckupRunner
 
         return CheckupRunner()
 
@@ -234,7 +234,7 @@ class Session(QObject):
         machine, runs = self.machine, self.runs
         if machine is None or self.context.has_fake_machine or not self.is_awake:
             return
-        from app.known_values import known_numbers
+        from app.runs.known_values import known_numbers
 
         catalogue = self.catalogue
         self.background.do(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.window.core.event_pump import EventPump
-from app.window.live.recorded import WatchPlayer
+from app.window.core.watch_player import WatchPlayer
 from experiments.core.problems import Problem
 from experiments.engine import messages
 from experiments.engine.jobs import Worker

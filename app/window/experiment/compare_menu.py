@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.runs.selection import runs_of
+from app.window.core.listing import Listing
 from app.window.core.saving import Saving
 from app.window.experiment.page_model import PageModel
-from app.window.runs.listing import Listing
 from experiments.engine import messages
 
 MENU_RUNS = 12

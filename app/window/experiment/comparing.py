@@ -8,13 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.comparison import Compared, cautions, cells, compare, footnotes
+from app.loaded_run import LoadedRun, load
 from app.report import about, label, problem_text
+from app.runs.comparison import Compared, cautions, cells, compare, footnotes
 from app.runs.library import machine_name
 from app.runs.run_notes import read_notes
+from app.window.core.listing import Listing
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import LoadedRun, load
-from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words

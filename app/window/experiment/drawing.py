@@ -8,11 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.loaded_run import band
 from app.runs.library import machine_name
 from app.window.core.throttle import DRAW_MS, Throttle
-from app.window.experiment.loaded_run import band
 from app.window.experiment.page_model import PageModel
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
 from experiments.engine.run_state import RunState
 from widgets.experiment.views_panel import ViewsPanel
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Key
-from experiments.core.lesson_run import Spot
+from experiments.core.teaching.lesson_run import Spot
 from widgets.experiment.verdict import VerdictBlock
 from widgets.experiment.views_panel import ViewsPanel
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.loaded_run import Activity, LoadedRun, came_to_nothing, load
 from app.report import Report, notes_of_file, report
 from app.runs.library import Kept
 from app.runs.selection import last_run
@@ -21,11 +22,10 @@ from app.window.core.player import Player
 from app.window.core.run_follower import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.comparing import Comparing
-from app.window.experiment.loaded_run import Activity, LoadedRun, came_to_nothing, load
 from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
+from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
-from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 

@@ -16,13 +16,13 @@ from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.compare_menu import compare_menu
-from app.window.experiment.left_as import PageLeft
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
+from app.window.experiment.saved_view import PageLeft
 from app.window.experiment.side_controller import SideController
 from app.window.experiment.status_text import State
 from app.window.experiment.view_switch import ViewSwitch
-from app.window.lesson.part import LessonPart
+from app.window.lesson.lesson_panel import LessonPart
 from experiments.core.declare import Experiment
 from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.report import Report, conditions, note_text
 from app.window.experiment.status_text import LOADING
-from experiments.core.trust import DOUBTS
+from experiments.core.judging.trust import DOUBTS
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.run_state import RunState

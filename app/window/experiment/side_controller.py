@@ -10,11 +10,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from app.loaded_run import LoadedRun
 from app.report import problem_text
 from app.runs.selection import expected_s
+from app.window.core.listing import Listing
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.loaded_run import LoadedRun
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.result_text import result_of
 from app.window.experiment.status_text import (
@@ -27,7 +28,6 @@ from app.window.experiment.status_text import (
     elsewhere,
     playing,
 )
-from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment, Need
 from experiments.core.parameters import from_json, to_json
 from experiments.core.problems import Problem, UserError

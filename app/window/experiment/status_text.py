@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from app.loaded_run import LoadedRun
 from app.report import Report, note_text, time_left, when
 from app.window.core.availability import Entry
-from app.window.experiment.loaded_run import LoadedRun
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.run_state import RunState

@@ -7,7 +7,7 @@ from app.window.experiment.drawing import Drawing
 from app.window.experiment.output import Output
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
-from app.window.lesson.part import LessonPart
+from app.window.lesson.lesson_panel import LessonPart
 from experiments.core.views import Code
 from widgets.experiment.main_panel import MainPanel
 

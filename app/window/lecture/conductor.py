@@ -23,8 +23,8 @@ from app.window.lecture.item_run import ItemRun
 from app.window.lecture.items import Prepared, prepare
 from app.window.lecture.recordings import Recordings, pause_s
 from app.window.lecture.shown_runs import ShownRuns
-from experiments.core.own_errors import unexpected
 from experiments.core.problems import Problem
+from experiments.core.processes.own_errors import unexpected
 from experiments.engine.run_state import RunState
 
 log = logging.getLogger(__name__)

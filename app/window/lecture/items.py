@@ -16,9 +16,9 @@ from app.lecture.options import Options, options_of
 from app.runs.selection import expected_s
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
-from experiments.core.lessons import Taught
 from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
+from experiments.core.teaching.lessons import Taught
 from experiments.core.views import Heatmap, Plotted
 from machine.memory.host import available_bytes
 from widgets.lecture.series import chosen

@@ -10,8 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.lecture.fallbacks import StandIns
+from app.loaded_run import LoadedRun, load
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import LoadedRun, load
 from app.window.lecture.items import Prepared, stand_ins_of
 from experiments.core.problems import Problem
 from experiments.engine import messages

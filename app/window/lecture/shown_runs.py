@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.lecture.lecture_state import LectureState
+from app.loaded_run import LoadedRun, lesson_run_of
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
 from app.window.lecture.items import Prepared
 from app.window.lecture.recordings import Recordings
-from experiments.core.lesson_run import LessonRun
-from experiments.core.trust import Trust
+from experiments.core.judging.trust import Trust
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.engine.run_state import RunState
 from widgets.plots.contents import label_column
 

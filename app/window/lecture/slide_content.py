@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.lecture.lecture_state import LETTERS, Hint, LectureState, Step, Turn
+from app.loaded_run import band
 from app.report import Report, report
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import band
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.shown_runs import ShownRuns
-from experiments.core.lessons import Background
+from experiments.core.teaching.lessons import Background
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
 from machine.model import physical_cores

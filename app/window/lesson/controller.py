@@ -17,9 +17,9 @@ from app.window.lesson.explaining import Explaining
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import LessonPlots
 from experiments.core.declare import specs
-from experiments.core.glossary import Glossary
-from experiments.core.lesson_run import Guess
-from experiments.core.lessons import Marker, Sketch, Taught
+from experiments.core.teaching.glossary import Glossary
+from experiments.core.teaching.lesson_run import Guess
+from experiments.core.teaching.lessons import Marker, Sketch, Taught
 from experiments.core.units import DURATION, show, unit_of
 from experiments.core.views import Lines
 from widgets.controls.basics import announce, button, label

@@ -12,8 +12,8 @@ from app.window.experiment.page_model import PageModel
 from app.window.experiment.result_text import verdict_of
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import LessonPlots
-from experiments.core.glossary import Glossary
-from experiments.core.lessons import Taught
+from experiments.core.teaching.glossary import Glossary
+from experiments.core.teaching.lessons import Taught
 from widgets.controls.basics import button, column, label
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.action_button import ActionButton

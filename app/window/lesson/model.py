@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.loaded_run import LoadedRun, lesson_run_of
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
-from app.window.experiment.loaded_run import LoadedRun, lesson_run_of
 from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Experiment
-from experiments.core.lesson_run import Guess, LessonRun
-from experiments.core.lessons import Explained, Taught
 from experiments.core.problems import UserError
+from experiments.core.teaching.lesson_run import Guess, LessonRun
+from experiments.core.teaching.lessons import Explained, Taught
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from PySide6.QtCore import QObject, Signal
 
-from app.window.experiment.loaded_run import LoadedRun, load
+from app.loaded_run import LoadedRun, load
 from app.window.experiment.page_model import PageModel
 from app.window.lesson.model import LessonModel
 from experiments.core.declare import Experiment
-from experiments.core.lesson_run import Spot
-from experiments.core.lessons import Marker, Predict, Sketch
 from experiments.core.problems import Problem
+from experiments.core.teaching.lesson_run import Spot
+from experiments.core.teaching.lessons import Marker, Predict, Sketch
 from experiments.core.views import Lines
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.lesson.steps import Step

@@ -14,9 +14,9 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import LIVE, Target
+from app.window.core.watch_player import Recording, WatchPlayer, as_message, band_of
 from app.window.live.end_requests import EndRequests
 from app.window.live.files import LiveFiles, dropped
-from app.window.live.recorded import Recording, WatchPlayer, as_message, band_of
 from app.window.live.state import LiveState
 from app.window.live.watching import Watching
 from experiments.engine import messages

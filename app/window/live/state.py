@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from app.window.live.recorded import Recording, add_to
+from app.window.core.watch_player import Recording, add_to
 from experiments.engine import messages
 from experiments.presentation.load.history import History, Mark, Moment
 

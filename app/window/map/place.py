@@ -21,7 +21,7 @@ from widgets.controls.place_head import MARGINS
 from widgets.map.page import MapPage
 
 if TYPE_CHECKING:
-    from app.known_values import KnownValues
+    from app.runs.known_values import KnownValues
 
 FIRST = "cache-ladder"  # its numbers fill most of the map, and its lesson begins with a guess
 AGES_MS = 60_000  # how often "3 minutes ago" is updated
@@ -136,7 +136,7 @@ class MapPlace(Place):
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
             return
-        from app.known_values import known_values  # after the first paint
+        from app.runs.known_values import known_values  # after the first paint
 
         catalogue, words = session.catalogue, session.words
 
@@ -164,7 +164,7 @@ class MapPlace(Place):
 
     def _caption(self) -> str:
         """Return the machine of a picture, marked if it is not this one."""
-        from app.window.live.recorded import band_of  # after the first paint
+        from app.window.core.watch_player import band_of  # after the first paint
 
         session, say = self.session, self.session.words.say
         player = session.watcher.player if session.is_awake else None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.collage import Collage, Gathered, Result, Sentence, band, gather, left_out, sentences
 from app.report import label
+from app.runs.collage import Collage, Gathered, Result, Sentence, band, gather, left_out, sentences
 from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.runs.file_dialogs import choose_files
 from app.window.runs.importing import expanded
-from experiments.core.lessons import Choice, Magnitude
 from experiments.core.problems import Problem
+from experiments.core.teaching.lessons import Choice, Magnitude
 from experiments.core.units import show, unit_of
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point, Shown
 from widgets.runs.collage_page import CollagePage

@@ -11,7 +11,7 @@ from pathlib import Path
 from app.report import note_text
 from app.runs.library import Kept, machine_name
 from app.runs.watches import read_watch
-from app.window.runs.listing import Listing
+from app.window.core.listing import Listing
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show
 from experiments.core.words import Words

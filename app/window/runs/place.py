@@ -13,19 +13,19 @@ from PySide6.QtGui import QAction
 
 from app import garbage
 from app.runs.library import Kept
+from app.window.core.listing import Listing
 from app.window.core.place import Place
+from app.window.core.predictions import Predictions
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
-from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.exporting import Exporting
 from app.window.runs.file_dialogs import choose_files
-from app.window.runs.listing import Listing
+from app.window.runs.list_or_collage import RunsStack
 from app.window.runs.pairing import Pairing
-from app.window.runs.predictions import Predictions
+from app.window.runs.rerun import Again
 from app.window.runs.sheets import RunSheets
 from app.window.runs.side_by_side import why_not_comparable
-from app.window.runs.stack import RunsStack
 from app.window.runs.surprises import Surprises
 from experiments.core.problems import Problem
 from widgets.controls.actions import PAGE, Actions

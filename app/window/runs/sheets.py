@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.runs.library import Kept
 from app.window.core.drops import shown_elsewhere
+from app.window.core.listing import Listing
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
-from app.window.runs.again import Again
 from app.window.runs.archive import Archive
 from app.window.runs.importing import Brought, look_inside
-from app.window.runs.listing import Listing
+from app.window.runs.rerun import Again
 from app.window.runs.side_by_side import side_by_side
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook

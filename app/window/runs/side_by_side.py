@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from app.report import about, label, named_values
 from app.runs.library import Kept
-from app.window.runs.listing import Listing
+from app.window.core.listing import Listing
 from experiments.core.catalogue import Catalogue
 from experiments.core.words import Words
 from experiments.engine.messages import Outcome

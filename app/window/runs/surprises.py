@@ -10,11 +10,11 @@ import msgspec
 
 from app.runs.library import Kept
 from app.window.core.availability import Entry
+from app.window.core.listing import Listing
+from app.window.core.predictions import Predictions
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.runs.archive import Archive
-from app.window.runs.listing import Listing
-from app.window.runs.predictions import Predictions
 from experiments.core.problems import Problem
 from widgets.runs.reminder import Reminder
 

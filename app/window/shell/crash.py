@@ -28,7 +28,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from app.anonymous import anonymous
-from experiments.core.own_errors import own_problem
+from experiments.core.processes.own_errors import own_problem
 from experiments.core.words import Words
 from machine.text import escaped
 

@@ -11,7 +11,7 @@ from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
 from experiments.devices.device import CPU, devices_of, gpu_of
 from machine.devices import Gpu
 

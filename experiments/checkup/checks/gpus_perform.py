@@ -24,7 +24,7 @@ from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import against, fact, timed
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
 from machine.devices import Gpu
 
 

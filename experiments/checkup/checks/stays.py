@@ -11,7 +11,7 @@ from experiments.checkup.judge import against, fact, timed
 from experiments.checkup.probes.sustained.experiment import windows
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from experiments.core.comparing import ENOUGH
+from experiments.core.judging.comparing import ENOUGH
 from experiments.devices.device import CPU, gpu_of
 from machine.live.gpu_samples import GpuSample
 from machine.live.sampler import Sample

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import api as x
-from experiments.core.die_with_parent import tied
+from experiments.core.processes.die_with_parent import tied
 from experiments.tools.interpreters import OWN_COMMAND
 
 JOBS = Path(__file__).with_name("jobs.py")

@@ -94,7 +94,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def ways_for(bits: int) -> dict[str, Callable[[Any, int], object]]:
     """Return each way of adding up numbers of that many bits, as far as the processor has it."""
-    from experiments.kernels.lanes import lane_sum, widest_bits
+    from experiments.kernels.simd_sums import lane_sum, widest_bits
 
     ways: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python, SCALAR: lane_sum(bits, 1)}
     return ways | {w: lane_sum(bits, int(w) // bits) for w in WIDTHS if int(w) <= widest_bits()}
@@ -237,7 +237,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"rates": Rate},
     measure=measure,
-    loop="kernels/lanes.py:_summed",
+    loop="kernels/simd_sums.py:_summed",
     analyse=analyse,
     views=(
         x.Lines(

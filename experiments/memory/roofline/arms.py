@@ -52,7 +52,7 @@ Arm = tuple[Callable[[int], float], int, Callable[[int, float], Row]]
 
 def peaks(team: Team) -> Iterator[Arm]:
     """Yield pure multiply-adds in each precision, on one core and on all."""
-    from experiments.kernels.lanes import widest_bits
+    from experiments.kernels.simd_sums import widest_bits
 
     from .kernels import spin, spin_flop
 

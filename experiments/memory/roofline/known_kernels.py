@@ -38,7 +38,7 @@ def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[ThreadLap]:
     import numpy as np
 
     from experiments.kernels import streams
-    from experiments.kernels.lanes import widest_bits
+    from experiments.kernels.simd_sums import widest_bits
 
     from . import kernels as flops
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from experiments.core.own_environment import CACHES
+from experiments.core.processes.own_environment import CACHES
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s

@@ -11,7 +11,7 @@ import time
 from multiprocessing.connection import Connection, wait
 from typing import Any, cast
 
-from experiments.core.die_with_parent import call_tied
+from experiments.core.processes.die_with_parent import call_tied
 from experiments.tools.serving import end_with_any, serve
 
 LEFT, RIGHT, TOP, BOTTOM = -2.0, 0.6, 1.25, 0.05  # not symmetric: the costly rows come last

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from experiments.core.die_with_parent import call_tied
+from experiments.core.processes.die_with_parent import call_tied
 
 HOST = "127.0.0.1"
 STACK_BYTES = 256 * 2**10  # reserved for a thread, which touches little of it

@@ -9,7 +9,7 @@ from app.lecture.file import Item, Lecture
 from app.lecture.handout_items import HandoutItem, find
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord
 from app.runs.library import Library
-from experiments.core.lessons import taught
+from experiments.core.teaching.lessons import taught
 from experiments.engine.recording import read
 from tests.app.recordings import CATALOGUE, ladder, many_small
 

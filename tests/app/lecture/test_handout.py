@@ -22,8 +22,8 @@ from app.reports.document import Code, Document, Heading, Paragraph, Plot, Table
 from app.reports.pictures import drawer
 from app.reports.writing import as_text, written
 from app.runs.library import Library, machine_name
-from experiments.core.lessons import taught
 from experiments.core.problems import Problem
+from experiments.core.teaching.lessons import taught
 from experiments.engine.recording import read
 from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording, texts
 from tests.app.recordings import CATALOGUE, burst, threads

@@ -10,8 +10,8 @@ from app.lecture.fallbacks import Origin, StandIns, folders
 from app.lecture.file import Item, Lecture, encode
 from app.lecture.lectures import SHIPPED, lectures, meant
 from experiments.core.catalogue import Catalogue
-from experiments.core.lessons import taught
 from experiments.core.parameters import from_json, to_json
+from experiments.core.teaching.lessons import taught
 from tests.experiments.machines import machine
 
 CATALOGUE = Catalogue()

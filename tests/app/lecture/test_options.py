@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from app.lecture.options import options_of, spread
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.lessons import Rank, taught
 from experiments.core.shelves import homes
+from experiments.core.teaching.lessons import Rank, taught
 
 CATALOGUE, HOMES, ENGLISH = Catalogue(), homes(), words.load()
 LESSONS = {each.id: taught(each, HOMES[each.id]) for each in CATALOGUE}

@@ -18,8 +18,8 @@ from app.runs.library import Kept
 from app.runs.run_notes import RunNotes
 from experiments.core import words
 from experiments.core.declare import Need
+from experiments.core.judging.trust import DOUBTS, doubt
 from experiments.core.problems import UserError
-from experiments.core.trust import DOUBTS, doubt
 from experiments.core.units import show
 from experiments.engine import messages
 from experiments.engine.jobs import Engine

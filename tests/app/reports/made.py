@@ -12,7 +12,7 @@ from app.reports.privacy import Include
 from app.reports.run_report import run_report, source_of
 from app.runs.run_notes import RunNotes, notes_path
 from experiments.core import words
-from experiments.core.lesson_run import Guess
+from experiments.core.teaching.lesson_run import Guess
 from tests.app.recordings import CATALOGUE, Made, threads
 
 WORDS = words.load()

@@ -12,7 +12,7 @@ from app.terminal.draw import EIGHTHS, Draw
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Row, column
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.views import Code, Field, Heatmap, Ruler
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads

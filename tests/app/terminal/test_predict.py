@@ -12,11 +12,11 @@ from app.context import Context
 from app.terminal.predict import Lesson, lesson_of
 from experiments import yours
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import Guess
-from experiments.core.lessons import Predict, Taught, taught
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home, homes
+from experiments.core.teaching.lesson_run import Guess
+from experiments.core.teaching.lessons import Predict, Taught, taught
 from experiments.engine.recording import read
 from tests.app.own import good
 

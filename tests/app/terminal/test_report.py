@@ -10,7 +10,7 @@ from app.report import label
 from app.terminal.report import tell
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.trust import Trust
+from experiments.core.judging.trust import Trust
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads

@@ -8,7 +8,7 @@ from app.context import Context, ExitCode
 from app.report import report
 from app.terminal import tour
 from app.terminal.run import Ended
-from experiments.core.trust import Trust
+from experiments.core.judging.trust import Trust
 from experiments.engine import messages
 
 FINDING = messages.FindingSent(message="cannot_tell", values={}, limits=[])

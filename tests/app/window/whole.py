@@ -17,7 +17,7 @@ from app.context import Context
 from app.lecture.file import SUFFIX
 from app.lecture.lectures import SHIPPED
 from app.runs.library import Kept
-from app.runs.told import Told, retold
+from app.runs.owner_note import Told, retold
 from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.background import Background
 from app.window.core.session import Session
@@ -28,7 +28,7 @@ from app.window.experiment.place import ExperimentPage
 from app.window.live.place import LivePlace
 from app.window.runs.place import RunsPlace
 from app.window.shell.window import Window
-from experiments.core.lesson_run import Guess
+from experiments.core.teaching.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import read

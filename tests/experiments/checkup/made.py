@@ -17,7 +17,7 @@ from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import Rule, rules
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
-from experiments.core.disturbed import loss_of
+from experiments.core.judging.disturbed import loss_of
 from experiments.engine import messages
 from machine.live.gpu_samples import GpuSample
 from machine.live.heat import HeatSample

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from experiments.core.bench import Bench, StopRequested
-from experiments.core.disturbed import Loss
+from experiments.core.judging.disturbed import Loss
 from machine.model import Machine
 from tests.experiments.machines import machine
 

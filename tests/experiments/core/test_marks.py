@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from experiments.core import marks
 from experiments.core.declare import Row
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.marks import Bar, Lane, Line
 from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline
 

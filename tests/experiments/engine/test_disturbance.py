@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.disturbed import Loss
+from experiments.core.judging.disturbed import Loss
 from experiments.engine import disturbance, measuring, messages
 from experiments.engine.disturbance import Disturbance, Quietest
 from machine.live.threads import ThreadSample, ThreadSampler

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.own_environment import CLEARED
 from experiments.core.parameters import to_json
+from experiments.core.processes.own_environment import CLEARED
 from experiments.engine.entry import FIRST_LINE_BYTES
 from experiments.engine.messages import LINE_LIMIT_BYTES
 from machine.inspect import inspect

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from experiments.core.own_environment import CLEARED
+from experiments.core.processes.own_environment import CLEARED
 from experiments.engine import jobs, messages, recording, sweep
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path

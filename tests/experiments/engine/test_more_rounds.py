@@ -7,8 +7,8 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Finding, Note
-from experiments.core.statistics import CANNOT_TELL
-from experiments.core.trust import Trust
+from experiments.core.judging.statistics import CANNOT_TELL
+from experiments.core.judging.trust import Trust
 from experiments.engine import measuring, messages
 from experiments.engine.measuring import _Run  # noqa: PLC2701  (only it can be given a clock)
 from machine.model import Machine

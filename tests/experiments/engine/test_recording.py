@@ -22,7 +22,7 @@ import pytest
 
 from experiments.core import declare
 from experiments.core.declare import Finding
-from experiments.core.disturbed import Loss, loss_of, mark
+from experiments.core.judging.disturbed import Loss, loss_of, mark
 from experiments.core.problems import UserError
 from experiments.core.views import Axis, Bars, Lines
 from experiments.engine import messages, recording

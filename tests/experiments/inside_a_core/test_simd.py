@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
-from experiments.core.statistics import CANNOT_TELL
+from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.inside_a_core.simd import experiment as simd
 from experiments.inside_a_core.simd.experiment import (
     PYTHON,
@@ -194,7 +194,7 @@ def test_every_way_is_measured_and_python_where_it_is_short_enough(numbers):
 
 
 def test_vectors_wider_than_the_processor_has_are_left_out(monkeypatch):
-    monkeypatch.setattr("experiments.kernels.lanes.widest_bits", lambda: 128)
+    monkeypatch.setattr("experiments.kernels.simd_sums.widest_bits", lambda: 128)
 
     assert list(simd.ways_for(32)) == [PYTHON, SCALAR, "128"]
 

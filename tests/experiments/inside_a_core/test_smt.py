@@ -4,8 +4,8 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Need
+from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.needs import missing_need
-from experiments.core.statistics import CANNOT_TELL
 from experiments.inside_a_core.smt import experiment as smt
 from experiments.inside_a_core.smt.experiment import (
     ADDING,

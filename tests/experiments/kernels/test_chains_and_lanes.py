@@ -8,11 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from experiments.kernels import chains, lanes, many_chains
+from experiments.kernels import chains, many_chains
+from experiments.kernels import simd_sums as lanes
 from experiments.kernels.chains import link_random
 from experiments.kernels.clock import COUNTS_CYCLES, UNROLLED, count
-from experiments.kernels.lanes import lane_sum, widest_bits
 from experiments.kernels.many_chains import COUNTS, place_in_cycle, walk_all
+from experiments.kernels.simd_sums import lane_sum, widest_bits
 from experiments.tools.buffers import Buffer
 from tests.experiments.kernel_checks import (
     best_s,

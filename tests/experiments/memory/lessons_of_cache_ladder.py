@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.memory.cache_ladder.experiment import RANDOM, Params, Step, sizes
 from tests.experiments.machines import KIB, MIB, machine
 

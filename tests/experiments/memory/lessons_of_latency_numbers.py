@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.memory.latency_numbers.experiment import Number, Params
 from tests.experiments.machines import GIB, MIB, machine
 

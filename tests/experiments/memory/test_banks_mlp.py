@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW, spread
+from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW, spread
 from experiments.memory.banks_mlp import experiment as banks_mlp
 from experiments.memory.banks_mlp.experiment import COUNTS, Params, Read, analyse, measure, read_s
 from experiments.tools import core_clock

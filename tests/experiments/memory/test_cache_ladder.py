@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import Guess
-from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.core.teaching.lesson_run import Guess
+from experiments.core.teaching.lessons import taught
 from experiments.memory.cache_ladder import experiment as cache_ladder
 from experiments.memory.cache_ladder.experiment import (
     HUGE,

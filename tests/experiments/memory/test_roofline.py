@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
-from experiments.kernels.lanes import widest_bits
+from experiments.kernels.simd_sums import widest_bits
 from experiments.memory.roofline import experiment as roofline
 from experiments.memory.roofline import kernels as flops
 from experiments.memory.roofline.arms import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.views import BROKEN
 from experiments.numbers.clinic.checker import STOPS
 from experiments.numbers.clinic.experiment import GPU_LENGTH, IMAGES, TRAIN, Params, Remarked

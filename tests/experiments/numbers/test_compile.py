@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench, StopRequested
-from experiments.core.comparing import Outcome, paired
-from experiments.core.own_environment import CACHES
+from experiments.core.judging.comparing import Outcome, paired
+from experiments.core.processes.own_environment import CACHES
 from experiments.numbers.compile import experiment as compiling
 from experiments.numbers.compile import saving, ways
 from experiments.numbers.compile.experiment import (

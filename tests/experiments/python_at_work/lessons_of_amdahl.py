@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.amdahl.experiment import (
     GROWING,
     IDEAL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.false_sharing.experiment import (
     DISTANCES_BYTES,
     Increment,

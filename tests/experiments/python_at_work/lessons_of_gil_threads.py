@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.gil_threads.experiment import Params
 from tests.experiments.machines import machine
 

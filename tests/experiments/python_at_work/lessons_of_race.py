@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.race.experiment import BARE, CALL, LOCKED, Params, Race
 from experiments.tools.interpreters import OWN
 from tests.experiments.machines import machine

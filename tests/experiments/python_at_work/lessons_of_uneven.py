@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.core.lesson_run import LessonRun
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.uneven.experiment import BLOCK, Params, WayTime
 from tests.experiments.machines import machine
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
-from experiments.core.statistics import CANNOT_TELL
+from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
 from experiments.python_at_work.amdahl.busy_cores import CoreSpeed, core_speeds

@@ -10,8 +10,8 @@ import pytest
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need, Note
+from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.needs import missing_need
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW
 from experiments.python_at_work.core_to_core import experiment as core_to_core
 from experiments.python_at_work.core_to_core import kernels as handover
 from experiments.python_at_work.core_to_core.experiment import (

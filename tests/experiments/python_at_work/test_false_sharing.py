@@ -9,7 +9,7 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.python_at_work.false_sharing import experiment as false_sharing
 from experiments.python_at_work.false_sharing import kernels as counters
 from experiments.python_at_work.false_sharing.experiment import (

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import LessonRun, Spot
-from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.core.teaching.lesson_run import LessonRun, Spot
+from experiments.core.teaching.lessons import taught
 from experiments.python_at_work.amdahl import lesson as amdahl
 from experiments.python_at_work.amdahl.experiment import IDEAL, MEASURED, Speedup
 from experiments.python_at_work.false_sharing import lesson as false_sharing

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Frame
-from experiments.core.statistics import CANNOT_TELL, TOO_FEW
-from experiments.core.trust import Trust, weigh
+from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.judging.trust import Trust, weigh
 from experiments.python_at_work.uneven import experiment as uneven
 from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from experiments.core.bench import Bench
-from experiments.core.intervals import length_s
+from experiments.core.judging.intervals import length_s
 from experiments.devices.device import Device
 from experiments.to_the_gpu.bottleneck import profiling
 from experiments.to_the_gpu.bottleneck.profiling import (

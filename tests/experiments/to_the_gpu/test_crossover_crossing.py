@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.core.statistics import Spread, spread
+from experiments.core.judging.statistics import Spread, spread
 from experiments.to_the_gpu.crossover.crossing import Crossing, crossing
 
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
-from experiments.core.comparing import Outcome, paired
+from experiments.core.judging.comparing import Outcome, paired
 from experiments.core.parameters import to_json
 from experiments.devices.device import Device
 from experiments.to_the_gpu.gpu_or_not import branching, known_speeds, speeds

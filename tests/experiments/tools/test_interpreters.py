@@ -8,9 +8,9 @@ import time
 import psutil
 import pytest
 
-from experiments.core import killed_cpu_time
 from experiments.core.bench import StopRequested
 from experiments.core.problems import UserError
+from experiments.core.processes import killed_cpu_time
 from experiments.tools.interpreters import Interpreter
 
 OWN = [sys.executable, "-P"]

@@ -86,8 +86,8 @@ def _collage(look: Any, folder: Path, name: str, kind: str) -> Iterator[Line]:
 
 def _files(folder: Path, session: Any, name: str, kind: Any) -> list[Path]:
     """Write the recording of an experiment under many names, each with a prediction."""
-    from app.runs.told import Told, retold
-    from experiments.core.lesson_run import Guess
+    from app.runs.owner_note import Told, retold
+    from experiments.core.teaching.lesson_run import Guess
     from experiments.engine import messages
     from experiments.engine.recording import read
     from experiments.engine.seal import with_first_line

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from experiments.core.bench import Bench
 from experiments.inside_a_core.simd.experiment import SCALAR, ways_for
-from experiments.kernels.lanes import widest_bits
+from experiments.kernels.simd_sums import widest_bits
 from experiments.python_at_work.false_sharing import kernels
 from experiments.python_at_work.false_sharing.experiment import (
     ATOMIC,

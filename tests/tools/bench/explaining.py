@@ -11,8 +11,8 @@ from typing import Any
 
 from app import garbage
 from experiments.core.catalogue import Catalogue
-from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.core.teaching.lessons import taught
 from experiments.core.units import show
 from experiments.engine.recording import read
 from tests.tools.bench.lines import Line

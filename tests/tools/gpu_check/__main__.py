@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.core.libraries import GPU_CHECK, missing_sentence
+from experiments.core.processes.libraries import GPU_CHECK, missing_sentence
 from tests import ROOT
 
 STAGES = ("quick", "full", "checks")

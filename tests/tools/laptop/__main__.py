@@ -17,10 +17,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import LessonRun, lesson_run
-from experiments.core.lessons import Taught, taught
+from experiments.core.judging.trust import taken_fraction
 from experiments.core.parameters import from_json
-from experiments.core.trust import taken_fraction
+from experiments.core.teaching.lesson_run import LessonRun, lesson_run
+from experiments.core.teaching.lessons import Taught, taught
 from experiments.engine.recording import SUFFIXES, read
 from machine.model import from_json as machine_from_json
 from tests import ROOT

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from experiments.core import words
-from experiments.core.glossary import Glossary
+from experiments.core.teaching.glossary import Glossary
 from widgets.controls.basics import column
 from widgets.controls.links import Explanation, TermLabel
 from widgets.style import theme as themes

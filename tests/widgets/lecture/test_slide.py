@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QImage, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from experiments.core import words
-from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.core.teaching.lessons import taught
 from experiments.core.views import Ruler
 from tests.gallery import slides
 from widgets.lecture.slide import Slide

@@ -6,8 +6,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.diagram import Box, Diagram, Dot, Line, Text
-from experiments.core.lessons import taught
+from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Text
+from experiments.core.teaching.lessons import taught
 from widgets.lesson.diagram import DiagramView
 from widgets.lesson.diagram_painter import SIZES, DiagramPainter
 from widgets.style import theme as themes

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton
 
 from experiments.core import words
-from experiments.core.lessons import Explained, Source
+from experiments.core.teaching.lessons import Explained, Source
 from widgets.controls.wrapped import WrappedLink
 from widgets.lesson.explanation import Explanation
 from widgets.lesson.paragraph import Paragraph, with_numbers

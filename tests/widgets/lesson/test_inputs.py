@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence, QShortcut, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from experiments.core import words
-from experiments.core.lessons import Choice, Magnitude, Marker, Option, Rank, Sketch
+from experiments.core.teaching.lessons import Choice, Magnitude, Marker, Option, Rank, Sketch
 from widgets.controls.basics import column
 from widgets.lesson.confidence import ConfidenceInput
 from widgets.lesson.prediction import prediction_input

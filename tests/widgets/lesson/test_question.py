@@ -5,7 +5,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel
 
 from experiments.core import words
-from experiments.core.diagram import Box, Diagram
+from experiments.core.teaching.diagram import Box, Diagram
 from widgets.lesson.question import BESIDE_PX, QuestionBlock
 from widgets.style import theme as themes
 

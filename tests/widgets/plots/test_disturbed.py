@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.tables import to_csv
 from tests.widgets.plots.plots import ENGLISH, EXPERIMENTS, TABLES, look, plotted, view_of
 from widgets.plots.sheet import Sheet

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.core import marks
-from experiments.core.disturbed import counting
+from experiments.core.judging.disturbed import counting
 from experiments.core.views import Heatmap, Timeline
 from widgets.plots.kinds.slices import Times, in_turn
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments.core import marks
-from experiments.core.disturbed import loss_of
+from experiments.core.judging.disturbed import loss_of
 from experiments.core.views import Axis, Lines, along
 from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
-from experiments.core.lesson_run import Spot
+from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Heatmap, Lines
 from widgets.plots.chart import Chart, Painted
 from widgets.plots.overlays import places

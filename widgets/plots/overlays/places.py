@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
-from experiments.core.lesson_run import Spot
+from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Timeline
 from widgets.plots import reading
 from widgets.plots.chart import Chart, Painted

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QFont
 
 from experiments.core.declare import Experiment, Row, specs
-from experiments.core.disturbed import loss_of
+from experiments.core.judging.disturbed import loss_of
 from experiments.core.tables import in_words, number_columns
 from experiments.core.words import Words
 from widgets.style.look import Look

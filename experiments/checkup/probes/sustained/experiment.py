@@ -22,7 +22,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from experiments import api as x
-from experiments.core.comparing import unpaired
+from experiments.core.judging.comparing import unpaired
 from experiments.devices.device import CPU, torch_devices
 from machine.facts import Notes
 from machine.processor.heat import read_temperatures

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from app.runs.run_notes import RunNotes, notes_path, read_notes
-from experiments.core.lesson_run import Guess
+from experiments.core.teaching.lesson_run import Guess
 from experiments.engine.recording import read
 from tests.app.recordings import threads
 from tests.app.window.stage import Stage, settle

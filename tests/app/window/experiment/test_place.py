@@ -33,9 +33,9 @@ from app.window.experiment.status_text import State
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
+from experiments.core.judging.trust import Trust
 from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
-from experiments.core.trust import Trust
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads

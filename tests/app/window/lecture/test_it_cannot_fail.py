@@ -9,7 +9,7 @@ from app.lecture.record import record_of
 from app.window.lecture.conductor import SLEPT_S
 from app.window.lecture.item_run import HELD_S, LATE_S
 from app.window.lecture.recordings import pause_s
-from experiments.core.trust import Trust
+from experiments.core.judging.trust import Trust
 from experiments.engine import messages
 from tests.app.window.lecture.lectures import THREE, Key, recorded
 from tests.app.window.stage import settle

@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
-from experiments.core import lessons, words
+from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.lesson_run import Guess, Spot
-from experiments.core.lessons import taught
 from experiments.core.shelves import homes
+from experiments.core.teaching import lessons
+from experiments.core.teaching.lesson_run import Guess, Spot
+from experiments.core.teaching.lessons import taught
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
 from tests.app.window.stage import Stage, found, live_s, settle

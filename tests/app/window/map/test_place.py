@@ -119,13 +119,13 @@ def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypat
     def told():
         return state(place).values[Part.L1][0].when
 
-    monkeypatch.setattr("app.known_values.when", lambda *_: "an hour ago")
+    monkeypatch.setattr("app.runs.known_values.when", lambda *_: "an hour ago")
     assert told() != "an hour ago"
     place.leave()
     place.arrive()
     qtbot.waitUntil(lambda: told() == "an hour ago")
 
-    monkeypatch.setattr("app.known_values.when", lambda *_: "two hours ago")
+    monkeypatch.setattr("app.runs.known_values.when", lambda *_: "two hours ago")
     assert ages(place).isActive()
     ages(place).timeout.emit()
     qtbot.waitUntil(lambda: told() == "two hours ago")

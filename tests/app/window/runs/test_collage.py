@@ -8,12 +8,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QRadioButton
 
+from app.runs.owner_note import Told, retold, told_in
 from app.runs.run_notes import RunNotes
-from app.runs.told import Told, retold, told_in
 from app.window.core.reporting import HANDOUT
 from app.window.core.target import RUNS, Target
 from app.window.runs.place import RunsPlace
-from experiments.core.lesson_run import Guess
+from experiments.core.teaching.lesson_run import Guess
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads
 from tests.app.window.runs.test_place import Runs, bring, chooses, four

@@ -18,9 +18,9 @@ from app.reports.writing import written
 from app.runs.library import Kept
 from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
+from app.window.core.listing import Listing
 from app.window.core.target import CHECKUP, EXPERIMENTS, RUNS, Target
 from app.window.runs import importing
-from app.window.runs.listing import Listing
 from app.window.runs.place import RunsPlace
 from experiments.checkup.result import encode
 from experiments.memory.burst_random.experiment import Params

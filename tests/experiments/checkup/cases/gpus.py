@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from experiments.checkup.result import Word
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.many_devices.p2p.experiment import Copied
 from experiments.many_devices.p2p.links import RIGHT, WRONG, YES, Access
 from experiments.memory.roofline.arms import Peak, Rate

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from experiments.checkup.judge import timed
 from experiments.checkup.probes.core_sweep.experiment import CoreRate
 from experiments.checkup.result import Row, Word
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.engine import messages
 from experiments.memory.storage.experiment import Read, Where
 from experiments.memory.stream.experiment import Move

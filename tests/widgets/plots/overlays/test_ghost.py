@@ -8,7 +8,7 @@ import math
 import msgspec
 import pytest
 
-from experiments.core.disturbed import Loss, mark
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.units import show
 from experiments.memory.cache_ladder.experiment import Step
 from tests.gallery import plot_samples as samples

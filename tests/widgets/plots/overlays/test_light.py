@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor
 
-from experiments.core.lesson_run import Spot
+from experiments.core.teaching.lesson_run import Spot
 from tests.widgets.plots.overlays.kinds import (
     BARS,
     LADDER,

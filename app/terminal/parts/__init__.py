@@ -1,0 +1,1 @@
+"""The parts of a machine on the page of `coreopsis inspect`."""

@@ -1,0 +1,1 @@
+"""What rows say: statistics, comparisons, and how far they are to be trusted."""

@@ -1,0 +1,1 @@
+"""The processes of a measurement: their environment, libraries, errors and end."""

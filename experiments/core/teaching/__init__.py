@@ -1,0 +1,1 @@
+"""Lessons: what they ask, what a run answers, their drawings and terms."""

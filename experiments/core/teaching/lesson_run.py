@@ -1,0 +1,60 @@
+"""A run as its lesson sees it, a guess about it, and a place in its plots.
+
+Apart from the words of lessons, because every measurement loads this with the experiments' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import field
+
+from experiments.core.declare import Tables
+from experiments.core.judging.disturbed import counting
+from experiments.core.judging.trust import Trust
+from machine.model import Machine
+from machine.record import Record
+
+
+class Guess(Record):
+    """A prediction: the number of an option, a number, heights, an order, or a place."""
+
+    kind: Literal["choice", "magnitude", "sketch", "rank", "marker"]
+    at: tuple[float, ...]
+    sure: int | None = None  # 1 a guess, 2 fairly sure, 3 certain
+
+
+class LessonRun(Record):
+    """The rows of a run that count, and what was found."""
+
+    params: Any
+    tables: Tables
+    machine: Machine
+    message: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+    trust: Trust = Trust.SOLID
+
+
+class Spot(Record):
+    """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis."""
+
+    names: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+def lesson_run(params: Any, tables: Tables, machine: Machine, finding: Any) -> LessonRun:
+    """Return a run with its finding as its lesson sees it."""
+    return LessonRun(
+        params=params,
+        tables={name: counting(rows) for name, rows in tables.items()},
+        machine=machine,
+        message=finding.message,
+        values=dict(finding.values),
+        limits=tuple(finding.limits),
+        unclear=tuple(finding.unclear),
+        trust=finding.trust,
+    )
