@@ -145,6 +145,8 @@ def _show_time(value: float) -> str:
 
 
 def _show_duration(value: float) -> str:
+    if not math.isfinite(value):
+        return _show_time(value)
     minutes, seconds = divmod(max(1, round(value)), 60)
     hours, minutes = divmod(minutes, 60)
     parts = ((hours, "h"), (minutes, "min"), (0 if hours else seconds, "s"))
