@@ -210,7 +210,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Compare two workers with one, in three short rounds with smaller batches and messages."""
+    """Compare two workers with one, in few short rounds with smaller batches and messages."""
     return replace(
         params,
         most_workers=min(params.most_workers, 2),

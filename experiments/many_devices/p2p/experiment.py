@@ -266,7 +266,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take less data, five times."""
+    """Take less data, a few times."""
     return replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=5)
 
 

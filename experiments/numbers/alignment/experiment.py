@@ -287,7 +287,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take only sizes near the power of two, a few wide ones, and five rounds."""
+    """Take only sizes near the power of two, a few wide ones, and few rounds."""
     return replace(params, span=min(params.span, 16), wide_sizes=9, rounds=5)
 
 

@@ -318,7 +318,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds."""
+    """Take few rounds."""
     return replace(params, rounds=5, most_s=min(params.most_s, 0.1))
 
 

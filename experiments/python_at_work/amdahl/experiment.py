@@ -303,7 +303,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take shorter samples, ten times."""
+    """Take shorter samples."""
     return replace(params, sample_s=params.sample_s / 4, rounds=10)
 
 

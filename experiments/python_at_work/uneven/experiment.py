@@ -217,7 +217,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Compute narrower rows, five times."""
+    """Compute narrower rows, a few times."""
     return replace(params, columns=max(4, params.columns // 4), rounds=5)
 
 

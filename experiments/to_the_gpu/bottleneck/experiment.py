@@ -208,7 +208,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take a few small steps, five times, without workers, which would have to start first."""
+    """Take a few small steps, in few rounds, without workers, which would have to start first."""
     return replace(params, batch=min(params.batch, 8), steps=4, rounds=5, workers=0)
 
 

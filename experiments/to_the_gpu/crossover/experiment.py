@@ -218,7 +218,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and leave out long products."""
+    """Take few rounds, and leave out long products."""
     return replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
 
 

@@ -284,7 +284,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Try fewer workers and a smaller network, with small batches, five times."""
+    """Try fewer workers and a smaller network, with small batches, a few times."""
     return replace(
         params,
         most_workers=min(params.most_workers, 2),

@@ -369,7 +369,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds, and shorter trials."""
+    """Take few rounds, and shorter trials."""
     return replace(params, rounds=5, most_s=min(params.most_s, 0.15))
 
 

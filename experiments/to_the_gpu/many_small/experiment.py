@@ -179,7 +179,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take five rounds."""
+    """Take few rounds."""
     return replace(params, rounds=5)
 
 

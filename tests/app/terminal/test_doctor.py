@@ -167,7 +167,7 @@ def test_the_text_to_copy_says_all_that_the_page_says():
 
 def calls():
     """Yield each key of a verdict in the source, the names of its values, and: any commands?"""
-    for path in sorted(ROOM.glob("*_step*.py")):
+    for path in sorted((ROOM / "steps").glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = getattr(getattr(call, "func", None), "id", "")
             if name in ("fine", "look", "wrong", "unknown", "how"):
@@ -224,7 +224,7 @@ def test_what_more_is_said_belongs_to_a_verdict_and_is_said_without_its_values()
 
 
 def test_every_verdict_is_the_end_of_some_test():
-    tests = (ROOT / "tests/machine/doctor").glob("*.py")
+    tests = (ROOT / "tests/machine/doctor").rglob("*.py")
     command = Path(__file__).with_name("test_doctor_command.py")
     known = "".join(path.read_text(encoding="utf-8") for path in (*tests, command))
 
