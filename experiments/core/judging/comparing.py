@@ -71,13 +71,18 @@ def beside_load(factor: float) -> Iterator[None]:
         _slower.reset(before)
 
 
+def load_factor() -> float:
+    """Return how many times slower load may have made what is compared now; 1 without load."""
+    return _slower.get()
+
+
 def held(found: Ratio, hampered: int = 0) -> Ratio:
     """Return a comparison as it may be claimed beside the load of other programs.
 
     `hampered`: above 0 load raises the one's figure more than the other's, below 0 less. It
     cannot have made a difference that it works against.
     """
-    factor = _slower.get()
+    factor = load_factor()
     if factor <= 1 or found.outcome is not Outcome.DIFFERS:
         return found
     is_beyond = found.low > factor if found.is_above else found.high * factor < 1

@@ -15,6 +15,7 @@ from experiments.core.judging.comparing import (
     Ratio,
     family,
     held,
+    load_factor,
     paired,
 )
 
@@ -68,9 +69,14 @@ class Spread:
         return found.outcome is Outcome.DIFFERS and not found.is_above
 
     def is_no_lower(self, other: Spread, *, within: float = WITHIN) -> bool:
-        """Is it clear that this one is lower by no more than that, if at all?"""
+        """Is it clear that this one is lower by no more than that, if at all?
+
+        Load slows both, which makes unlike figures alike: beside it only what lies beyond counts,
+        unless it is known which of the two it raises more.
+        """
         found = self.against(other)
-        return found.count >= ENOUGH and found.low * (1 + within) >= 1
+        factor = load_factor() if self.busy_cores == other.busy_cores else 1.0
+        return found.count >= ENOUGH and found.low * (1 + within) >= factor
 
     def is_as(self, other: Spread) -> bool:
         """Is it clear that the two are the same within 5 %?"""

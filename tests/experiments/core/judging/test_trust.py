@@ -42,6 +42,17 @@ def outcome(ratio, taken, busy_cores=lambda _: 1):
 
 
 @pytest.mark.parametrize(
+    ("ratio", "taken", "is_said"), [(1.0, 0.0, True), (1.0, 0.2, False), (1.4, 0.2, True)]
+)
+def test_that_one_is_no_lower_is_said_beside_load_only_of_what_lies_beyond_it(
+    ratio, taken, is_said
+):
+    one, other = pair(ratio)
+    with beside_load(1 / (1 - taken)):
+        assert one.is_no_lower(other) is is_said
+
+
+@pytest.mark.parametrize(
     ("ratio", "taken", "said"),
     [
         (1.2, 0.0, Outcome.DIFFERS),
