@@ -68,14 +68,15 @@ class Spread:
         found = self.against(other, is_alike=is_alike)
         return found.outcome is Outcome.DIFFERS and not found.is_above
 
-    def is_no_lower(self, other: Spread, *, within: float = WITHIN) -> bool:
+    def is_no_lower(self, other: Spread, *, within: float = WITHIN, is_alike: bool = False) -> bool:
         """Is it clear that this one is lower by no more than that, if at all?
 
         Load slows both, which makes unlike figures alike: beside it only what lies beyond counts,
-        unless it is known which of the two it raises more.
+        unless it is known which of the two it raises more, or `is_alike` (see `against`).
         """
         found = self.against(other)
-        factor = load_factor() if self.busy_cores == other.busy_cores else 1.0
+        is_hidden = self.busy_cores == other.busy_cores and not is_alike
+        factor = load_factor() if is_hidden else 1.0
         return found.count >= ENOUGH and found.low * (1 + within) >= factor
 
     def is_as(self, other: Spread) -> bool:

@@ -186,7 +186,8 @@ def _message(of: dict[str, x.Spread], workers: int, *, locked: bool) -> str:
         return x.TOO_FEW
     if not locked and threads.is_below(serial):
         return "threads_side_by_side"
-    if not threads.is_no_lower(serial, within=HARDLY):
+    # Beside load many threads get more turns than one: it can make them quicker, not slower.
+    if not threads.is_no_lower(serial, within=HARDLY, is_alike=True):
         return x.CANNOT_TELL
     if processes is not None and not processes.is_below(serial):
         return (
