@@ -1,11 +1,14 @@
-"""The house stays in order: who may know whom, and how many files a folder holds."""
+"""The house stays in order: who may know whom, how many files a folder holds, what pages name."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests import ROOT
 
@@ -64,3 +67,13 @@ def test_no_folder_holds_more_files_than_one_takes_in_at_a_glance():
     held = Counter(path.parent.relative_to(ROOT) for path in files)
 
     assert {str(folder): n for folder, n in held.items() if n > MOST_FILES} == {}
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_each_file_that_a_page_names_is_there(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)*\w+\.(?:py|toml|json))`", text))
+    rooms = [*FLOORS, "resources", "tests"]
+    files = [f"/{path.relative_to(ROOT)}" for room in rooms for path in (ROOT / room).rglob("*.*")]
+
+    assert [each for each in named if not any(file.endswith(f"/{each}") for file in files)] == []

@@ -88,7 +88,7 @@ BREAKS = (
     Break("if last - first > 1:", "if last - first > 0:"),
     # machine
     Break('"performance" if capacity >= steps[0]', '"performance" if capacity > steps[0]'),
-    Break("tightest[0] & threads", "tightest[0] | threads"),
+    Break("tightest[0] & found", "tightest[0] | found"),
     Break("(1 - idle_fraction - (steal_fraction or 0.0), 1)", "(1 - idle_fraction, 1)"),
     Break("max(0, after - earlier) / (passed_s * 1000)", "max(0, after - earlier) / passed_s"),
     Break("errors=counts[2] + counts[10]", "errors=counts[2]"),

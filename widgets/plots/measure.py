@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -26,7 +27,10 @@ THIN_PX, CHOSEN_PX = 1.5, 3.0
 class Line(pg.InfiniteLine):
     """One of the lines."""
 
-    paint = guarded(pg.InfiniteLine.paint)
+    @guarded
+    def paint(self, *given: Any) -> None:
+        """Paint it."""
+        super().paint(*given)
 
 
 class Measure:

@@ -16,6 +16,7 @@ import sys
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.widgets.plots.plots import EXPERIMENTS, ENGLISH, TABLES, look, view_of
+import pyqtgraph as pg
 from widgets.plots import axes
 from widgets.plots.chart import Chart
 from widgets.plots.canvas import Canvas
@@ -40,6 +41,7 @@ def call(*_):
 places = [
     (axes, "paint_down"), (axes, "paint_across"), (Chart, "paint_marks"),
     (Canvas, "_paint_picture"), (Plot, "paint_over"),
+    (pg.InfiniteLine, "paint"),  # the lines that measure
 ]
 wrong = []
 rows = TABLES["cache-ladder"]["steps"]
@@ -52,6 +54,8 @@ for owner, name in places:
         )
         plot.draw(rows, {})
         plot.show()
+        if owner is pg.InfiniteLine:
+            plot.measure()
         for paint in (application.processEvents, plot.grab):
             plot.draw(rows, {})
             paint()
