@@ -65,7 +65,7 @@ class Whole:
     """A window whose session is awake, though nothing runs."""
 
     def __init__(self, look: Look, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.state = folder, ""
         self.session = Session(
             Context(data=folder / "data"), look, Settings(zoom=look.theme.zoom, numbers=True)
         )
