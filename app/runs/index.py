@@ -27,6 +27,10 @@ FILE_COLUMNS = ("name", "size", "changed")
 Facts = Callable[[Path], Sequence[Any]]
 
 
+class OtherVersionError(sqlite3.DatabaseError):
+    """The index was made by another version, and has other columns."""
+
+
 class Index:
     """An index in one file, over the files of a folder that have one of `suffixes`.
 
@@ -63,6 +67,10 @@ class Index:
                 if error.sqlite_errorcode & 0xFF in LOCKED:
                     self._locked()
                 break
+            except OtherVersionError:
+                log.info("the index is of another version and is made anew")
+                with contextlib.suppress(OSError):
+                    self.forget()
             except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError, TypeError) as error:
                 log.warning("the index is damaged (%s) and is made anew", error)
                 with contextlib.suppress(OSError):
@@ -136,7 +144,7 @@ class Index:
             connection.execute(f"CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, {names})")
             columns = tuple(row[1] for row in connection.execute("PRAGMA table_info(runs)"))
             if columns != self._columns:  # of another version: the files know everything
-                raise sqlite3.DatabaseError("other columns")
+                raise OtherVersionError
         except sqlite3.Error:
             connection.close()
             raise

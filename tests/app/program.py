@@ -99,7 +99,8 @@ class Program:
     def runs(self) -> list[Path]:
         """The run files of the library, oldest first."""
         folder = self.data / "runs"
-        return sorted(folder.iterdir()) if folder.exists() else []
+        found = folder.iterdir() if folder.exists() else ()
+        return sorted(path for path in found if not path.name.startswith("."))  # no probe
 
     def start(self, *arguments: object, stdout: int = subprocess.PIPE, **environment: str):
         """Start a command in a group of its own, as a terminal does."""

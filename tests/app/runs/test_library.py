@@ -673,6 +673,14 @@ def test_a_run_that_has_not_changed_stays_the_same_object(library):
     assert after[path].run_notes.note == "new"
 
 
+def test_an_index_of_another_version_is_made_anew_and_called_no_damage(library):
+    path = keep(library, burst())
+    library.runs()
+    older_index(library)
+
+    assert [run.path for run in library.runs()] == [path]  # a warning would fail this test
+
+
 def test_an_index_that_another_program_has_locked_is_told_once_and_the_files_are_read(library):
     told_of = []
     library.tell = told_of.append

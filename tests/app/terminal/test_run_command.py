@@ -231,6 +231,7 @@ def test_the_line_to_replay_a_run_works_with_the_folders_that_were_given(
 ):
     folders = ("--data", str(tmp_path / "it's my data"), "--experiments", str(tmp_path / "of own"))
     (tmp_path / "of own").mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "none"))  # not that of who runs the tests
     capfd.readouterr()
     assert main([*folders, *THREADS]) == 0
     said = capfd.readouterr().out
