@@ -8,11 +8,13 @@ import sys
 from typing import Any
 
 from experiments.core.declare import Experiment, Need
+from experiments.core.moment import for_a_moment
 from experiments.core.problems import UserError
 from machine.memory.nodes import usable_nodes
 from machine.model import Machine, siblings, usable_threads
 
 _GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
+_spec = for_a_moment(lambda name: importlib.util.find_spec(name))
 
 
 def missing_need(experiment: Experiment[Any], machine: Machine) -> Need | None:
@@ -55,4 +57,4 @@ def _met(need: Need, machine: Machine) -> bool:
         case Need.DIRECT_IO:
             return has_direct_io()
         case Need.NUMBA | Need.TORCH:
-            return importlib.util.find_spec(str(need)) is not None
+            return _spec(str(need)) is not None

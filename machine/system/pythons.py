@@ -106,9 +106,10 @@ def find(
 
 def _candidates() -> Iterator[str]:
     on_windows = sys.platform == "win32"
+    pattern = r"python\.exe" if on_windows else r"python3(\.\d+t?)?"
     folders = os.environ.get("PATH", "").split(os.pathsep)
-    for pattern in _WINDOWS_FOLDERS if on_windows else _POSIX_FOLDERS:
-        folders += sorted(glob.glob(os.path.expandvars(os.path.expanduser(pattern))))
+    for some in _WINDOWS_FOLDERS if on_windows else _POSIX_FOLDERS:
+        folders += sorted(glob.glob(os.path.expandvars(os.path.expanduser(some))))
     if on_windows:  # LIMIT: written after the launcher's documentation, not yet seen on Windows
         yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", _answer("py", "-0p"))
     for folder in dict.fromkeys(folders):
@@ -120,7 +121,8 @@ def _candidates() -> Iterator[str]:
         except OSError:
             continue
         for name in names:
-            if re.fullmatch(r"python\.exe" if on_windows else r"python3(\.\d+t?)?", name):
+            # First the cheap question: a folder has thousands of names.
+            if name.startswith("python") and re.fullmatch(pattern, name):
                 yield os.path.join(folder, name)
 
 

@@ -56,6 +56,7 @@ def test_nothing_is_met_by_a_machine_of_which_nothing_is_known():
 
 def test_a_library_is_looked_for_without_being_imported(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("time.monotonic", lambda: -1.0)  # a moment in which nobody asked before
 
     assert missing_need(needing(Need.NUMBA), machine()) is Need.NUMBA
     assert missing_need(needing(Need.TORCH), machine()) is Need.TORCH
