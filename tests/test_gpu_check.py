@@ -553,7 +553,7 @@ def test_checks_run_in_full_what_is_held_against_cuda(made_up, monkeypatch):
 
     assert (code, saved["wrong"]) == (0, [])
     assert {name for name, run in saved["runs"].items() if not run["quick"]} == {
-        each.id for each in Catalogue() if each.held
+        each.id for each in Catalogue() if each.cuda_reference
     }
     assert [each["fact"] for each in saved["facts"]] == list(facts.KNOWN)
     assert saved["cuda"] == {"launch_s": 2e-6}

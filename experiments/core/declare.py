@@ -281,7 +281,9 @@ class Experiment(Record, Generic[P]):
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
     # Values that `make gpu-check` holds against a figure of CUDA: its name, and the ratio's budget.
-    held: Mapping[str, tuple[str, tuple[float, float] | None]] = msgspec.field(default_factory=dict)
+    cuda_reference: Mapping[str, tuple[str, tuple[float, float] | None]] = msgspec.field(
+        default_factory=dict
+    )
     keys: tuple[Key, ...] = ()  # at most three
     next: Next | None = None
     live: Live[Any] | None = None

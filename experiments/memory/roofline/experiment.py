@@ -413,7 +413,7 @@ EXPERIMENT = x.Experiment(
     budget=x.Budget(full={"rounds": 2}, quick={"rounds": x.ENOUGH, "array_bytes": 16 * x.MIB}),
     seconds=seconds,
     memory_bytes=_memory_bytes,
-    held={
+    cuda_reference={
         "peak_gpu0_bytes_per_s": ("copy_gpu_bytes_per_s", (0.95, 1.15)),
         **{
             f"{kind}_gpu0_flop_per_s": (f"{kind}_flop_per_s", (0.97, 1.05))

@@ -249,5 +249,5 @@ EXPERIMENT = x.Experiment(
     budget=x.Budget(quick={"calls": THOUSAND}),
     seconds=seconds,
     memory_bytes=memory_bytes,
-    held={"launch_s": ("launch_s", None)},
+    cuda_reference={"launch_s": ("launch_s", None)},
 )

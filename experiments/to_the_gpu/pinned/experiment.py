@@ -376,7 +376,7 @@ EXPERIMENT = x.Experiment(
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # gigabytes are pinned and written first
-    held={
+    cuda_reference={
         f"{kind}_{way}_bytes_per_s": (f"{kind}_{way}_bytes_per_s", budget)
         for kind, budget in (("pinned", (0.95, 1.05)), ("pageable", (0.85, 1.15)))
         for way in ("to_gpu", "from_gpu")

@@ -137,7 +137,7 @@ def compared(ran: Mapping[str, Ran], theirs: Mapping[str, float]) -> Iterator[He
     """Yield what both sides have of all that the experiments hold against others."""
     for experiment in Catalogue():
         values = ran[experiment.id].values if experiment.id in ran else {}
-        for value, (name, budget) in experiment.held.items():
+        for value, (name, budget) in experiment.cuda_reference.items():
             if value in values and theirs.get(name):
                 ratio = values[value] / theirs[name]
                 yield Held(

@@ -133,7 +133,7 @@ def run_experiments(
     """Run those of this stage, and say what no time was left for."""
     chosen, left_out = runs.chosen(machine, only, expected.order())
     if stage == "checks" and not only:
-        chosen = [each for each in chosen if each.held]
+        chosen = [each for each in chosen if each.cuda_reference]
     if left_out:
         report.say(f"They use no GPU of this machine: {', '.join(left_out)}.")
     for place, experiment in enumerate(chosen):
