@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import logging
 import os
 import sys
 import threading
 import time
+import tomllib
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +34,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before an application is made
 os.environ["OMP_WAIT_POLICY"] = "passive"  # or torch's idle threads keep all cores busy
+# Hundreds of programs begin in one process, and each reads the same words.
+tomllib.loads = functools.cache(tomllib.loads)
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 

@@ -32,6 +32,7 @@ class Catalogue:
         self.own: Mapping[str, Home] = homes((YOURS,)) if YOURS in shelves else {}
         self._refuse = refuse
         self._examined: dict[str, Problem | None] = {}
+        self._lessons: dict[str, Taught | None] = {}
 
     @property
     def refused(self) -> Mapping[str, Problem]:
@@ -103,7 +104,9 @@ class Catalogue:
             taught,  # with its many types: not at the start
         )
 
-        return taught(experiment, home)
+        if experiment.id not in self._lessons:  # those of the program stay as they are
+            self._lessons[experiment.id] = taught(experiment, home)
+        return self._lessons[experiment.id]
 
     def lacks_lesson(self, experiment: Experiment[Any]) -> Problem | None:
         """Return why an experiment has no lesson, None if it has one.

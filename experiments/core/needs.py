@@ -8,10 +8,10 @@ import sys
 from typing import Any
 
 from experiments.core.declare import Experiment, Need
-from experiments.core.moment import for_a_moment
 from experiments.core.problems import UserError
 from machine.memory.nodes import usable_nodes
 from machine.model import Machine, siblings, usable_threads
+from machine.system.moment import for_a_moment
 
 _GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
 _spec = for_a_moment(lambda name: importlib.util.find_spec(name))

@@ -7,20 +7,20 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from experiments.core.moment import for_a_moment
 from machine.memory.host import available_bytes
 from machine.record import Record
+from machine.system.moment import for_a_moment
 
 R = TypeVar("R", bound=Record)
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 BEYOND_CACHE = 4  # times the last-level caches: a working set of which nearly nothing is cached
-_free_bytes = for_a_moment(available_bytes)
+free_bytes_now = for_a_moment(available_bytes)
 
 
 def fits(wanted_bytes: int, share: float) -> int:
     """Return the size wanted, or that share of the free memory where it is less."""
-    free_bytes = _free_bytes()
+    free_bytes = free_bytes_now()
     return wanted_bytes if free_bytes is None else min(wanted_bytes, int(free_bytes * share))
 
 

@@ -19,6 +19,7 @@ from experiments.core.problems import UserError
 from experiments.core.processes import killed_cpu_time
 from experiments.core.processes.die_with_parent import tied
 from machine.model import Machine
+from machine.system.moment import for_a_moment
 from machine.system.pythons import find
 
 ABI_FLAGS = getattr(sys, "abiflags", "")  # Windows has none
@@ -116,6 +117,11 @@ def own(
 
 def other_pythons(machine: Machine) -> tuple[str, ...]:
     """Return the names of the other CPythons of this machine, such as "3.13" or "3.14t"."""
+    return _others()
+
+
+@for_a_moment
+def _others() -> tuple[str, ...]:
     return tuple(python.name for python in find())
 
 

@@ -94,4 +94,4 @@ def small_run(tmp_path_factory, worker_id):
 @pytest.fixture
 def free_memory(monkeypatch):
     """Say how many bytes of memory are free; None is not known."""
-    return lambda size: monkeypatch.setattr(sizes, "available_bytes", lambda: size)
+    return lambda size: monkeypatch.setattr(sizes, "free_bytes_now", lambda: size)

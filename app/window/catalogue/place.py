@@ -37,6 +37,7 @@ class ExperimentsPlace(Place):
         self._opened = ""  # the experiment whose card was opened last
         self._is_from_card = False  # else the page was opened from elsewhere
         self._is_here = False
+        self._is_stale = True  # are there cards that say less than is known?
         self._percent = -1  # of the run under way, as its card says
         self._sketches: dict[Path, Sketch | None] = {}  # None until it is read, or cannot be
         self._catalogue = Catalogue(session.words, session.look)
@@ -59,12 +60,12 @@ class ExperimentsPlace(Place):
         session.entries_changed.connect(self._refresh)
         session.runs_changed.connect(self._refresh)
         session.catalogue_changed.connect(self._refresh)
+        self._use_letters()
         if session.is_awake:
             self._follow()
         else:
             session.woke.connect(self._follow)
-        self._use_letters()
-        self._refresh()
+            self._refresh()
 
     @property
     def is_in_catalogue(self) -> bool:
@@ -98,7 +99,7 @@ class ExperimentsPlace(Place):
             self._shown_page().open(target.experiment, then=target.then)
         elif not self._is_from_card and not self._is_running:
             self.go_back()
-        self._fit()
+        self._fit_to_page()
 
     def arrive(self) -> None:
         """Bring the cards up to date, and let keys find them."""
@@ -106,7 +107,7 @@ class ExperimentsPlace(Place):
         if self._page is not None and not self.is_in_catalogue:
             self._page.arrive()
             return
-        self._refresh()
+        self._bring_up_to_date()
         self._catalogue.setFocus()
 
     def leave(self) -> None:
@@ -148,8 +149,8 @@ class ExperimentsPlace(Place):
             return False
         self._page.leave()
         self._stack.setCurrentWidget(self._catalogue)
-        self._refresh()
-        self._fit()
+        self._bring_up_to_date()
+        self._fit_to_page()
         self._catalogue.focus_on(self._opened)
         self.session.status_changed.emit()  # the frame speaks of the catalogue again
         return True
@@ -168,8 +169,16 @@ class ExperimentsPlace(Place):
         if covers:
             panel.setFixedWidth(self.width())
         self._stack.setHidden(covers)
+        was_hidden = panel.isHidden()
         panel.setVisible(playlist.is_open and (playlist.has_room or covers))
-        self._playlist.refresh()
+        if was_hidden:
+            playlist.refresh()
+
+    def _fit_to_page(self) -> None:
+        """The panel may take the settings of the page that is open now."""
+        self._fit()
+        if self._playlist is not None:
+            self._playlist.refresh()
 
     def _begin_lecture(self) -> None:
         self.playlist.begin()
@@ -240,8 +249,14 @@ class ExperimentsPlace(Place):
 
     def _refresh(self) -> None:
         """Show how every experiment stands now; what is not seen waits until it is."""
-        if not self.is_in_catalogue or (self._catalogue.cards and not self._is_here):
+        self._is_stale = True
+        if self.is_in_catalogue and (self._is_here or not self._catalogue.cards):
+            self._bring_up_to_date()
+
+    def _bring_up_to_date(self) -> None:
+        if not self._is_stale:
             return
+        self._is_stale = False
         session = self.session
         cards = []
         for experiment in session.catalogue:

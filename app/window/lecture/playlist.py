@@ -67,7 +67,6 @@ class PlaylistPart(QObject):
         """Show the panel as soon as there is room for it, or no more."""
         self.is_open = is_open
         self.opened.emit()
-        self.refresh()
 
     def open(self, path: Path) -> None:
         """Open a lecture; the one before can be had back."""

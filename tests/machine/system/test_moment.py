@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.core import moment
+from machine.system import moment
 
 
 def test_an_answer_is_remembered_for_a_second_and_no_longer(monkeypatch):
