@@ -40,5 +40,5 @@ def test_the_rest_stands_after_each_of_three(tmp_path):
         for path in (folder / "tests/experiments" / home.parent.name).glob(f"test_{home.name}*.py"):
             path.unlink()
         do(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS)
-        for tool, *more in LINT:
-            do(str(Path(sys.executable).with_name(tool)), *more)
+    for tool, *more in LINT:
+        do(str(Path(sys.executable).with_name(tool)), *more)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import shutil
@@ -18,6 +19,7 @@ from experiments.core.problems import UserError
 from experiments.core.shelves import Home, homes
 from experiments.core.teaching.lesson_run import Guess
 from experiments.core.teaching.lessons import Predict, Taught, taught
+from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.own import good
 
@@ -37,6 +39,32 @@ def answering(inside, monkeypatch):
     return run
 
 
+class Played:
+    """Stands in for the engine and its run: what is measured is what the program comes with."""
+
+    id = ""
+
+    def start(self, experiment, _params, **_):
+        self._recording = experiment.id
+        return self
+
+    def events(self):
+        data = gzip.decompress(homes()[self._recording].recording.read_bytes())
+        return map(messages.decode_event, data.splitlines(keepends=True))
+
+    def stop(self):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Measure nothing: a question is asked before the run, and the answer is held against it."""
+    monkeypatch.setattr("app.terminal.run.Engine", Played)
+
+
 def test_a_prediction_is_held_against_the_run(answering):
     said = answering(["20", "2"], *QUICK)
 
@@ -46,7 +74,7 @@ def test_a_prediction_is_held_against_the_run(answering):
     assert "You said 20×. It was " in said.out or ENGLISH.say("lesson.cannot_tell") in said.out
 
 
-def test_what_is_no_answer_is_asked_again_and_enter_skips(answering):
+def test_what_is_no_answer_is_asked_again_and_enter_skips(played, answering):
     said = answering(["lots", "5000", ""], *QUICK)
 
     assert said.code == 0
@@ -55,19 +83,17 @@ def test_what_is_no_answer_is_asked_again_and_enter_skips(answering):
     assert "You said" not in said.out
 
 
-def test_the_end_of_the_input_skips(answering):
+def test_the_end_of_the_input_skips(played, answering):
     assert "Skipped." in answering([], *QUICK).out
 
 
-def test_an_option_is_chosen_by_its_letter(answering):
-    said = answering(["e", "c", ""], "run", "gil-threads", "--quick", "--no-keep", "--predict",
-                     "--set", "rounds=3")  # fmt: skip
+def test_an_option_is_chosen_by_its_letter(played, answering):
+    said = answering(["e", "c", ""], "run", "gil-threads", "--quick", "--no-keep", "--predict")
 
     assert said.code == 0
     assert "  A  after 1 s: four at once" in said.out
     assert said.out.count("That is no answer.") == 1
-    told = "You said after about 4 s." in said.out
-    assert told or ENGLISH.say("lesson.cannot_tell") in said.out
+    assert "You said after about 4 s." in said.out
 
 
 SKETCH = {"kind": "sketch", "ask": "?", "view": "ladder", "points": [4096, 65536], "right": "f",
@@ -130,14 +156,14 @@ def test_a_lesson_that_cannot_be_read_is_one_sentence(change, tmp_path, monkeypa
     assert caught.value.problem.key == "lesson_unreadable"
 
 
-def test_without_a_lesson_it_runs_and_says_so(answering):
+def test_without_a_lesson_it_runs_and_says_so(played, answering):
     said = answering([], "run", "ilp", "--quick", "--no-keep", "--predict")
 
     assert said.code == 0
     assert "No lesson is written for ilp yet" in said.out
 
 
-def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(inside):
+def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(played, inside):
     said = inside(*QUICK[:-1])
 
     assert "How many times longer" not in said.out
