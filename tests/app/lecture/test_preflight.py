@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -77,11 +78,22 @@ def check(tmp_path):
     return run
 
 
+@pytest.fixture(scope="module")
+def once() -> list[bytes]:
+    """Return what the first test that wants a recording has recorded."""
+    return []
+
+
 @pytest.fixture
-def recorded(check, tmp_path):
+def recorded(check, tmp_path, once):
     """Return a recording of the experiment as preflight makes it."""
-    (*_, found) = check(BEHAVES)
-    return found.fallback.path.rename(tmp_path / "kept.coreopsis.jsonl.gz")
+    if not once:
+        (*_, found) = check(BEHAVES)
+        once.append(found.fallback.path.read_bytes())
+        shutil.rmtree(found.fallback.path.parent)
+    path = tmp_path / "kept.coreopsis.jsonl.gz"
+    path.write_bytes(once[0])
+    return path
 
 
 def works(events) -> set[Work]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -35,6 +36,7 @@ OLDEST = {
 }
 
 
+@functools.cache
 def kept() -> Result:
     """A checkup in which everything is filled in."""
     run = Measurement(
