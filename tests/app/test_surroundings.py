@@ -19,6 +19,7 @@ from tests.app.recordings import burst
 from tests.processes import PATIENCE_S, until
 
 SLEEP = ("job=sleep", "methods=serial", "workers=2", "switch_interval_s=0.0001")
+WITHOUT_TORCH = f"--python={sys.base_prefix}/bin/python3"  # which takes seconds to load
 SHORT = ("run", "gil-threads", "--quick", *(f"--set={each}" for each in (*SLEEP, "job_s=0.005")))
 LONG = ("run", "gil-threads", *(f"--set={each}" for each in (*SLEEP, "job_s=0.2", "rounds=50")))
 
@@ -45,7 +46,7 @@ def last_line(path: Path) -> dict:
         *(["inspect"], ["inspect", "--json"], ["experiments"], ["experiments", "--json"]),
         *(["watch", "--hz=20"], ["watch", "--hz=20", "--json"], ["replay", "burst"], ["--version"]),
         *(["compare", "burst", "burst"], ["compare", "burst", "burst", "--json"], ["--help"]),
-        *(["doctor"], ["doctor", "--json"]),
+        *(["doctor", WITHOUT_TORCH], ["doctor", WITHOUT_TORCH, "--json"]),
     ],
     ids=" ".join,
 )
@@ -183,7 +184,8 @@ def test_too_little_memory_is_told_by_the_name_of_the_limit_and_no_library_is_mi
 
 
 EVERY = [
-    *(["inspect"], ["experiments"], ["doctor"], ["--version"], ["--help"], ["replay", "stream"]),
+    *(["inspect"], ["experiments"], ["--version"], ["--help"], ["replay", "stream"]),
+    ["doctor", WITHOUT_TORCH],
     *(["watch", "--for=0.2"], ["compare", "a.jsonl", "b.jsonl"], ["new", "call-cost"], SHORT),
     *(["check", "."], ["inspect", "--out=here.json"], ["inspect", "--root=."], ["replay", "x"]),
     *(["--experiments=more", "experiments"], ["--data=data", "experiments"], ["--data=d", *SHORT]),
