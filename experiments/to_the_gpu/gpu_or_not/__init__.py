@@ -1,1 +1,0 @@
-from .experiment import EXPERIMENT as EXPERIMENT
