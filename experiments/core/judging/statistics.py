@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from experiments.core.judging.comparing import (
     ENOUGH,
@@ -108,6 +109,23 @@ def spreads(
         for kind, each in middles.items()
         if (found := _spread(each))
     }
+
+
+def spreads_of(
+    rows: Iterable[Any],
+    value: str,
+    *by: str,
+    busy_cores: Callable[[Any], int] = lambda _: 1,
+    **only: object,
+) -> dict[Any, Spread]:
+    """Return the spread of one column, of each kind of rows: `by` names the columns that say which.
+
+    Of several columns a kind is a tuple. Rows count that have the values of `only`, and each
+    belongs to the round of its `repeat`.
+    """
+    kind_of = attrgetter(*by)
+    kept = [row for row in rows if all(getattr(row, name) == v for name, v in only.items())]
+    return spreads(((kind_of(row), getattr(row, value), row.repeat) for row in kept), busy_cores)
 
 
 def _spread(by_round: Mapping[int, float]) -> Spread | None:

@@ -94,7 +94,7 @@ def operation_s(name: str, chains: int, operations: int, bench: x.Bench) -> floa
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare four chains with one, for each operation."""
-    of = x.spreads(((s.operation, s.chains), s.cycles, s.repeat) for s in tables["steps"])
+    of = x.spreads_of(tables["steps"], "cycles", "operation", "chains")
     limits: list[str] = []
     values: dict[str, float] = {}
     for name in params.operations:

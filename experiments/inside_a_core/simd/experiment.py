@@ -110,9 +110,7 @@ def _in_python(numbers: list[float], laps: int) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the widest vectors with one number at a time, in the first cache and in memory."""
-    of = x.spreads(
-        ((rate.way, rate.size_bytes), rate.elements_per_s, rate.repeat) for rate in tables["rates"]
-    )
+    of = x.spreads_of(tables["rates"], "elements_per_s", "way", "size_bytes")
     widest = max((int(way) for way, _ in of if way in WIDTHS), default=0)
     both = [size for size in sizes(params) if {(SCALAR, size), (str(widest), size)} <= of.keys()]
     limits: list[str] = []

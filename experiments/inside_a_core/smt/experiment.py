@@ -130,9 +130,7 @@ def place_threads(machine: x.Machine) -> dict[str, tuple[int, ...]]:
 
 def analyse(_params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Say what a second thread on the core brings, for either work; and a second core beside it."""
-    gains = x.spreads(
-        ((share.work, share.place), share.gain, share.repeat) for share in tables["shares"]
-    )
+    gains = x.spreads_of(tables["shares"], "gain", "work", "place")
     names = {ADDING: "arithmetic", WAITING: "waiting"}
     values, unclear = x.ratios(  # one thread is the measure: its own gain is 1 each time
         {

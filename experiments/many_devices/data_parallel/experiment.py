@@ -106,9 +106,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the most workers with one process alone, and account for the rest."""
-    of = x.spreads(
-        (((row.run, row.workers), row.samples_per_s, row.repeat) for row in tables["rates"]),
-        lambda way: -way[1],
+    of = x.spreads_of(
+        tables["rates"], "samples_per_s", "run", "workers", busy_cores=lambda way: -way[1]
     )
     most = max((n for run, n in of if run == AVERAGED), default=0)
     values: dict[str, float] = {"parameters": parameter_count(params.width)}

@@ -176,9 +176,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for row in tables["copies"]:
         pair = row.source, row.target
         best[pair] = max(best.get(pair, 0.0), row.bytes_per_s)
-    rates = x.spreads(
-        ((row.source, row.target), row.bytes_per_s, row.repeat) for row in tables["copies"]
-    )
+    rates = x.spreads_of(tables["copies"], "bytes_per_s", "source", "target")
     delays = [row.latency_s for row in tables["delays"]]
     staged = [row.bytes_per_s for row in tables["staged"]]
     both = [row.bytes_per_s for row in tables["both"]]
@@ -223,9 +221,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     unclear: tuple[str, ...] = ()
     if best and staged:
         values["staged_bytes_per_s"] = max(staged)
-        ways = x.spreads(
-            ((row.source, row.target), row.bytes_per_s, row.repeat) for row in tables["staged"]
-        )
+        ways = x.spreads_of(tables["staged"], "bytes_per_s", "source", "target")
         over_staged, unclear = _over_staged(rates, ways)
         values |= over_staged
     if wrong:

@@ -77,7 +77,7 @@ def _chosen(params: Params) -> int:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways with one device alone: time, memory and traffic."""
-    steps = x.spreads((row.way, row.step_s, row.repeat) for row in tables["steps"])
+    steps = x.spreads_of(tables["steps"], "step_s", "way")
     idle = x.spreads((row.way, 1 - row.busy_fraction, row.repeat) for row in tables["steps"])
     values = {f"{way}_step_s": found.median for way, found in steps.items()}
     for row in tables["sizes"]:

@@ -200,8 +200,8 @@ def _zero(bench: x.Bench, worker: Worker) -> tuple[Moment, float]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare both together with one after the other, and with each alone."""
-    took = x.spreads((row.way, row.took_s, row.repeat) for row in tables["runs"])
-    called = x.spreads((row.way, row.called_s, row.repeat) for row in tables["runs"])
+    took = x.spreads_of(tables["runs"], "took_s", "way")
+    called = x.spreads_of(tables["runs"], "called_s", "way")
     values = {f"{way}_s": found.median for way, found in took.items()}
     limits: list[str] = []
     if params.device == CPU:

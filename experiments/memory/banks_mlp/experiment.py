@@ -99,7 +99,7 @@ def read_s(chain: LongChain, chains: int, steps: int, bench: x.Bench) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one chain with the fastest number of several."""
-    of = x.spreads((read.chains, read.latency_s, read.repeat) for read in tables["reads"])
+    of = x.spreads_of(tables["reads"], "latency_s", "chains")
     limits: list[str] = []
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or power_of_two(params.memory_bytes) < x.BEYOND_CACHE * cache_bytes:

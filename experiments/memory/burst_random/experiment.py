@@ -140,9 +140,7 @@ _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dep
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the three orders at the largest size that all of them reached."""
-    of = x.spreads(
-        ((read.size_bytes, read.order), read.element_s, read.repeat) for read in tables["reads"]
-    )
+    of = x.spreads_of(tables["reads"], "element_s", "size_bytes", "order")
     complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
     if not complete:
         return x.Finding("nothing_to_compare")

@@ -219,7 +219,7 @@ def _best(steps: Sequence[Step], order: str) -> dict[int, float]:
 
 def _translation(steps: Sequence[Step], size: int) -> tuple[dict[str, float], list[str]]:
     """Return the share of looking small pages up, at one size, and what is clear about it."""
-    of = x.spreads((s.order, s.latency_s, s.repeat) for s in steps if s.size_bytes == size)
+    of = x.spreads_of(steps, "latency_s", "order", size_bytes=size)
     small, huge = of[RANDOM], of[HUGE]
     share = {"translation_fraction": max(0.0, 1 - huge.median / small.median)}
     limits = ["pages_take_a_share"] if huge.is_below(small) else []

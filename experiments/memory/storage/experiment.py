@@ -175,9 +175,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     if values["random_4k_latency_s"] < NO_DISK_SO_FAST * values.get("cached_latency_s", 0.0):
         limits.append("answered_from_memory")
-    of = x.spreads(
-        ((read.way, read.block_bytes), read.bytes_per_s, read.repeat) for read in tables["reads"]
-    )
+    of = x.spreads_of(tables["reads"], "bytes_per_s", "way", "block_bytes")
     fastest = max((of[IN_ORDER, block] for block in in_order), key=lambda row: row.median)
     alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]
     pairs = {"random_4k_fraction": (alone, fastest), "deep_over_one": (deep, alone)}

@@ -168,9 +168,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
     rows = [row for row in tables["moves"] if row.kernel == "triad"]
-    of = x.spreads(
-        ((row.threads, row.bytes_per_s, row.repeat) for row in rows), lambda threads: -threads
-    )
+    of = x.spreads_of(rows, "bytes_per_s", "threads", busy_cores=lambda threads: -threads)
     one, most = min(triad), max(triad)
     keeps_up = max(triad.values()) / triad[one] >= NEARLY * most / one
     message = _message(of, full, keeps_up=keeps_up)
@@ -221,10 +219,7 @@ def _above(pairs: Mapping[K, tuple[x.Spread, x.Spread]]) -> tuple[set[K], bool]:
 
 def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
     """Do all threads move clearly more than one in a loop other than the triad?"""
-    of = x.spreads(
-        (((row.kernel, row.threads), row.bytes_per_s, row.repeat) for row in moves),
-        lambda way: -way[1],
-    )
+    of = x.spreads_of(moves, "bytes_per_s", "kernel", "threads", busy_cores=lambda way: -way[1])
     pairs = {
         kernel: (of[kernel, most], of[kernel, one])
         for kernel in KERNELS

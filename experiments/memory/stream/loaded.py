@@ -78,7 +78,7 @@ def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
 
 def scatters(rows: Sequence[Loaded]) -> bool:
     """Do walks under one load differ by more than half? Then something disturbed them."""
-    found = x.spreads((row.level, row.latency_s, row.repeat) for row in rows)
+    found = x.spreads_of(rows, "latency_s", "level")
     return any(each.high > SCATTERED * each.low for each in found.values())
 
 

@@ -167,15 +167,9 @@ def _rows(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the functions with ReLU, from memory and from a cache."""
-    large = x.spreads(
-        ((row.device, row.function), row.element_s, row.repeat) for row in tables["passes"]
-    )
-    small = x.spreads(
-        ((row.device, row.function), row.element_s, row.repeat) for row in tables["cached"]
-    )
-    back = x.spreads(
-        ((row.device, row.function), row.element_s, row.repeat) for row in tables["backward"]
-    )
+    large = x.spreads_of(tables["passes"], "element_s", "device", "function")
+    small = x.spreads_of(tables["cached"], "element_s", "device", "function")
+    back = x.spreads_of(tables["backward"], "element_s", "device", "function")
     limits: list[str] = []
     where_known = {where for where, _ in large}
     if where_known - {where for where, _ in small}:

@@ -212,9 +212,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("int8_takes_eights")
     elif steps and params.device != CPU and all(row.precision != INT8 for row in probes):
         limits.append("int8_left_out")
-    best = x.spreads(
-        (row.size, row.flop_per_s, row.repeat) for row in steps if row.multiple == ALIGNED
-    )
+    best = x.spreads_of(steps, "flop_per_s", "size", multiple=ALIGNED)
     if best:
         values["best_aligned_flop_per_s"] = max(each.median for each in best.values())
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
@@ -236,7 +234,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     compared, unclear = x.ratios(pairs)
     values |= compared
     size = _middle(params, steps)
-    took = x.spreads((row.size, row.took_s, row.repeat) for row in steps)
+    took = x.spreads_of(steps, "took_s", "size")
     at, below = took.get(size), took.get(size - 1)
     if "penalty" not in pairs or at is None or below is None:
         return x.Finding("in_part", values, tuple(limits), unclear)
@@ -247,7 +245,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _of_rounds(rows: Sequence[Step]) -> dict[tuple[str, str], x.Spread]:
     """Return the spread of the rounds, by precision and multiple; a round is its median size."""
-    return x.spreads(((row.precision, row.multiple), row.flop_per_s, row.repeat) for row in rows)
+    return x.spreads_of(rows, "flop_per_s", "precision", "multiple")
 
 
 def _middle(params: Params, steps: Sequence[Step]) -> int:

@@ -267,7 +267,7 @@ def _timing(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the speeds with single precision, and how far the losses fell."""
-    rates = x.spreads((row.arm, row.samples_per_s, row.repeat) for row in tables["speeds"])
+    rates = x.spreads_of(tables["speeds"], "samples_per_s", "arm")
     values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
     values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
     values |= {"guessing_loss": math.log(CLASSES)} if tables["losses"] else {}

@@ -241,9 +241,7 @@ def _compared(precision: str, one: Any, other: Any) -> Result:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the precisions in which the layout decides, and compare the results."""
-    rates = x.spreads(
-        ((row.precision, row.layout), row.images_per_s, row.repeat) for row in tables["passes"]
-    )
+    rates = x.spreads_of(tables["passes"], "images_per_s", "precision", "layout")
     values = {
         f"{layout}_{precision}_images_per_s": found.median
         for (precision, layout), found in rates.items()

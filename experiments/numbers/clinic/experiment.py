@@ -177,7 +177,7 @@ def _quiet() -> Iterator[None]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare a step of each broken piece that runs with one of the mended piece."""
-    of = x.spreads(((row.piece, row.version), row.step_s, row.repeat) for row in tables["steps"])
+    of = x.spreads_of(tables["steps"], "step_s", "piece", "version")
     limits = ["learning_not_measured", "checker_sees_shapes"]
     limits.append("processor_cares_little" if params.device == CPU else "tf32_is_on")
     values: dict[str, float] = {"faults_total": sum(len(each.faults) for each in PIECES)}

@@ -197,7 +197,7 @@ def _files(params: Params, device: Device, folder: str) -> x.Measured:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways, and find after how many steps the preparation has paid."""
-    of = x.spreads((row.way, row.step_s, row.repeat) for row in tables["steps"])
+    of = x.spreads_of(tables["steps"], "step_s", "way")
     prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
     limits: list[str] = []
     values = {f"{way}_step_s": of[way].median for way in WAYS if way in of}
@@ -268,7 +268,7 @@ def _message(of: Mapping[str, x.Spread], faster: Set[str]) -> str:
 
 def _file_values(tables: x.Tables) -> dict[str, float]:
     values: dict[str, float] = {row.kind + "_bytes": row.file_bytes for row in tables["files"]}
-    took = x.spreads(((row.kind, row.done), row.took_s, row.repeat) for row in tables["files"])
+    took = x.spreads_of(tables["files"], "took_s", "kind", "done")
     return values | {f"{kind}_{done}_s": found.median for (kind, done), found in took.items()}
 
 

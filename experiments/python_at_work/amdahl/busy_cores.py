@@ -86,7 +86,7 @@ def beside_busy_cores(
 
     None where nobody can tell.
     """
-    clocks = x.spreads((row.busy_cores, row.core_hz, row.repeat) for row in tables["core_speeds"])
+    clocks = x.spreads_of(tables["core_speeds"], "core_hz", "busy_cores")
     taken = x.spreads((row.busy_cores, row.taken_fraction) for row in tables["core_speeds"])
     if len(clocks) < 2:
         return {}, (), None

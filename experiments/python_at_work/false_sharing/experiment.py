@@ -166,14 +166,12 @@ def _placed(machine: x.Machine) -> dict[str, tuple[int | None, int | None]]:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the nearest with the farthest counters of two cores, and find the cliff."""
     times: dict[str, dict[int, x.Spread]] = {}
-    every = x.spreads(
-        ((r.pair, r.distance_bytes), r.increment_s, r.repeat) for r in tables["increments"]
-    )
+    every = x.spreads_of(tables["increments"], "increment_s", "pair", "distance_bytes")
     for (pair, distance), found in every.items():
         times.setdefault(pair, {})[distance] = found
     limits: list[str] = []
     values: dict[str, float] = {}
-    alone = x.spreads((r.increment, r.increment_s, r.repeat) for r in tables["alone"])
+    alone = x.spreads_of(tables["alone"], "increment_s", "increment")
     if ATOMIC in alone:
         values |= {"alone_s": alone[ATOMIC].median, "alone_per_s": 1 / alone[ATOMIC].median}
     if PLAIN in alone:

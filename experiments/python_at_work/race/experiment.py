@@ -163,9 +163,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for name, losses in (("bare", bare), ("read_call_write", call)):
         if found := x.spread(losses):
             values[f"lost_fraction_{name}"] = found.median
-    of = x.spreads(
-        (race.form, race.increment_s, race.repeat) for race in tables["races"] if race.python == own
-    )
+    of = x.spreads_of(tables["races"], "increment_s", "form", python=own)
     both = {"locked_slowdown": (of[LOCKED], of[BARE])} if {LOCKED, BARE} <= of.keys() else {}
     slowdowns, unclear = x.ratios(both)
     values |= slowdowns

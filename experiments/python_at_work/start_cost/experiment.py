@@ -111,7 +111,7 @@ def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare each step with the one before, and processes with a thread."""
-    of = x.spreads((start.method, start.each_s, start.repeat) for start in tables["starts"])
+    of = x.spreads_of(tables["starts"], "each_s", "method")
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     is_whole = all(method in of for method in LADDER)
     limits = ["unsteady"] if is_whole and _is_unsteady(of) else []

@@ -113,7 +113,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways at the largest message: a thread with every process."""
-    of = x.spreads(((t.method, t.message_bytes), t.round_trip_s, t.repeat) for t in tables["talks"])
+    of = x.spreads_of(tables["talks"], "round_trip_s", "method", "message_bytes")
     small_bytes, large_bytes = min(sizes(params)), max(sizes(params))
     values: dict[str, float] = {"small_bytes": small_bytes, "large_bytes": large_bytes}
     for method in (*WAYS, COPY):
@@ -125,9 +125,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 f"{method}_large_s": large_s,
                 f"{method}_large_bytes_per_s": large_bytes / large_s,
             }
-    for part, found in x.spreads(
-        (step.part, step.part_s, step.repeat) for step in tables["steps"]
-    ).items():
+    for part, found in x.spreads_of(tables["steps"], "part_s", "part").items():
         values[f"{part}_s"] = found.median
     limits: list[str] = []
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}

@@ -146,9 +146,7 @@ def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the block split with every chunk; name a winner only where it is clear."""
-    of = x.spreads(
-        ((share.way, share.chunk), share.wall_s, share.repeat) for share in tables["shares"]
-    )
+    of = x.spreads_of(tables["shares"], "wall_s", "way", "chunk")
     by_way = {way: found for (way, _), found in of.items() if way != DYNAMIC}
     by_chunk = {chunk: found for (way, chunk), found in of.items() if way == DYNAMIC}
     cores = x.physical_cores(machine) or 1

@@ -129,7 +129,7 @@ def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare coroutines and threads with one after another where all ways were measured."""
-    of = x.spreads(((row.way, row.waits), row.all_s, row.repeat) for row in tables["waits"])
+    of = x.spreads_of(tables["waits"], "all_s", "way", "waits")
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
         values["one_wait_s"] = of[SERIAL, 1].median

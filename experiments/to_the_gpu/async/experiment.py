@@ -178,12 +178,8 @@ def _blockers(device: Device, out: Any) -> dict[str, Callable[[], object]]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the caller's time with the device's, and name the blockers."""
-    calls = x.spreads(
-        (row.kind, row.until_s, row.repeat)
-        for row in tables["calls"]
-        if row.products == _most(tables)
-    )
-    blocked = x.spreads((row.blocker, row.back_s, row.repeat) for row in tables["blockers"])
+    calls = x.spreads_of(tables["calls"], "until_s", "kind", products=_most(tables))
+    blocked = x.spreads_of(tables["blockers"], "back_s", "blocker")
     values = {f"{name}_s": calls[name].median for name in calls}
     values |= {f"{name}_s": found.median for name, found in blocked.items()}
     if "queued" not in calls or "finished" not in calls:

@@ -161,8 +161,8 @@ def _saved(trace: dict[str, Any], folder: str) -> str:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the largest part, if it clearly is."""
-    of = x.spreads((row.part, row.part_s, row.repeat) for row in tables["shares"])
-    wholes = x.spreads((row.is_recorded, row.step_s, row.repeat) for row in tables["wholes"])
+    of = x.spreads_of(tables["shares"], "part_s", "part")
+    wholes = x.spreads_of(tables["wholes"], "step_s", "is_recorded")
     values: dict[str, float] = {}
     limits = ["copies_need_gpu"] if params.device == CPU else []
     if False in wholes:

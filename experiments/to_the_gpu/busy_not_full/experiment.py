@@ -189,8 +189,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("short_loads")
     if not has_graphs(params.device):
         limits.append("tiny_called_one_by_one")
-    shares = x.spreads((row.seen, row.share_fraction, row.repeat) for row in tables["seen"])
-    power = x.spreads((row.load, row.power_watts, row.repeat) for row in tables["power"])
+    shares = x.spreads_of(tables["seen"], "share_fraction", "seen")
+    power = x.spreads_of(tables["power"], "power_watts", "load")
     values = {f"{seen}_fraction": found.median for seen, found in shares.items()}
     values |= {f"{load}_power_watts": found.median for load, found in power.items()}
     values |= _rates(tables)

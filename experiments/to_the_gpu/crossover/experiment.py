@@ -133,7 +133,7 @@ def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find where the lines cross, and their highest and lowest rates."""
-    of = x.spreads(((row.kind, row.size), row.product_s, row.repeat) for row in tables["products"])
+    of = x.spreads_of(tables["products"], "product_s", "kind", "size")
     lines: dict[str, dict[int, x.Spread]] = {kind: {} for kind in KINDS}
     for (kind, size), found in of.items():
         if kind in lines:

@@ -201,9 +201,8 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find the fewest workers with which learning is fastest, and what then limits it."""
-    of = x.spreads(
-        (((row.kind, row.workers), row.samples_per_s, row.repeat) for row in tables["epochs"]),
-        lambda way: -1 - way[1],
+    of = x.spreads_of(
+        tables["epochs"], "samples_per_s", "kind", "workers", busy_cores=lambda way: -1 - way[1]
     )
     learning = {workers: found for (kind, workers), found in of.items() if kind == LEARNING}
     alone = x.spreads((LEARNING, row.samples_per_s, row.repeat) for row in tables["alone"]).get(
@@ -234,11 +233,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     fewest = min(learning.keys() - slower)
     best, most = learning[fewest], max(learning)
     values |= {"best_workers": fewest, "best_samples_per_s": best.median, "most_workers": most}
-    starts = x.spreads(
-        (row.helpers, row.first_batch_s, row.repeat)
-        for row in tables["starts"]
-        if row.workers == fewest
-    )
+    starts = x.spreads_of(tables["starts"], "first_batch_s", "helpers", workers=fewest)
     values |= {f"{name}_s": found.median for name, found in starts.items()}
     compared, unclear = x.ratios({"best_over_zero": (best, learning[0])})
     values |= compared

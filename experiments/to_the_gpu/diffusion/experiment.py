@@ -253,7 +253,7 @@ def _advanced_s(device: Device, plate: Plate, steps: int) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the engines on the largest plate with each other and with their memory."""
-    of = x.spreads(((row.engine, row.side), row.cells_per_s, row.repeat) for row in tables["rates"])
+    of = x.spreads_of(tables["rates"], "cells_per_s", "engine", "side")
     usual = {engine: found for (engine, side), found in of.items() if side == USUAL}
     large = {engine: found for (engine, side), found in of.items() if side == params.large}
     values = {f"{engine}_cells_per_s": found.median for engine, found in usual.items()}

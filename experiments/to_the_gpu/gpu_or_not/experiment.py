@@ -246,7 +246,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     if "gpu" in answers:
         values["free_bytes"] = answers["gpu"].free_bytes
-    of = x.spreads((row.kind, row.taken_s, row.repeat) for row in tables["times"])
+    of = x.spreads_of(tables["times"], "taken_s", "kind")
     pairs = {}
     for where, estimated in ESTIMATED.items():
         if where in of:
@@ -255,9 +255,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"estimated_{where}_s"] = of[estimated].median
         if where in of and estimated in of:
             pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
-    branches = x.spreads(
-        ((row.where, row.order), row.number_s, row.repeat) for row in tables["branches"]
-    )
+    branches = x.spreads_of(tables["branches"], "number_s", "where", "order")
     for where in ("cpu", "gpu"):
         alike, mixed = (branches.get((where, order)) for order in ORDERS)
         if alike is not None and mixed is not None:

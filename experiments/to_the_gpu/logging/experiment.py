@@ -159,7 +159,7 @@ def _lanes(model: Model) -> Iterator[Slice]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare steps with a look at the result with steps without."""
-    took = x.spreads(((row.matrices, row.way), row.step_s, row.repeat) for row in tables["ways"])
+    took = x.spreads_of(tables["ways"], "step_s", "matrices", "way")
     values: dict[str, Any] = {
         f"{matrices}_{way}_step_s": found.median for (matrices, way), found in took.items()
     }

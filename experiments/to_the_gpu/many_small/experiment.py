@@ -125,7 +125,7 @@ def _separate(pieces: Sequence[Any]) -> None:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare a thousand calls with one, and the cost of calling alone."""
-    took = x.spreads(((row.calls, row.way), row.took_s, row.repeat) for row in tables["passes"])
+    took = x.spreads_of(tables["passes"], "took_s", "calls", "way")
     numbers = max((row.numbers for row in tables["passes"]), default=0)
     most = max((calls for calls, way in took if way == EMPTY), default=0)
     limits = ["threads_for_large_only", "gaps_need_gpu"] if params.device == CPU else []

@@ -163,14 +163,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of: dict[tuple[str, str, str], x.Spread] = {}
     for direction in DIRECTIONS:
         rows = tables[direction]
-        for key, found in x.spreads(
-            ((r.combination, r.until), r.after_s, r.repeat) for r in rows
-        ).items():
+        for key, found in x.spreads_of(rows, "after_s", "combination", "until").items():
             of[(*key, direction)] = found
     values = {f"{how}_{to}_{UNTILS[until]}_s": s.median for (how, until, to), s in of.items()}
-    wrong = x.spreads(
-        ((row.memory, row.tried), row.wrong_fraction, row.repeat) for row in tables["tries"]
-    )
+    wrong = x.spreads_of(tables["tries"], "wrong_fraction", "memory", "tried")
     values |= {f"{kind}_{tried}_wrong_fraction": s.median for (kind, tried), s in wrong.items()}
     limits = ["slow_is_not_safe"]
     if any(found.high > 0 for (_, tried), found in wrong.items() if tried.endswith("waiting")):

@@ -196,9 +196,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     gpu = gpu_of(machine, params.device)
     if len(x.usable_nodes(machine)) > 1 and (gpu is None or gpu.numa_node is None):
         limits.append("node_unknown")
-    of = x.spreads(
-        ((row.size_bytes, row.choice), row.took_s, row.repeat) for row in tables["written"]
-    )
+    of = x.spreads_of(tables["written"], "took_s", "size_bytes", "choice")
     sizes = sorted(size for size, choice in of if choice == "pinned_before")
     sizes = [size for size in sizes if (size, "as_it_is") in of]
     if not sizes:
@@ -267,9 +265,7 @@ def _pinning(
     tables: x.Tables, of: Mapping[tuple[int, str], x.Spread], large: int, *, is_faster: bool
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Return what pinning costs, after how many copies it has paid, and against none at all."""
-    pinning = x.spreads(
-        (row.size_bytes, row.pinning_s, row.repeat) for row in tables["pinnings"]
-    ).get(large)
+    pinning = x.spreads_of(tables["pinnings"], "pinning_s", "size_bytes").get(large)
     first, before = of.get((large, "pinned_first")), of[large, "pinned_before"]
     if pinning is None or first is None:
         return {}, ()

@@ -176,9 +176,7 @@ def _both(fetch: Callable[[], object], add: Callable[[], object]) -> None:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare, at the largest size, adding on one device with fetching one vector first."""
     size_bytes = max((row.size_bytes for row in tables["ways"]), default=0)
-    took = x.spreads(
-        (row.way, row.took_s, row.repeat) for row in tables["ways"] if row.size_bytes == size_bytes
-    )
+    took = x.spreads_of(tables["ways"], "took_s", "way", size_bytes=size_bytes)
     limits = []
     refusals = [attempt for attempt in tables["attempts"] if attempt.said]
     if tables["attempts"] and not refusals:

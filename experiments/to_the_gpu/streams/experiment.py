@@ -155,11 +155,9 @@ def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Sli
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one stream with several, and both with the parts alone."""
-    of = x.spreads(((row.memory, row.streams), row.total_s, row.repeat) for row in tables["totals"])
-    hidden = x.spreads(
-        ((row.memory, row.streams), row.overlap_fraction, row.repeat) for row in tables["totals"]
-    )
-    parts = x.spreads((row.part, row.took_s, row.repeat) for row in tables["alone"])
+    of = x.spreads_of(tables["totals"], "total_s", "memory", "streams")
+    hidden = x.spreads_of(tables["totals"], "overlap_fraction", "memory", "streams")
+    parts = x.spreads_of(tables["alone"], "took_s", "part")
     limits: list[str] = []
     values, unclear = _alone(parts)
     if values.get("kernels_speedup", GAIN) < GAIN and "kernels_speedup" not in unclear:
@@ -182,9 +180,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     if "longest_part_s" in values and values["best_s"] * TOO_MUCH < values["longest_part_s"]:
         limits.append("above_the_limit")
-    called = x.spreads(
-        (row.streams, row.called_s, row.repeat) for row in tables["totals"] if row.memory == PINNED
-    )
+    called = x.spreads_of(tables["totals"], "called_s", "streams", memory=PINNED)
     if called[best].median > CALLING * pinned[best].median:
         limits.append("calls_set_the_pace")
     pageable = of.get((PAGEABLE, params.streams))
