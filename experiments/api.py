@@ -39,7 +39,7 @@ from experiments.core.judging.statistics import (
 )
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
-from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
+from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, change, fits, shrink
 from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot
 from experiments.core.units import SWITCH
 from experiments.core.views import (
@@ -124,6 +124,7 @@ __all__ = [
     "Value",
     "cache_sizes",
     "caches_of",
+    "change",
     "column",
     "family",
     "fits",

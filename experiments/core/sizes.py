@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -46,3 +46,17 @@ def shrink(params: R, cost: Callable[[R], float], limit: float, **least: float) 
                 less = value - 1 if is_count else value // 2
             params = replace(params, **{name: type(value)(max(least_value, less))})
     return params
+
+
+def change(*, at_most: Mapping[str, float] | None = None, **values: Any) -> Callable[[R], R]:
+    """Return what sets these parameters, and lowers those that are above their `at_most`.
+
+    A function makes a parameter from what it was.
+    """
+
+    def changed(params: R) -> R:
+        now = {n: getattr(params, n) for n in (*values, *(at_most or ()))}
+        new = {n: value(now[n]) if callable(value) else value for n, value in values.items()}
+        return replace(params, **new, **{n: min(now[n], m) for n, m in (at_most or {}).items()})
+
+    return changed

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 from experiments.core.bench import Bench
-from experiments.core.declare import Experiment, Part
+from experiments.core.declare import Experiment, P, Part
 from experiments.core.problems import UserError
 from experiments.core.processes.own_environment import own_caches
 from machine.devices import Gpu
@@ -198,6 +198,19 @@ def gpus_of(machine: Machine) -> tuple[str, ...]:
 def default_device(machine: Machine) -> str:
     """Return the first GPU, or the processor if there is none."""
     return devices_of(machine)[0]
+
+
+def on_first_device(params: type[P], **on_gpu: Any) -> Callable[[Machine], P]:
+    """Return what makes parameters for the first GPU, or for the processor if there is none.
+
+    A GPU gets these values in place of the usual ones.
+    """
+
+    def suited(machine: Machine) -> P:
+        device = default_device(machine)
+        return params(device=device, **({} if device == CPU else on_gpu))
+
+    return suited
 
 
 def device_of(params: object) -> str:

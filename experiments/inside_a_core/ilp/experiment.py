@@ -13,8 +13,6 @@ What it cannot tell: how many chains your own loop has.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
 
@@ -187,8 +185,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
-    quick=lambda params: replace(params, rounds=5),
-    smallest=lambda params: replace(params, rounds=2),
+    quick=x.change(rounds=5),
+    smallest=x.change(rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: x.MIB,
 )

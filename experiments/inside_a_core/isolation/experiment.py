@@ -167,8 +167,8 @@ EXPERIMENT = x.Experiment(
     next=x.Next("start-cost", {"crash": NULL}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=lambda _machine: Params(),
-    quick=lambda params: replace(params, lane_s=0.6, rounds=1),
-    smallest=lambda params: replace(params, lane_s=0.2, rounds=2),
+    quick=x.change(lane_s=0.6, rounds=1),
+    smallest=x.change(lane_s=0.2, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.workers * 20 * x.MIB,
 )

@@ -17,8 +17,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 
@@ -209,12 +207,6 @@ def _no_less(size_bytes: int) -> int:
     return 1 << (size_bytes - 1).bit_length()
 
 
-def quick(params: Params) -> Params:
-    """Take few rounds, through arrays of 128 MiB at most."""
-    largest_bytes = min(params.largest_bytes, 128 * x.MIB)
-    return replace(params, largest_bytes=largest_bytes, rounds=QUICK_ROUNDS)
-
-
 def seconds(params: Params) -> float:
     """Estimate: in the first round growing to a sample; large arrays take longer than one."""
     samples_s = sum(5 * max(1.3 * SAMPLE_S, size / 8e9) for size in sizes(params))
@@ -273,8 +265,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.L1, x.Part.MEMORY),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
+    quick=x.change(rounds=QUICK_ROUNDS, at_most={"largest_bytes": 128 * x.MIB}),
+    smallest=x.change(largest_bytes=x.MIB, rounds=2),
     budget=x.Budget(full={"rounds": 3}),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 12 * x.MIB,

@@ -18,8 +18,6 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 from experiments.tools.long_chain import LongChain, power_of_two
@@ -181,11 +179,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(chain_bytes=max(power_of_two(most), x.MIB))
 
 
-def quick(params: Params) -> Params:
-    """Take few rounds through half a chain."""
-    return replace(params, chain_bytes=max(power_of_two(params.chain_bytes) // 2, x.MIB), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate: three places and two kinds of work, and laying out the chain."""
     return 0.3 + params.chain_bytes / x.GIB * 1.2 + params.rounds * 2 * len(PLACES) * 1.5 * SAMPLE_S
@@ -228,8 +221,8 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.CORE_PAIR, x.Need.SMT),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, chain_bytes=x.MIB, rounds=2),
+    quick=x.change(rounds=5, chain_bytes=lambda size: max(power_of_two(size) // 2, x.MIB)),
+    smallest=x.change(chain_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.chain_bytes) + 6 * x.MIB,
 )

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import importlib.util
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition
@@ -208,19 +206,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(most_workers=most)
 
 
-def quick(params: Params) -> Params:
-    """Compare two workers with one, in few short rounds with smaller batches and messages."""
-    return replace(
-        params,
-        most_workers=min(params.most_workers, 2),
-        batch=max(1, params.batch // 4),
-        largest_bytes=min(params.largest_bytes, x.MIB),
-        steps=min(params.steps, 5),
-        sample_s=min(params.sample_s, 0.01),
-        rounds=3,
-    )
-
-
 def seconds(params: Params) -> float:
     """Estimate: loading torch in each process, the compared steps, and samples of each kind."""
     rate = network_flop_per_s(params.device)
@@ -312,9 +297,13 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU, x.Part.NVLINK),
     needs=(x.Need.TORCH,),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(
-        params, threads=1, batch=16, width=32, largest_bytes=16 * x.KIB, sample_s=0.001, rounds=2
+    quick=x.change(
+        batch=lambda batch: max(1, batch // 4),
+        rounds=3,
+        at_most={"most_workers": 2, "largest_bytes": x.MIB, "steps": 5, "sample_s": 0.01},
+    ),
+    smallest=x.change(
+        threads=1, batch=16, width=32, largest_bytes=16 * x.KIB, sample_s=0.001, rounds=2
     ),
     budget=x.Budget(full={"rounds": 3, "largest_bytes": x.MIB}, quick={"largest_bytes": x.MIB}),
     seconds=seconds,

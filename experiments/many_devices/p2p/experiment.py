@@ -23,8 +23,6 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import PINNED_BYTES_PER_S
 from experiments.devices.device import CPU, Device, default_device, gpus_of
@@ -261,22 +259,12 @@ def defaults(machine: x.Machine) -> Params:
     return Params(device=first, gpus=gpus, size_bytes=128 * x.MIB if gpus <= 4 else 64 * x.MIB)
 
 
-def quick(params: Params) -> Params:
-    """Take less data, a few times."""
-    return replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the bytes of every pair and round."""
     pairs = params.gpus * (params.gpus - 1)
     copies = 4 + 2 * params.through_host + 2 * params.both_ways
     pair_s = copies * params.size_bytes / PINNED_BYTES_PER_S + PAIR_S * (3 + params.through_host)
     return 1.5 + 0.3 * params.gpus + (params.rounds + 1) * pairs * pair_s / 2
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the pinned memory that the GPUs' data passes through."""
-    return params.size_bytes
 
 
 def _matrix(key: str, value: str) -> x.Heatmap:
@@ -358,10 +346,10 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.TWO_GPUS,),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, size_bytes=x.MIB, rounds=2),
+    quick=x.change(rounds=5, at_most={"size_bytes": 16 * x.MIB}),
+    smallest=x.change(size_bytes=x.MIB, rounds=2),
     budget=x.Budget(quick={"gpus": 2}),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: params.size_bytes,  # pinned, for the way through the host
     quiet_limit_s=60.0,  # pinned memory is made first
 )

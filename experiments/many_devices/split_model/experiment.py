@@ -18,8 +18,6 @@ lock up, what the waits after each part cost, equal weights.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, cores_of, default_device, devices_of, gpus_of
@@ -131,11 +129,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(device=first, devices=min(4, gpus), layers=8, width=2048, batch=4096)
 
 
-def quick(params: Params) -> Params:
-    """Take a smaller batch and network, in few rounds."""
-    return replace(params, batch=min(params.batch, 256), width=min(params.width, 1024), rounds=3)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic of all ways, and from starting the processes."""
     step_flop = 6 * params.batch * params.width**2 * params.layers
@@ -218,8 +211,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU, x.Part.NVLINK),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, layers=3, width=65, batch=33, rounds=2),
+    quick=x.change(rounds=3, at_most={"batch": 256, "width": 1024}),
+    smallest=x.change(layers=3, width=65, batch=33, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     can_wait=False,  # its members count the turns

@@ -23,8 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, cores_of, devices_of
@@ -272,11 +270,6 @@ def defaults(machine: x.Machine) -> Params:
     )
 
 
-def quick(params: Params) -> Params:
-    """Take shorter work, in few rounds."""
-    return replace(params, job_s=min(params.job_s, 0.05), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Count the runs of A and B; a GPU must also start and warm up."""
     pair_s = params.job_s * (1 + params.b_over_a)
@@ -336,8 +329,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, job_s=0.004, a_rows=128, b_rows=128, rounds=2),
+    quick=x.change(rounds=5, at_most={"job_s": 0.05}),
+    smallest=x.change(job_s=0.004, a_rows=128, b_rows=128, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

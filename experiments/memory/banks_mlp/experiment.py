@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
@@ -158,12 +156,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(memory_bytes=max(power_of_two(most), x.MIB))
 
 
-def quick(params: Params) -> Params:
-    """Walk through half of the memory, in few rounds."""
-    memory_bytes = max(power_of_two(params.memory_bytes) // 2, x.MIB)
-    return replace(params, memory_bytes=memory_bytes, rounds=min(params.rounds, 10))
-
-
 def seconds(params: Params) -> float:
     """Estimate: laying out the chain, then two walks for each number of chains."""
     samples_s = len(COUNTS) * 2 * 1.2 * SAMPLE_S
@@ -217,8 +209,10 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, memory_bytes=x.MIB, rounds=2),
+    quick=x.change(
+        memory_bytes=lambda size: max(power_of_two(size) // 2, x.MIB), at_most={"rounds": 10}
+    ),
+    smallest=x.change(memory_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.memory_bytes) + 2 * x.MIB,
 )

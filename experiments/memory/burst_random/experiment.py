@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
@@ -188,12 +186,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
 
 
-def quick(params: Params) -> Params:
-    """Use a quarter of the memory, in few rounds."""
-    largest = max(params.largest_bytes // 4, x.MIB)
-    return replace(params, largest_bytes=largest, rounds=min(params.rounds, FEW_ROUNDS))
-
-
 def seconds(params: Params) -> float:
     """Estimate from the time of samples, of long laps in order, and of laying out the chains."""
     samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
@@ -251,8 +243,10 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.MEMORY, x.Part.L3),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
+    quick=x.change(
+        largest_bytes=lambda size: max(size // 4, x.MIB), at_most={"rounds": FEW_ROUNDS}
+    ),
+    smallest=x.change(largest_bytes=x.MIB, rounds=2),
     budget=x.Budget(full={"rounds": FEW_ROUNDS}, quick={"rounds": x.ENOUGH}),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,

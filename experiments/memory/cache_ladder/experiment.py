@@ -368,7 +368,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
-    smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
+    smallest=x.change(largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     budget=x.Budget(full={"rounds": FEW_ROUNDS}),
     seconds=seconds,
     memory_bytes=_memory_bytes,

@@ -21,8 +21,6 @@ from __future__ import annotations
 import contextlib
 import math
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
 
@@ -130,13 +128,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(memory_bytes=max(fits, x.MIB))
 
 
-def quick(params: Params) -> Params:
-    """Write less to the disk, lay out less memory, and time everything less often."""
-    file_bytes = min(params.file_bytes, QUICK_FILE_BYTES)
-    memory_bytes = min(params.memory_bytes, QUICK_MEMORY_BYTES)
-    return replace(params, file_bytes=file_bytes, memory_bytes=memory_bytes, rounds=2)
-
-
 def seconds(params: Params) -> float:
     """Estimate: starting what is needed, laying out the memory, and the samples."""
     starting_s = 1.2 + params.file_bytes / 250e6 + 1.2 * params.memory_bytes / x.GIB
@@ -189,8 +180,10 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY, x.Part.STORAGE),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, memory_bytes=x.MIB, file_bytes=8 * x.MIB, rounds=2),
+    quick=x.change(
+        rounds=2, at_most={"file_bytes": QUICK_FILE_BYTES, "memory_bytes": QUICK_MEMORY_BYTES}
+    ),
+    smallest=x.change(memory_bytes=x.MIB, file_bytes=8 * x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.memory_bytes + 100 * x.MIB,
 )

@@ -19,8 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 from experiments.tools.chasing import step_s
@@ -189,12 +187,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
 
 
-def quick(params: Params) -> Params:
-    """Use a quarter of the memory, as far as that is quickly laid out, in few rounds."""
-    node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
-    return replace(params, node_bytes=node_bytes, rounds=min(params.rounds, FEW_ROUNDS))
-
-
 def seconds(params: Params) -> float:
     """Estimate for two nodes; each further node adds as many pairs as there are nodes."""
     layout_s = 2 * params.node_bytes / 64 * 15e-9
@@ -233,8 +225,11 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.NUMA,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, node_bytes=x.MIB, rounds=5),
+    quick=x.change(
+        node_bytes=lambda size: min(max(size // 4, x.MIB), MOST_QUICK_BYTES),
+        at_most={"rounds": FEW_ROUNDS},
+    ),
+    smallest=x.change(node_bytes=x.MIB, rounds=5),
     budget=x.Budget(full={"rounds": FEW_ROUNDS}, quick={"node_bytes": x.MIB}),
     seconds=seconds,
     memory_bytes=lambda params: 4 * params.node_bytes,

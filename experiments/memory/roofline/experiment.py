@@ -27,8 +27,6 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import GPU_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s, cache_bytes, memory_bytes_per_s
@@ -302,11 +300,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(array_bytes=max(8 * x.MIB, array_bytes), threads=threads)
 
 
-def quick(params: Params) -> Params:
-    """Take few polynomials and rounds."""
-    return replace(params, few_degrees=True, rounds=min(params.rounds, QUICK_ROUNDS))
-
-
 def seconds(params: Params) -> float:
     """Estimate at 10 GB/s a thread, up to 16 threads."""
     if params.device != CPU:
@@ -408,8 +401,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, array_bytes=8 * x.MIB, rounds=2),
+    quick=x.change(few_degrees=True, at_most={"rounds": QUICK_ROUNDS}),
+    smallest=x.change(array_bytes=8 * x.MIB, rounds=2),
     budget=x.Budget(full={"rounds": 2}, quick={"rounds": x.ENOUGH, "array_bytes": 16 * x.MIB}),
     seconds=seconds,
     memory_bytes=_memory_bytes,

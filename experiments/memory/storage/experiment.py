@@ -22,8 +22,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.disk_file import PIECE_BYTES, DiskFile
 from machine.devices import Disk
@@ -252,17 +250,6 @@ def defaults(_machine: x.Machine) -> Params:
     return Params(file_bytes=max(LEAST_BYTES, min(USUAL_BYTES, room // x.MIB * x.MIB)))
 
 
-def quick(params: Params) -> Params:
-    """Write less, read three block sizes, in few rounds."""
-    return replace(
-        params,
-        file_bytes=min(params.file_bytes, QUICK_BYTES),
-        few_blocks=True,
-        sample_s=min(params.sample_s, 0.04),
-        rounds=5,
-    )
-
-
 def seconds(params: Params) -> float:
     """Estimate: writing the file, and the samples; many large blocks start slowly."""
     samples = params.rounds * len(_blocks(params)) * len(WAYS)
@@ -331,8 +318,10 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.DIRECT_IO,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, file_bytes=8 * x.MIB, sample_s=0.02, rounds=2),
+    quick=x.change(
+        few_blocks=True, rounds=5, at_most={"file_bytes": QUICK_BYTES, "sample_s": 0.04}
+    ),
+    smallest=x.change(file_bytes=8 * x.MIB, sample_s=0.02, rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: (DEPTH + 1) * PIECE_BYTES,
 )

@@ -19,8 +19,6 @@ import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.arrays import (
     MOVED,
@@ -246,11 +244,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(array_bytes=array_bytes, threads=threads)
 
 
-def quick(params: Params) -> Params:
-    """Take few numbers of threads and rounds."""
-    return replace(params, few_counts=True, rounds=min(params.rounds, FEW_ROUNDS))
-
-
 def seconds(params: Params) -> float:
     """Estimate at 10 GB/s a thread, up to 16 threads."""
     team = min(params.threads, WORTH)
@@ -337,8 +330,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.MEMORY, x.Part.CORES, x.Part.L3),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, array_bytes=x.MIB, rounds=1),
+    quick=x.change(few_counts=True, at_most={"rounds": FEW_ROUNDS}),
+    smallest=x.change(array_bytes=x.MIB, rounds=1),
     budget=x.Budget(
         full={"rounds": 2}, quick={"loaded": False, "rounds": x.ENOUGH, "array_bytes": x.MIB}
     ),

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.ceilings import cache_bytes
 from experiments.devices.conditions import Condition, Conditions
@@ -260,22 +258,12 @@ def defaults(machine: x.Machine) -> Params:
     return Params(device=device, numbers=numbers)
 
 
-def quick(params: Params) -> Params:
-    """Take few rounds."""
-    return replace(params, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the numbers, at cautious rates."""
     passes = 2 * len(FUNCTIONS) * (params.rounds + 4)
     number_s = CPU_NUMBER_S if params.device == CPU else CPU_NUMBER_S + GPU_NUMBER_S
     samples_s = 3 * passes * SAMPLE_S * (1 if params.device == CPU else 3)
     return 0.5 + params.numbers * (20e-9 + passes * number_s) + samples_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of the processor's arrays."""
-    return ARRAYS * FP32_BYTES * params.numbers
 
 
 def _functions(table: str, key: str) -> x.Bars:
@@ -330,8 +318,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, numbers=20_000, rounds=2),
+    quick=x.change(rounds=5),
+    smallest=x.change(numbers=20_000, rounds=2),
     budget=x.Budget(
         full={"rounds": 3, "numbers": 1_000_000},
         quick={"numbers": 1_000_000},
@@ -339,5 +327,5 @@ EXPERIMENT = x.Experiment(
         quick_s=3.5,
     ),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: ARRAYS * FP32_BYTES * params.numbers,
 )

@@ -284,11 +284,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(device=CPU, size=size)
 
 
-def quick(params: Params) -> Params:
-    """Take only sizes near the power of two, a few wide ones, and few rounds."""
-    return replace(params, span=min(params.span, 16), wide_sizes=9, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the operations, at cautious rates; half precision on GPUs is faster."""
     rate = CPU_FLOP_PER_S if params.device == CPU else GPU_HALF_FLOP_PER_S
@@ -299,11 +294,6 @@ def seconds(params: Params) -> float:
         product_s = 2 * m * n * k / rate
         total_s += 2 * product_s + params.rounds * (max(SAMPLE_S, product_s) + 5e-4)
     return total_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the matrices' bytes on the processor."""
-    return products_bytes(params.size) if params.device == CPU else 0
 
 
 EXPERIMENT = x.Experiment(
@@ -377,9 +367,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, size=128, span=4, wide_sizes=3, rounds=2),
+    quick=x.change(wide_sizes=9, rounds=5, at_most={"span": 16}),
+    smallest=x.change(size=128, span=4, wide_sizes=3, rounds=2),
     budget=x.Budget(full={"rounds": 3, "size": 256}, quick={"size": 256}, quick_s=3.5),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: products_bytes(params.size) if params.device == CPU else 0,
 )

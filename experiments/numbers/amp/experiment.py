@@ -28,7 +28,7 @@ from experiments import api as x
 from experiments.devices.assumed import GPU_HALF_FLOP_PER_S, product_flop_per_s
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import each_s, whole_s
 from experiments.tools.networks import CLASSES
@@ -347,14 +347,6 @@ def _emulated(params: Params, tables: x.Tables, machine: x.Machine) -> list[str]
     return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take a wide network on a GPU, as torch's recipe does."""
-    device = default_device(machine)
-    if device == CPU:
-        return Params()
-    return Params(device=device, width=4096, batch=4096, steps=200, learn_s=4.0)
-
-
 def quick(params: Params) -> Params:
     """Take fewer steps and rounds, and a narrower network if single precision is too slow."""
     reduced = replace(
@@ -385,11 +377,6 @@ def seconds(params: Params) -> float:
             if width == params.width:
                 total_s += min(params.learn_s, params.steps * step_s)
     return total_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of data and networks on the processor."""
-    return _needed_bytes(params) if params.device == CPU else 0
 
 
 EXPERIMENT = x.Experiment(
@@ -466,9 +453,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("alignment", {"loss_weight": 1.0}),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load
-    defaults=defaults,
+    defaults=on_first_device(Params, width=4096, batch=4096, steps=200, learn_s=4.0),
     quick=quick,
-    smallest=lambda params: replace(params, width=16, batch=8, steps=10, rounds=2),
+    smallest=x.change(width=16, batch=8, steps=10, rounds=2),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: _needed_bytes(params) if params.device == CPU else 0,
 )

@@ -24,12 +24,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import enough, taken, warm, whole_s
 from experiments.tools.networks import COLOURS, convolution, resnet, resnet_flop
@@ -309,17 +307,6 @@ def _image_bytes(params: Params) -> int:
     return FP32_BYTES * params.channels * params.side**2
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take more and larger images on a GPU, to keep it busy."""
-    device = default_device(machine)
-    return Params() if device == CPU else Params(device=device, images=128, side=64)
-
-
-def quick(params: Params) -> Params:
-    """Take few rounds."""
-    return replace(params, rounds=5, most_s=min(params.most_s, 0.1))
-
-
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at cautious rates; slow precisions may take `most_s`."""
     is_cpu = params.device == CPU
@@ -327,11 +314,6 @@ def seconds(params: Params) -> float:
     pass_s = min(params.most_s, params.images * flop / network_flop_per_s(params.device))
     precisions_s = 1.5 * (pass_s + params.most_s) if is_cpu else 6 * pass_s
     return 0.5 + (0.0 if is_cpu else 2.5) + (params.rounds + 2) * 2 * precisions_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of images and layers on the processor."""
-    return ALIVE * params.images * _image_bytes(params) if params.device == CPU else 0
 
 
 EXPERIMENT = x.Experiment(
@@ -388,10 +370,12 @@ EXPERIMENT = x.Experiment(
     next=x.Next("amp", {"channels": 8}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, images=2, channels=8, side=8, rounds=2),
+    defaults=on_first_device(Params, images=128, side=64),  # to keep it busy
+    quick=x.change(rounds=5, at_most={"most_s": 0.1}),
+    smallest=x.change(images=2, channels=8, side=8, rounds=2),
     budget=x.Budget(quick={"side": 8}, quick_s=4.0),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: (
+        ALIVE * params.images * _image_bytes(params) if params.device == CPU else 0
+    ),
 )

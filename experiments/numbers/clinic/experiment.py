@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import each_s, enough_in_a_row, warm
 
 from .checker import check, stopped
@@ -221,12 +221,6 @@ def _message(shapes: tuple[x.Spread, x.Spread], feed: tuple[x.Spread, x.Spread])
     return x.unsure(shapes, feed) or "nothing_gained"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Read few words on a processor, and enough on a GPU to keep it busy."""
-    device = default_device(machine)
-    return Params(device=device, length=CPU_LENGTH if device == CPU else GPU_LENGTH)
-
-
 def quick(params: Params) -> Params:
     """Take a few rounds; a processor then reads few words."""
     length = min(params.length, CPU_LENGTH) if params.device == CPU else params.length
@@ -288,9 +282,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("alignment", {"length": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
+    defaults=on_first_device(Params, length=GPU_LENGTH),  # to keep it busy
     quick=quick,
-    smallest=lambda params: replace(params, length=64, rounds=2),
+    smallest=x.change(length=64, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

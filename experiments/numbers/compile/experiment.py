@@ -22,12 +22,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import each_s, enough_in_a_row, taken, warm, whole_s
 
 from .saving import KINDS, Files
@@ -272,19 +270,6 @@ def _file_values(tables: x.Tables) -> dict[str, float]:
     return values | {f"{kind}_{done}_s": found.median for (kind, done), found in took.items()}
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take a network of small operations; on a GPU a wider one, which still waits for calls."""
-    device = default_device(machine)
-    if device == CPU:
-        return Params(device=device)
-    return Params(device=device, width=256, batch=64)
-
-
-def quick(params: Params) -> Params:
-    """Leave out what torch must compile first, and take few rounds."""
-    return replace(params, compiles=False, other_batches=False, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from cautious rates, and from the time to compile."""
     rate = network_flop_per_s(params.device)
@@ -374,9 +359,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("many-small", {"width": 1024}),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch", "torch._dynamo"),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, width=8, layers=2, batch=2, rounds=2),
+    defaults=on_first_device(Params, width=256, batch=64),  # it still waits for calls
+    quick=x.change(compiles=False, other_batches=False, rounds=5),  # compiling takes long
+    smallest=x.change(width=8, layers=2, batch=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=120.0,  # torch reports nothing while it compiles

@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.arrays import cache_count, counts, spread_out
 from experiments.tools.side_by_side import CAN_PIN, seconds_together
@@ -302,11 +300,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(most_workers=most, array_bytes=max(array_bytes, x.MIB))
 
 
-def quick(params: Params) -> Params:
-    """Take shorter samples."""
-    return replace(params, sample_s=params.sample_s / 4, rounds=10)
-
-
 def seconds(params: Params) -> float:
     """Estimate by the law; shared cores take longer."""
     serial, steps = params.serial_fraction, counts(params.most_workers)
@@ -370,8 +363,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, sample_s=0.01, rounds=2),
+    quick=x.change(sample_s=lambda sample_s: sample_s / 4, rounds=10),
+    smallest=x.change(sample_s=0.01, rounds=2),
     budget=x.Budget(full={"sample_s": 0.01}, quick={"sample_s": 0.01}),
     seconds=seconds,
     memory_bytes=lambda params: (

@@ -218,11 +218,6 @@ def defaults(machine: x.Machine) -> Params:
     return replace(wanted, lines=few.lines)
 
 
-def quick(params: Params) -> Params:
-    """Try fewer lines and fewer cores."""
-    return replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10)
-
-
 _STARTING_S = 0.1
 
 
@@ -259,8 +254,8 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, cores=3, lines=2, rounds=4),
+    quick=x.change(lines=4, rounds=10, at_most={"cores": QUICK_CORES}),
+    smallest=x.change(cores=3, lines=2, rounds=4),
     budget=x.Budget(full={"rounds": 2}, quick={"rounds": 2}),
     seconds=seconds,
     memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,

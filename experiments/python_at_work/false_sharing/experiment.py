@@ -23,8 +23,6 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAGE, UNKNOWN, pairs
@@ -250,16 +248,6 @@ def _line_bytes(machine: x.Machine) -> int | None:
     return caches[0].line_bytes if caches else None
 
 
-def defaults(_machine: x.Machine) -> Params:
-    """Return the same for all machines: the work takes 10 ms on any."""
-    return Params()
-
-
-def quick(params: Params) -> Params:
-    """Take few rounds."""
-    return replace(params, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate: four pairs and both controls; beside a neighbour a turn takes a while."""
     return 0.2 + params.rounds * len(DISTANCES_BYTES) * 6 * 1.5 * SAMPLE_S
@@ -316,9 +304,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),
     imports=("numpy", "numba"),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, rounds=2),
+    defaults=lambda _machine: Params(),
+    quick=x.change(rounds=5),
+    smallest=x.change(rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
     live=x.Live(Point, points),

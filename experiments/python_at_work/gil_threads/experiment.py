@@ -318,7 +318,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
-    smallest=lambda params: replace(params, job_s=0.005, rounds=2, workers=2),
+    smallest=x.change(job_s=0.005, rounds=2, workers=2),
     budget=x.Budget(full={"job_s": 0.005}, quick={"job_s": 0.005}),
     seconds=seconds,
     memory_bytes=lambda params: params.workers * 60 * x.MIB,

@@ -22,8 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.interpreters import OWN, OWN_COMMAND, Interpreter, other_pythons
 from machine.system.pythons import find
@@ -216,11 +214,6 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
 
 
-def quick(params: Params) -> Params:
-    """Race in few rounds, in this Python alone."""
-    return replace(params, pythons=(), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the time that threads live, and that of an increment in each form."""
     bare_s = max(
@@ -277,10 +270,8 @@ EXPERIMENT = x.Experiment(
     next=x.Next("false-sharing", {"switch_interval_s": 0.0001}),
     parts=(x.Part.CORES,),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(
-        params, workers=2, times=20_000, switch_interval_s=0.001, pythons=(), rounds=2
-    ),
+    quick=x.change(pythons=(), rounds=5),
+    smallest=x.change(workers=2, times=20_000, switch_interval_s=0.001, pythons=(), rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
     memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * x.MIB,

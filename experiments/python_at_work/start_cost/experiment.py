@@ -21,8 +21,6 @@ import sys
 from collections.abc import Mapping
 from itertools import pairwise
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.batches import batch
 from experiments.tools.interpreters import OWN, own
@@ -145,16 +143,6 @@ def _is_unsteady(of: Mapping[str, x.Spread]) -> bool:
     return any(of[step].high > UNSTEADY * of[step].low for step in LADDER)
 
 
-def defaults(_machine: x.Machine) -> Params:
-    """Hold and import nothing: each start then costs the least."""
-    return Params()
-
-
-def quick(params: Params) -> Params:
-    """Measure shorter batches, in few rounds."""
-    return replace(params, sample_s=0.003, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from a usual machine; a batch takes a sample, or one start if that is longer."""
     once_s = sum(max(1.2 * params.sample_s, USUAL_S.get(m, 0.0)) for m in params.methods)
@@ -214,9 +202,9 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("talk-cost", {"child_imports": "numpy"}),
     parts=(x.Part.CORES,),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, sample_s=0.001, rounds=2),
+    defaults=lambda _machine: Params(),
+    quick=x.change(sample_s=0.003, rounds=5),
+    smallest=x.change(sample_s=0.001, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.parent_bytes + 80 * x.MIB,
     is_in_tour=True,

@@ -17,8 +17,6 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.batches import batch
 from experiments.tools.interpreters import own
@@ -160,13 +158,6 @@ def defaults(_machine: x.Machine) -> Params:
     return Params(largest_bytes=max(most, x.KIB))
 
 
-def quick(params: Params) -> Params:
-    """Take shorter batches up to a sixteenth of the size, in few rounds."""
-    return replace(
-        params, largest_bytes=max(params.largest_bytes // 16, x.KIB), sample_s=0.003, rounds=5
-    )
-
-
 def seconds(params: Params) -> float:
     """Estimate: a sample for each way and size, or one message if that takes longer."""
     slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
@@ -218,8 +209,8 @@ EXPERIMENT = x.Experiment(
     next=x.Next("uneven", {"payload": "list"}),
     parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, sample_s=0.001, rounds=2),
+    quick=x.change(largest_bytes=lambda size: max(size // 16, x.KIB), sample_s=0.003, rounds=5),
+    smallest=x.change(largest_bytes=64 * x.KIB, sample_s=0.001, rounds=2),
     seconds=seconds,
     quiet_limit_s=60.0,  # large lists take long
     memory_bytes=lambda params: COPIES * params.largest_bytes + 100 * x.MIB,

@@ -19,8 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.interpreters import own
 
@@ -214,11 +212,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(workers=min(8, max(2, x.physical_cores(machine) or 2)))
 
 
-def quick(params: Params) -> Params:
-    """Compute narrower rows, a few times."""
-    return replace(params, columns=max(4, params.columns // 4), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate: all rows by one worker, then in each other way by all, with two cores at least."""
     work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
@@ -285,8 +278,8 @@ EXPERIMENT = x.Experiment(
     next=x.Next("amdahl", {"order": SHUFFLED}),
     parts=(x.Part.CORES,),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, workers=2, rows=16, columns=4, rounds=2),
+    quick=x.change(columns=lambda columns: max(4, columns // 4), rounds=5),
+    smallest=x.change(workers=2, rows=16, columns=4, rounds=2),
     budget=x.Budget(full={"columns": 4}, quick={"columns": 4}),
     seconds=seconds,
     quiet_limit_s=120.0,  # many iterations can be asked for

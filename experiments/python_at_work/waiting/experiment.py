@@ -17,8 +17,6 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.tools.interpreters import own
 
@@ -183,16 +181,6 @@ def _measured(of: dict[tuple[str, int], x.Spread], number: int) -> bool:
     return all((way, number) in of for way in WAYS)
 
 
-def defaults(_machine: x.Machine) -> Params:
-    """Wait for 30 ms, up to a thousand at once."""
-    return Params()
-
-
-def quick(params: Params) -> Params:
-    """Wait for a shorter time, up to 16 at once, in few rounds."""
-    return replace(params, wait_s=0.01, most_waits=16, weighed=300, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate: each wait takes its start; all wait at once, except one after another."""
     at_once_s = params.wait_s + (params.wait_s if params.one_blocks else 0.0)
@@ -242,9 +230,9 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("gil-threads", {"one_blocks": True}),
     parts=(x.Part.CORES, x.Part.MEMORY),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, wait_s=0.002, most_waits=16, weighed=100, rounds=2),
+    defaults=lambda _machine: Params(),
+    quick=x.change(wait_s=0.01, most_waits=16, weighed=300, rounds=5),
+    smallest=x.change(wait_s=0.002, most_waits=16, weighed=100, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
     memory_bytes=lambda params: 100 * x.MIB + params.most_waits * 64 * 2**10,

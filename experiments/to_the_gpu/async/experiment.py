@@ -22,12 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import taken, warm
 from experiments.tools.lanes import Slice, slices
 
@@ -207,17 +205,6 @@ def _most(tables: x.Tables) -> int:
     return max((row.products for row in tables["calls"]), default=0)
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take products that outlast many calls, on a GPU as on a processor."""
-    device = default_device(machine)
-    return Params(device=device, size=512 if device == CPU else 2048)
-
-
-def quick(params: Params) -> Params:
-    """Take fewer products and rounds."""
-    return replace(params, most=min(params.most, 16), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at a cautious rate."""
     rate = product_flop_per_s(params.device)
@@ -226,11 +213,6 @@ def seconds(params: Params) -> float:
     if params.device != CPU:
         products += params.rounds * 2 * params.most  # each waited for
     return 1.0 + products * product_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of two matrices, and of one more while the first is made."""
-    return 3 * FP32_BYTES * params.size**2
 
 
 EXPERIMENT = x.Experiment(
@@ -268,9 +250,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("many-small", {"size": 128}),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
+    defaults=on_first_device(Params, size=2048),  # products that outlast many calls
+    quick=x.change(rounds=5, at_most={"most": 16}),
     budget=x.Budget(quick={"size": 64}, quick_s=3.5),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: 3 * FP32_BYTES * params.size**2,  # one while the first is made
 )

@@ -18,11 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.tools import training
 
 from . import profiling
@@ -200,18 +198,6 @@ def _message(of: dict[str, x.Spread]) -> str:
     return "computes"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Load without workers, as most programs begin; a GPU gets a larger network."""
-    device = default_device(machine)
-    params = Params(device=device)
-    return params if device == CPU else replace(params, width=128, batch=32, pin_memory=True)
-
-
-def quick(params: Params) -> Params:
-    """Take a few small steps, in few rounds, without workers, which would have to start first."""
-    return replace(params, batch=min(params.batch, 8), steps=4, rounds=5, workers=0)
-
-
 def seconds(params: Params) -> float:
     """Estimate from a step's arithmetic and an image's cost."""
     load_s = training.image_s(params.passes) * params.batch / max(1, params.workers)
@@ -220,11 +206,6 @@ def seconds(params: Params) -> float:
     epoch_s = (params.steps + 1) * (load_s + step_s)
     first_s = 1.0 if params.device == CPU else 3.0  # of the profiler
     return start_s + first_s + (2 * params.rounds + 1) * epoch_s + 0.1 * params.rounds
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of workers and batches under way; the traces are small."""
-    return training.memory_bytes(params.device, params.width, params.batch, params.workers)
 
 
 EXPERIMENT = x.Experiment(
@@ -255,10 +236,13 @@ EXPERIMENT = x.Experiment(
     next=x.Next("dataloader", {"workers": 2}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, batch=2, steps=3, rounds=2),
+    defaults=on_first_device(Params, width=128, batch=32, pin_memory=True),
+    # Workers would have to start first.
+    quick=x.change(steps=4, rounds=5, workers=0, at_most={"batch": 8}),
+    smallest=x.change(batch=2, steps=3, rounds=2),
     budget=x.Budget(quick={"batch": 1}, quick_s=4.0),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: training.memory_bytes(
+        params.device, params.width, params.batch, params.workers
+    ),
 )

@@ -19,12 +19,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.ceilings import arithmetic_flop_per_s, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.device import CPU, Device, gpus_of, on_first_device
 from experiments.devices.graphs import has_graphs, in_one_call
 from experiments.devices.timing import enough, taken, warm
 from machine.live.gpu_samples import GpuSample
@@ -233,16 +231,6 @@ def _rates(tables: x.Tables) -> dict[str, float]:
     return found
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take the first GPU."""
-    return Params(device=default_device(machine))
-
-
-def quick(params: Params) -> Params:
-    """Take shorter loads, in few rounds."""
-    return replace(params, load_s=min(params.load_s, 0.22), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Count the loads, and the warm-up."""
     return 0.9 + params.rounds * len(LOADS) * (params.load_s + 0.05)
@@ -282,9 +270,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.GPU,),
     needs=(x.Need.GPU,),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, size=16, copy_bytes=64 * x.KIB, load_s=0.002, rounds=2),
+    defaults=on_first_device(Params),
+    quick=x.change(rounds=5, at_most={"load_s": 0.22}),
+    smallest=x.change(size=16, copy_bytes=64 * x.KIB, load_s=0.002, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: 0,
 )

@@ -20,13 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import CORE_FLOP_PER_S, GPU_FLOP_PER_S, PINNED_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, devices_of, on_first_device
 from experiments.devices.host_memory import can_pin
 from experiments.devices.timing import SAMPLE_S
 
@@ -211,17 +209,6 @@ def _message(called: Crossing | None, copied: Crossing | None) -> str:
     return "two_crossings" if copied is not None and copied.low is not None else "no_way_back"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take the first GPU, with larger matrices."""
-    device = default_device(machine)
-    return Params(device=device, largest=2048 if device == CPU else 8192)
-
-
-def quick(params: Params) -> Params:
-    """Take few rounds, and leave out long products."""
-    return replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic and the copies, at cautious rates for one core and four."""
     rates = [CORE_FLOP_PER_S, 4 * CORE_FLOP_PER_S]
@@ -237,11 +224,6 @@ def seconds(params: Params) -> float:
             if product_s * NEXT > params.most_s:  # the line ends there
                 break
     return total_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of three matrices on the processor's side."""
-    return 3 * ELEMENT_BYTES[params.precision] * params.largest**2
 
 
 _LINES: dict[str, Any] = {
@@ -300,10 +282,10 @@ EXPERIMENT = x.Experiment(
     next=x.Next("gpu-or-not", {"precision": "fp64"}),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, largest=64, rounds=2),
+    defaults=on_first_device(Params, largest=8192),
+    quick=x.change(most_s=0.02, rounds=5, at_most={"largest": 1024}),
+    smallest=x.change(largest=64, rounds=2),
     budget=x.Budget(full={"largest": 64}, quick={"largest": 64}),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: 3 * ELEMENT_BYTES[params.precision] * params.largest**2,
 )

@@ -278,18 +278,6 @@ def defaults(machine: x.Machine) -> Params:
     return params
 
 
-def quick(params: Params) -> Params:
-    """Try fewer workers and a smaller network, with small batches, a few times."""
-    return replace(
-        params,
-        most_workers=min(params.most_workers, 2),
-        width=max(1, params.width // 2),
-        batch=min(params.batch, 4),
-        batches=min(params.batches, 8),
-        rounds=5,
-    )
-
-
 def seconds(params: Params) -> float:
     """Estimate from a step's arithmetic, and from an image's cost on a few cores."""
     step_s = training.step_s(params.device, params.width, params.batch)
@@ -301,11 +289,6 @@ def seconds(params: Params) -> float:
         round_s += _batches(params, workers) * (alone_s + both_s)
         round_s += training.WORKER_S + 0.01 * workers
     return training.SERVER_S + params.rounds * round_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of the workers and of the batches under way."""
-    return training.memory_bytes(params.device, params.width, params.batch, params.most_workers)
 
 
 EXPERIMENT = x.Experiment(
@@ -360,9 +343,15 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
     imports=("torch", "torch.utils.data", "numpy"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, most_workers=1, batch=2, batches=4, rounds=2),
+    quick=x.change(
+        width=lambda width: max(1, width // 2),
+        rounds=5,
+        at_most={"most_workers": 2, "batch": 4, "batches": 8},
+    ),
+    smallest=x.change(most_workers=1, batch=2, batches=4, rounds=2),
     budget=x.Budget(full={"rounds": 5, "batch": 1}, quick={"rounds": 4, "batch": 1}),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: training.memory_bytes(
+        params.device, params.width, params.batch, params.most_workers
+    ),
 )

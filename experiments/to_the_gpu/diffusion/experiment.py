@@ -365,12 +365,6 @@ def defaults(machine: x.Machine) -> Params:
     return params
 
 
-def quick(params: Params) -> Params:
-    """Take a smaller plate, in few rounds, and nothing that torch must compile first."""
-    reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=5)
-    return replace(reduced, shown_s=min(params.shown_s, 0.5))
-
-
 def seconds(params: Params) -> float:
     """Estimate from cautious rates of the engines, and from the time to compile."""
     total_s = 0.8 + params.shown_s
@@ -469,8 +463,10 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "numpy", "numba"),
     can_do_without=("numba",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, large=64, shown_s=0.1, rounds=2),
+    quick=x.change(  # nothing that torch must compile first
+        compiles=False, rounds=5, at_most={"large": LEAST_LARGE, "shown_s": 0.5}
+    ),
+    smallest=x.change(large=64, shown_s=0.1, rounds=2),
     budget=x.Budget(full={"rounds": 5, "large": USUAL}, quick={"large": USUAL}),
     seconds=seconds,
     memory_bytes=memory_bytes,

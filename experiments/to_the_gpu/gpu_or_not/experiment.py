@@ -23,12 +23,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, CPU_FLOP_PER_S
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, devices_of, on_first_device
 from experiments.devices.timing import warm, whole_s
 
 from .branching import CPU_NUMBERS, GPU_NUMBERS, ORDERS, branching
@@ -361,16 +359,6 @@ def _with_copies(tables: x.Tables, gpu: str, copy: str) -> x.Spread | None:
     return both.get(gpu)
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take the first GPU, and a layer of a usual size."""
-    return Params(device=default_device(machine))
-
-
-def quick(params: Params) -> Params:
-    """Take few rounds, and shorter trials."""
-    return replace(params, rounds=5, most_s=min(params.most_s, 0.15))
-
-
 def seconds(params: Params) -> float:
     """Estimate: samples, and trials of the longest length, at a cautious rate."""
     work = _work(params)
@@ -382,11 +370,6 @@ def seconds(params: Params) -> float:
         + 4e-9 * params.rows * params.columns
         + (params.rounds + 2) * devices * (trial_s + 0.02)
     )
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the bytes of the work itself, its copies for a GPU, and the samples."""
-    return 3 * _work(params).needed_bytes + 3 * PROBE_BYTES
 
 
 EXPERIMENT = x.Experiment(
@@ -441,10 +424,10 @@ EXPERIMENT = x.Experiment(
     ),
     parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, rows=32, columns=16, steps=3, rounds=2),
+    defaults=on_first_device(Params),
+    quick=x.change(rounds=5, at_most={"most_s": 0.15}),
+    smallest=x.change(rows=32, columns=16, steps=3, rounds=2),
     budget=x.Budget(quick={"rows": 64}, quick_s=4.0),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: 3 * (_work(params).needed_bytes + PROBE_BYTES),
 )

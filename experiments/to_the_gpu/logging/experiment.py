@@ -20,8 +20,6 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
@@ -201,11 +199,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(device=device, large=256 if device == CPU else 2048)
 
 
-def quick(params: Params) -> Params:
-    """Take fewer steps and rounds."""
-    return replace(params, steps=min(params.steps, 100), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from calls and arithmetic, at cautious rates."""
     rate = product_flop_per_s(params.device)
@@ -278,8 +271,8 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.GPU,),
     imports=("torch",),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, large=128, steps=20, rounds=2),
+    quick=x.change(rounds=5, at_most={"steps": 100}),
+    smallest=x.change(large=128, steps=20, rounds=2),
     budget=x.Budget(quick={"large": 64}, quick_s=3.5),
     seconds=seconds,
     memory_bytes=memory_bytes,

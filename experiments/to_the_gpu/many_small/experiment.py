@@ -19,13 +19,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, GPU_BYTES_PER_S
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import MOST_QUEUED, SAMPLE_S, each_s, enough_in_a_row, taken, warm
 from experiments.tools.lanes import Slice, slices
 
@@ -172,17 +170,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding("calls_cost", values | compared, tuple(limits), unclear)
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take a million numbers; on a GPU so many that its cache cannot hold them."""
-    device = default_device(machine)
-    return Params(device=device, numbers=1_000_000 if device == CPU else 200_000_000)
-
-
-def quick(params: Params) -> Params:
-    """Take few rounds."""
-    return replace(params, rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the calls and the bytes of each pass, at cautious rates."""
     is_cpu = params.device == CPU
@@ -190,11 +177,6 @@ def seconds(params: Params) -> float:
     moved_s = 2 * FP32_BYTES * params.numbers / rate
     passes_s = sum(2 * SAMPLE_S + calls * call_s + moved_s for calls in counts(params))
     return 1.0 + len(WAYS) * (params.rounds + 3) * passes_s
-
-
-def memory_bytes(params: Params) -> int:
-    """Return the numbers' bytes on the processor; none if a GPU holds them."""
-    return 2 * FP32_BYTES * params.numbers if params.device == CPU else 0
 
 
 EXPERIMENT = x.Experiment(
@@ -243,11 +225,11 @@ EXPERIMENT = x.Experiment(
     next=x.Next("compile", {"numbers": 10_000_000}),
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, numbers=10_000, rounds=2),
+    defaults=on_first_device(Params, numbers=200_000_000),  # beyond its cache
+    quick=x.change(rounds=5),
+    smallest=x.change(numbers=10_000, rounds=2),
     budget=x.Budget(quick={"calls": THOUSAND}),
     seconds=seconds,
-    memory_bytes=memory_bytes,
+    memory_bytes=lambda params: 2 * FP32_BYTES * params.numbers if params.device == CPU else 0,
     cuda_reference={"launch_s": ("launch_s", None)},
 )

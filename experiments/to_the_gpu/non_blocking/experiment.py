@@ -19,8 +19,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import (
     PAGEABLE_BYTES_PER_S,
@@ -28,7 +26,7 @@ from experiments.devices.assumed import (
     PINNING_BYTES_PER_S,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.device import CPU, Device, gpus_of, on_first_device
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, host_memory, near
 from experiments.devices.timing import warm, whole_s
 
@@ -205,16 +203,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits))
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take the usual 64 MiB, on the first GPU."""
-    return Params(device=default_device(machine))
-
-
-def quick(params: Params) -> Params:
-    """Take 32 MiB at most, in few rounds."""
-    return replace(params, size_bytes=min(params.size_bytes, 32 * x.MIB), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the bytes that are copied and filled."""
     copies_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S
@@ -262,9 +250,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.PCIE, x.Part.MEMORY, x.Part.GPU),
     needs=(x.Need.GPU,),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, size_bytes=x.MIB, rounds=2),
+    defaults=on_first_device(Params),
+    quick=x.change(rounds=5, at_most={"size_bytes": 32 * x.MIB}),
+    smallest=x.change(size_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

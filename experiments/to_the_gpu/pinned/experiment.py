@@ -366,9 +366,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
-    smallest=lambda params: replace(
-        params, smallest_bytes=64 * x.KIB, largest_bytes=256 * x.KIB, rounds=2
-    ),
+    smallest=x.change(smallest_bytes=64 * x.KIB, largest_bytes=256 * x.KIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # gigabytes are pinned and written first

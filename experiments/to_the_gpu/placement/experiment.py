@@ -21,13 +21,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, PAGEABLE_BYTES_PER_S
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
 
@@ -210,17 +208,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values | compared, tuple(limits), unclear)
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Go beyond the caches, and further on a GPU."""
-    device = default_device(machine)
-    return Params(device=device, largest_bytes=(64 if device == CPU else 256) * x.MIB)
-
-
-def quick(params: Params) -> Params:
-    """Take smaller vectors, a few times."""
-    return replace(params, largest_bytes=min(params.largest_bytes, 16 * x.MIB), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the bytes that a call moves, at a cautious rate."""
     ways = 3 if params.device == CPU else len(WAYS)
@@ -274,9 +261,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("crossover", {"largest_bytes": x.MIB}),
     parts=(x.Part.GPU, x.Part.PCIE),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, rounds=2),
+    defaults=on_first_device(Params, largest_bytes=256 * x.MIB),  # beyond the caches
+    quick=x.change(rounds=5, at_most={"largest_bytes": 16 * x.MIB}),
+    smallest=x.change(largest_bytes=64 * x.KIB, rounds=2),
     budget=x.Budget(quick={"largest_bytes": x.MIB}),
     seconds=seconds,
     memory_bytes=memory_bytes,

@@ -21,8 +21,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import (
     PAGEABLE_BYTES_PER_S,
@@ -30,7 +28,7 @@ from experiments.devices.assumed import (
     PINNING_BYTES_PER_S,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.device import CPU, Device, gpus_of, on_first_device
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
 from experiments.devices.timing import taken, warm, whole_s
 
@@ -219,16 +217,6 @@ def _alone(parts: Mapping[str, x.Spread]) -> tuple[dict[str, float], tuple[str, 
     return values | found, unclear
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take 128 MiB in eight pieces, on the first GPU."""
-    return Params(device=default_device(machine))
-
-
-def quick(params: Params) -> Params:
-    """Take 32 MiB at most, in few rounds."""
-    return replace(params, total_bytes=min(params.total_bytes, 32 * x.MIB), rounds=5)
-
-
 def seconds(params: Params) -> float:
     """Estimate from the bytes that are copied, one part after the other."""
     copy_s = params.total_bytes / PINNED_BYTES_PER_S
@@ -300,9 +288,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.PCIE, x.Part.GPU),
     needs=(x.Need.GPU,),
     imports=("torch",),
-    defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, total_bytes=x.MIB, pieces=2, rounds=2),
+    defaults=on_first_device(Params),
+    quick=x.change(rounds=5, at_most={"total_bytes": 32 * x.MIB}),
+    smallest=x.change(total_bytes=x.MIB, pieces=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # gigabytes are pinned and written first

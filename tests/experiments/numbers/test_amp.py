@@ -20,7 +20,6 @@ from experiments.numbers.amp.experiment import (
     Speed,
     Width,
     analyse,
-    defaults,
     measure,
     seconds,
     widths,
@@ -159,7 +158,7 @@ def test_a_nested_region_widens_nothing_that_comes_in_half(played):
 
 
 def test_on_a_gpu_a_step_is_long_against_its_calls():
-    large = defaults(HERE)
+    large = EXPERIMENT.defaults(HERE)
 
     assert (large.width, large.batch) == (4096, 4096)
     assert seconds(large) <= 30

@@ -20,7 +20,6 @@ from experiments.numbers.compile.experiment import (
     Step,
     analyse,
     measure,
-    quick,
     seconds,
 )
 from experiments.numbers.compile.saving import EXPORTED, KINDS, STATE_DICT, Files
@@ -313,6 +312,6 @@ def test_totals_are_getting_ready_and_so_many_steps():
 
 
 def test_a_quick_run_compiles_nothing():
-    assert not quick(Params()).compiles
-    assert seconds(quick(Params())) < 5 < seconds(Params()) <= 30
+    assert not EXPERIMENT.quick(Params()).compiles
+    assert seconds(EXPERIMENT.quick(Params())) < 5 < seconds(Params()) <= 30
     assert saving.KINDS == KINDS

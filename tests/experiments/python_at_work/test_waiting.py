@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
@@ -104,7 +105,7 @@ def test_many_take_longer_only_where_the_rounds_show_it(noise, is_told):
     assert ("many_coroutines_take_longer" in found.limits) is is_told
 
 
-@pytest.mark.parametrize("params", [waiting.defaults(machine()), waiting.quick(Params())])
+@pytest.mark.parametrize("params", [Params(), waiting.EXPERIMENT.quick(Params())])
 def test_a_run_takes_enough_rounds_to_compare_and_no_more_time_than_allowed(params):
     is_quick = params.wait_s < Params().wait_s
 
@@ -181,7 +182,7 @@ def test_a_coroutine_that_blocks_keeps_the_others_waiting():
             for r in measured(p)
             if isinstance(r, Wait) and (r.way, r.waits) == ("coroutines", 4)
         )
-        for p in (params, waiting.replace(params, one_blocks=True))
+        for p in (params, replace(params, one_blocks=True))
     )
 
     assert free >= 0.05
@@ -195,7 +196,7 @@ def test_a_system_that_allows_few_files_is_told(monkeypatch):
             return {**answer, "files": 68} if "files" in answer else answer
 
     monkeypatch.setattr(interpreters, "Interpreter", Scarce)
-    found = measured(waiting.replace(TINY, rounds=1))
+    found = measured(replace(TINY, rounds=1))
 
     assert [item.key for item in found if isinstance(item, Note)] == ["too_few_files"]
     assert max(row.waits for row in found if isinstance(row, Wait)) == 4

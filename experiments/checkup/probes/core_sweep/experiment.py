@@ -182,8 +182,8 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=lambda params: replace(params, rounds=5),
-    smallest=lambda params: replace(params, rounds=3, sample_s=0.001),
+    quick=x.change(rounds=5),
+    smallest=x.change(rounds=3, sample_s=0.001),
     budget=x.Budget(
         full={"rounds": 5, "sample_s": 0.002}, quick={"rounds": 3, "sample_s": 0.001, "threads": 2}
     ),

@@ -20,8 +20,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.device import CPU, Device, torch_devices
 from experiments.devices.timing import warm, whole_s
@@ -216,8 +214,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("numpy",),
     defaults=lambda _machine: Params(),
-    quick=lambda params: replace(params, rounds=5),
-    smallest=lambda params: replace(params, rows=32, gpu_rows=32, sample_s=0.002, rounds=3),
+    quick=x.change(rounds=5),
+    smallest=x.change(rows=32, gpu_rows=32, sample_s=0.002, rounds=3),
     budget=x.Budget(quick={"rounds": 3, "sample_s": 0.01}),
     seconds=seconds,
     memory_bytes=lambda params: 16 * 8 * params.rows**2 if params.device == CPU else x.MIB,

@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.assumed import GPU_BYTES_PER_S, PINNING_BYTES_PER_S
 from experiments.devices.device import CPU, Device, torch_devices
@@ -133,11 +131,6 @@ def defaults(machine: x.Machine) -> Params:
     return Params(size_bytes=size_bytes)
 
 
-def quick(params: Params) -> Params:
-    """Take less memory."""
-    return replace(params, size_bytes=max(x.MIB, params.size_bytes // 2))
-
-
 def seconds(params: Params) -> float:
     """Estimate by two cores, or by a small GPU that moves five times as much to make a pattern."""
     swept_bytes = params.rounds * len(params.patterns) * SWEEPS * params.size_bytes
@@ -168,8 +161,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.MEMORY, x.Part.GPU),
     imports=("numpy", "numba"),
     defaults=defaults,
-    quick=quick,
-    smallest=lambda params: replace(params, size_bytes=4 * x.MIB),
+    quick=x.change(size_bytes=lambda size: max(x.MIB, size // 2)),
+    smallest=x.change(size_bytes=4 * x.MIB),
     budget=x.Budget(full={"size_bytes": x.MIB}, quick={"size_bytes": x.MIB}, full_s=25.0),
     seconds=seconds,
     memory_bytes=lambda params: params.size_bytes + 8 * x.MIB if params.device == CPU else x.MIB,

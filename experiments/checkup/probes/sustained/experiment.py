@@ -19,8 +19,6 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.core.judging.comparing import unpaired
 from experiments.devices.device import CPU, torch_devices
@@ -274,8 +272,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(device=where(machine)[0]),
-    quick=lambda params: replace(params, duration_s=4.0),
-    smallest=lambda params: replace(params, duration_s=0.5, gpu_rows=32),
+    quick=x.change(duration_s=4.0),
+    smallest=x.change(duration_s=0.5, gpu_rows=32),
     seconds=lambda params: params.duration_s,
     memory_bytes=lambda _params: 64 * x.MIB,
     can_wait=False,  # it has no turns

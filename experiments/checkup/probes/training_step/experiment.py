@@ -16,8 +16,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from msgspec.structs import replace
-
 from experiments import api as x
 from experiments.devices.device import CPU, Device, cores_of, devices_of
 from experiments.tools.training import CHANNELS, CLASSES, PIXELS, Training, memory_bytes, step_s
@@ -144,10 +142,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.GPU),
     imports=("torch",),
     defaults=lambda _machine: Params(),
-    quick=lambda params: replace(params, rounds=5),
-    smallest=lambda params: replace(
-        params, width=4, batch=4, gpu_width=4, gpu_batch=4, steps=1, rounds=3
-    ),
+    quick=x.change(rounds=5),
+    smallest=x.change(width=4, batch=4, gpu_width=4, gpu_batch=4, steps=1, rounds=3),
     budget=x.Budget(
         full={"rounds": 3}, quick={"steps": 2, "rounds": 3, "batch": 4, "gpu_batch": 4}
     ),
