@@ -40,7 +40,7 @@ from experiments.core.judging.statistics import (
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, change, fits, shrink
-from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot
+from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot, found, limited
 from experiments.core.units import SWITCH
 from experiments.core.views import (
     BROKEN,
@@ -128,12 +128,14 @@ __all__ = [
     "column",
     "family",
     "fits",
+    "found",
     "from_text",
     "in_both",
     "is_guest",
     "is_virtual",
     "last_level_cache_bytes",
     "length_s",
+    "limited",
     "medians",
     "merged",
     "param",

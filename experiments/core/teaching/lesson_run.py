@@ -5,7 +5,7 @@ Apart from the words of lessons, because every measurement loads this with the e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from msgspec import field
@@ -36,6 +36,16 @@ class LessonRun(Record):
     limits: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
     trust: Trust = Trust.SOLID
+
+
+def found(*messages: str) -> Callable[[LessonRun], bool]:
+    """Return what tells whether a run found one of these."""
+    return lambda run: run.message in messages
+
+
+def limited(*limits: str) -> Callable[[LessonRun], bool]:
+    """Return what tells whether one of these limits holds for a run."""
+    return lambda run: not set(limits).isdisjoint(run.limits)
 
 
 class Spot(Record):

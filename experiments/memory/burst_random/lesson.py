@@ -22,14 +22,8 @@ def highest_on_the_right(run: x.LessonRun) -> x.Spot:
     return x.Spot(names=tuple(o for o in times if times[o] * ALIKE >= max(times.values())))
 
 
-def fits_in_cache(run: x.LessonRun) -> bool:
-    """May caches hold a part of the largest data?"""
-    return "partly_in_cache" in run.limits
-
-
-def all_alike(run: x.LessonRun) -> bool:
-    """Did all three orders take the same?"""
-    return run.message == "all_the_same"
+fits_in_cache = x.limited("partly_in_cache")  # may caches hold a part of the largest data?
+all_alike = x.found("all_the_same")  # did all three orders take the same?
 
 
 def no_difference(run: x.LessonRun) -> bool:

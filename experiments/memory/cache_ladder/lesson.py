@@ -55,29 +55,13 @@ def first_climb(run: x.LessonRun) -> x.Spot:
     return x.Spot(low=edges[0] / HALF_AN_OCTAVE, high=edges[1] * HALF_AN_OCTAVE)
 
 
-def memory_not_reached(run: x.LessonRun) -> bool:
-    """Did the data stay too small to tell how far memory is?"""
-    return run.message == "ladder_in_part"
-
-
-def caches_unknown(run: x.LessonRun) -> bool:
-    """Was memory measured, and the first cache not?"""
-    return run.message == "memory_alone"
-
-
-def l3_shared(run: x.LessonRun) -> bool:
-    """Do others seem to use a part of the L3?"""
-    return not {"part_of_l3", "end_of_l3_unknown"}.isdisjoint(run.limits)
-
-
-def pages_take_a_share(run: x.LessonRun) -> bool:
-    """Does looking up small pages take a share of a load from memory?"""
-    return "pages_take_a_share" in run.limits
-
-
-def steps_unclear(run: x.LessonRun) -> bool:
-    """Was some size slower than a larger one?"""
-    return "spike" in run.limits
+# Did the data stay too small to tell how far memory is?
+memory_not_reached = x.found("ladder_in_part")
+caches_unknown = x.found("memory_alone")  # was memory measured, and the first cache not?
+l3_shared = x.limited("part_of_l3", "end_of_l3_unknown")  # do others seem to use a part of the L3?
+# Does looking up small pages take a share of a load from memory?
+pages_take_a_share = x.limited("pages_take_a_share")
+steps_unclear = x.limited("spike")  # was some size slower than a larger one?
 
 
 def end_pinned_down(run: x.LessonRun) -> bool:

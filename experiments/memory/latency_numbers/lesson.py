@@ -58,19 +58,10 @@ def memory_missing(run: x.LessonRun) -> bool:
     return "memory_s" not in run.values
 
 
-def disk_missing(run: x.LessonRun) -> bool:
-    """Could the disk not be read past the page cache?"""
-    return "no_disk" in run.limits
-
-
-def is_virtual(run: x.LessonRun) -> bool:
-    """Does a host lend this machine?"""
-    return "virtual_machine" in run.limits
-
-
-def thread_behind_loopback(run: x.LessonRun) -> bool:
-    """Did a word to a thread take longer than a byte to a process?"""
-    return "thread_behind_loopback" in run.limits
+disk_missing = x.limited("no_disk")  # could the disk not be read past the page cache?
+is_virtual = x.limited("virtual_machine")  # does a host lend this machine?
+# Did a word to a thread take longer than a byte to a process?
+thread_behind_loopback = x.limited("thread_behind_loopback")
 
 
 def memory_vanished(run: x.LessonRun) -> bool:

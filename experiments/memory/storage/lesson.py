@@ -26,34 +26,13 @@ def highest_on_the_left(run: x.LessonRun) -> x.Spot:
     return x.Spot(names=tuple(way for way in rates if rates[way] * LIKE >= max(rates.values())))
 
 
-def no_gain_together(run: x.LessonRun) -> bool:
-    """Did many at a time bring no more than one?"""
-    return run.message == "one_at_a_time_anyway"
-
-
-def small_as_fast(run: x.LessonRun) -> bool:
-    """Did small blocks come as fast as large ones?"""
-    return run.message == "small_reads_as_fast"
-
-
-def hard_disk(run: x.LessonRun) -> bool:
-    """Is it a disk with an arm?"""
-    return "hard_disk" in run.limits
-
-
-def virtual_disk(run: x.LessonRun) -> bool:
-    """Does a host lend the disk?"""
-    return "virtual_disk" in run.limits
-
-
-def far_away(run: x.LessonRun) -> bool:
-    """Is the disk in another machine?"""
-    return "not_in_this_machine" in run.limits
-
-
-def answered_from_memory(run: x.LessonRun) -> bool:
-    """Was something faster than a disk can be?"""
-    return not {"answered_from_memory", "above_the_link"}.isdisjoint(run.limits)
+no_gain_together = x.found("one_at_a_time_anyway")  # did many at a time bring no more than one?
+small_as_fast = x.found("small_reads_as_fast")  # did small blocks come as fast as large ones?
+hard_disk = x.limited("hard_disk")  # is it a disk with an arm?
+virtual_disk = x.limited("virtual_disk")  # does a host lend the disk?
+far_away = x.limited("not_in_this_machine")  # is the disk in another machine?
+# Was something faster than a disk can be?
+answered_from_memory = x.limited("answered_from_memory", "above_the_link")
 
 
 def tail_known(run: x.LessonRun) -> bool:

@@ -34,19 +34,10 @@ def feed_gained(run: x.LessonRun) -> bool:
     return run.message == "both_gain" or run.message.startswith("feed_gains")
 
 
-def shapes_gained(run: x.LessonRun) -> bool:
-    """Did multiples of 8 make the next-word program clearly faster?"""
-    return run.message in ("both_gain", "shapes_gain")
-
-
-def on_processor(run: x.LessonRun) -> bool:
-    """Did no GPU compute?"""
-    return "processor_cares_little" in run.limits
-
-
-def nothing_gained(run: x.LessonRun) -> bool:
-    """Was no mended program faster?"""
-    return run.message == "nothing_gained"
+# Did multiples of 8 make the next-word program clearly faster?
+shapes_gained = x.found("both_gain", "shapes_gain")
+on_processor = x.limited("processor_cares_little")  # did no GPU compute?
+nothing_gained = x.found("nothing_gained")  # was no mended program faster?
 
 
 def read_long(run: x.LessonRun) -> bool:

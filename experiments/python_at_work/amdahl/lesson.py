@@ -60,9 +60,7 @@ def one_core(run: x.LessonRun) -> bool:
     return run.message == "nothing_to_compare" and x.physical_cores(run.machine) == 1
 
 
-def no_gain(run: x.LessonRun) -> bool:
-    """Was no number of workers faster than one?"""
-    return run.message == "does_not_scale"
+no_gain = x.found("does_not_scale")  # was no number of workers faster than one?
 
 
 def work_grows(run: x.LessonRun) -> bool:
@@ -88,19 +86,12 @@ def more_were_possible(run: x.LessonRun) -> bool:
     return ended == most and most < len(x.usable_threads(run.machine))
 
 
-def memory_is_shared(run: x.LessonRun) -> bool:
-    """Did the workers get less because they share the memory?"""
-    return run.message in ("scales_less_memory", "grows_less_memory")
-
-
-def workers_slowed_down(run: x.LessonRun) -> bool:
-    """Did it scale less than the law, without memory to blame?"""
-    return run.message in ("scales_less", "grows_less")
-
-
-def law_unclear(run: x.LessonRun) -> bool:
-    """Can nobody tell whether the law holds here?"""
-    return run.message in ("scales_unclear", "grows_unclear")
+# Did the workers get less because they share the memory?
+memory_is_shared = x.found("scales_less_memory", "grows_less_memory")
+# Did it scale less than the law, without memory to blame?
+workers_slowed_down = x.found("scales_less", "grows_less")
+# Can nobody tell whether the law holds here?
+law_unclear = x.found("scales_unclear", "grows_unclear")
 
 
 def halved_serial_part(run: x.LessonRun) -> bool:

@@ -32,9 +32,7 @@ def one_core(run: x.LessonRun) -> bool:
     return x.physical_cores(run.machine) == 1 and not _nearest(run)
 
 
-def no_fall(run: x.LessonRun) -> bool:
-    """Were neighbours no slower than counters far apart?"""
-    return run.message in ("alike", "near_is_faster")
+no_fall = x.found("alike", "near_is_faster")  # were neighbours no slower than counters far apart?
 
 
 def pair_of_lines(run: x.LessonRun) -> bool:
@@ -43,9 +41,7 @@ def pair_of_lines(run: x.LessonRun) -> bool:
     return line_bytes is not None and run.values.get("line_bytes_seen", 0.0) > line_bytes
 
 
-def plain_lose_less(run: x.LessonRun) -> bool:
-    """Do plain increments lose less than atomic ones?"""
-    return "plain_is_forwarded" in run.limits
+plain_lose_less = x.limited("plain_is_forwarded")  # do plain increments lose less than atomic ones?
 
 
 def fall_stays(run: x.LessonRun) -> bool:

@@ -38,24 +38,14 @@ def one_thread(run: x.LessonRun) -> bool:
     return bool(run.params.workers == 1)
 
 
-def call_lost_nothing(run: x.LessonRun) -> bool:
-    """Did several threads lose nothing, though there was a call between read and write?"""
-    return run.message in ("nothing_lost", "bare_lost")
-
-
-def bare_kept_all(run: x.LessonRun) -> bool:
-    """Did the line without a call lose nothing, where the one with a call did?"""
-    return run.message == "only_the_call_lost"
-
-
-def bare_lost_too(run: x.LessonRun) -> bool:
-    """Did the line without a call lose increments in this Python?"""
-    return run.message in ("both_lost", "bare_lost")
-
-
-def another_python_lost(run: x.LessonRun) -> bool:
-    """Did the line without a call lose increments in another Python?"""
-    return "not_everywhere" in run.limits
+# Did several threads lose nothing, though there was a call between read and write?
+call_lost_nothing = x.found("nothing_lost", "bare_lost")
+# Did the line without a call lose nothing, where the one with a call did?
+bare_kept_all = x.found("only_the_call_lost")
+# Did the line without a call lose increments in this Python?
+bare_lost_too = x.found("both_lost", "bare_lost")
+# Did the line without a call lose increments in another Python?
+another_python_lost = x.limited("not_everywhere")
 
 
 def lock_costs(run: x.LessonRun) -> bool:

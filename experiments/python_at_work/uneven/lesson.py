@@ -46,29 +46,12 @@ def one_core(run: x.LessonRun) -> bool:
     return x.physical_cores(run.machine) == 1
 
 
-def ways_alike(run: x.LessonRun) -> bool:
-    """Did blocks take the same as the best piece handed out?"""
-    return run.message == "ways_alike"
-
-
-def blocks_won(run: x.LessonRun) -> bool:
-    """Did handing out cost more than it evened out?"""
-    return run.message == "block_wins"
-
-
-def dealt_as_well(run: x.LessonRun) -> bool:
-    """Did dealing out in turn do as well as handing out?"""
-    return not {"interleaved_as_good", "interleaved_as_good_by_order"}.isdisjoint(run.limits)
-
-
-def below_ideal(run: x.LessonRun) -> bool:
-    """Was the best piece quicker than even sharing allows?"""
-    return "below_ideal" in run.limits
-
-
-def best_by_chance(run: x.LessonRun) -> bool:
-    """Can nobody tell which piece is the best?"""
-    return "best_chunk_by_chance" in run.limits
+ways_alike = x.found("ways_alike")  # did blocks take the same as the best piece handed out?
+blocks_won = x.found("block_wins")  # did handing out cost more than it evened out?
+# Did dealing out in turn do as well as handing out?
+dealt_as_well = x.limited("interleaved_as_good", "interleaved_as_good_by_order")
+below_ideal = x.limited("below_ideal")  # was the best piece quicker than even sharing allows?
+best_by_chance = x.limited("best_chunk_by_chance")  # can nobody tell which piece is the best?
 
 
 def blocks_busy(run: x.LessonRun) -> bool:
