@@ -184,6 +184,15 @@ class Finding(Record, kw_only=False):
     unclear: tuple[str, ...] = ()
 
 
+class Limits(list[str]):
+    """The keys of what a finding cannot tell, in the order in which they are said."""
+
+    def add(self, key: str, is_so: object) -> None:
+        """Add a limit if it holds."""
+        if is_so:
+            self.append(key)
+
+
 class Key(Record, kw_only=False):
     """A number to be read first, and its mark in a view.
 

@@ -78,7 +78,7 @@ def _limits(function: ast.FunctionDef) -> Iterator[str]:
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "append"
+            and node.func.attr in ("append", "add")
             and _names(node.func.value) == {"limits"}
         ):
             yield from _patterns(node.args[0])

@@ -93,7 +93,7 @@ def operation_s(name: str, chains: int, operations: int, bench: x.Bench) -> floa
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare four chains with one, for each operation."""
     of = x.spreads_of(tables["steps"], "cycles", "operation", "chains")
-    limits: list[str] = []
+    limits = x.Limits()
     values: dict[str, float] = {}
     for name in params.operations:
         found = {chains: each.median for (op, chains), each in of.items() if op == name}
@@ -116,12 +116,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, (), unclear)
     one, four = pairs["add_gain"]
     limits.append("sums_keep_their_order")
-    if values.get("divide_per_cycle", 1.0) < PIPELINED:
-        limits.append("divider_is_busy")
+    limits.add("divider_is_busy", values.get("divide_per_cycle", 1.0) < PIPELINED)
     if any(_falls_back(of, name) for name in params.operations):
         limits.append("more_chains_than_registers")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     values["add_four_cycles"] = four.median
     if "add_gain" in unclear:
         message = x.TOO_FEW if x.too_few((one, four)) else x.CANNOT_TELL

@@ -119,13 +119,11 @@ def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
         values["shared_write_visible"] = min(seeing[RAISED])
     if PROCESSES in seeing:
         values["processes_seeing_write"] = max(seeing[PROCESSES])
-    limits: list[str] = []
-    if values.get(_AFTER_EXCEPTION):
-        limits.append("only_this_thread")
+    limits = x.Limits()
+    limits.add("only_this_thread", values.get(_AFTER_EXCEPTION))
     if {THREADS, PROCESSES} - left.keys():
         return x.Finding("nothing_to_compare", values, tuple(limits))
-    if any(len(counts) > 1 for counts in left.values()):
-        limits.append("not_always")
+    limits.add("not_always", any(len(counts) > 1 for counts in left.values()))
     if values["threads_left"] == 0 and values["processes_left"] == params.workers - 1:
         return x.Finding("threads_all_gone", values, tuple(limits))
     return x.Finding("otherwise", values, tuple(limits))

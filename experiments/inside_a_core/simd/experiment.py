@@ -111,19 +111,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["rates"], "elements_per_s", "way", "size_bytes")
     widest = max((int(way) for way, _ in of if way in WIDTHS), default=0)
     both = [size for size in sizes(params) if {(SCALAR, size), (str(widest), size)} <= of.keys()]
-    limits: list[str] = []
+    limits = x.Limits()
     first_bytes, last_bytes = _first_cache_bytes(machine), x.last_level_cache_bytes(machine)
     cached = [size for size in both if first_bytes and size <= first_bytes // 2]
     beyond = [size for size in both if last_bytes and size >= x.BEYOND_CACHE * last_bytes]
     element_bytes = NUMBERS_BITS[params.numbers] // 8
     known = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in known.items()}
-    if "l3_bytes" in values and x.is_guest(machine):
-        limits.append("part_of_l3")
+    limits.add("part_of_l3", "l3_bytes" in values and x.is_guest(machine))
     if machine.memory.peak_bytes_per_s:
         values["bandwidth_limit_per_s"] = machine.memory.peak_bytes_per_s / element_bytes
-    if not beyond:
-        limits.append("no_memory_gain")
+    limits.add("no_memory_gain", not beyond)
     if not cached:
         limits.append("no_l1_gain")
         return x.Finding("nothing_to_compare", values, tuple(limits))
@@ -148,8 +146,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits.append("half_is_faster" if vector.is_below(half) else "half_is_unclear")
     elif vector.is_below(_times(NEARLY_ALL * lanes, scalar)):
         limits.append("too_slow_for_vectors")
-    if "gain_in_memory" in pairs and _gains(*pairs["gain_in_memory"]):
-        limits.append("still_gains")
+    limits.add("still_gains", "gain_in_memory" in pairs and _gains(*pairs["gain_in_memory"]))
     if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
         limits.append("python_ends_early")
     if (PYTHON, max(cached)) in of:

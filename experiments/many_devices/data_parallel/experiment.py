@@ -154,13 +154,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> list[str]:
     is_one = max((row.machines for row in tables["rates"]), default=1) == 1
-    limits: list[str] = []
+    limits = x.Limits()
     is_on_one_processor = params.device == CPU and is_one
     if is_on_one_processor and max(1, params.threads) * most > cores_of(machine):
         limits.append("more_threads_than_cores")
     limits.append("batch_grows" if params.split == EACH_FULL else "shares_shrink")
-    if is_on_one_processor:
-        limits.append("workers_share_memory")
+    limits.add("workers_share_memory", is_on_one_processor)
     limits.append("several_machines" if is_one else "over_machines")
     return limits
 

@@ -178,17 +178,15 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     delays = [row.latency_s for row in tables["delays"]]
     staged = [row.bytes_per_s for row in tables["staged"]]
     both = [row.bytes_per_s for row in tables["both"]]
-    limits: list[str] = []
+    limits = x.Limits()
     looked_at = tables["access"]
     wrong = sum(row.measured == WRONG for row in looked_at)
     values: dict[str, float] = {}
     if looked_at:
         values |= {"pairs_looked_at": len(looked_at), "wrong_pairs": wrong}
         values["disagreeing_pairs"] = sum(disagrees(row) for row in looked_at)
-        if values["disagreeing_pairs"]:
-            limits.append("reports_disagree")
-        if any(row.cuda == NO for row in looked_at):
-            limits.append("without_peer_access")
+        limits.add("reports_disagree", values["disagreeing_pairs"])
+        limits.add("without_peer_access", any(row.cuda == NO for row in looked_at))
     if best:
         values |= {"fastest_bytes_per_s": max(best.values())}
         values |= {"slowest_bytes_per_s": min(best.values())}
@@ -204,10 +202,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         name, most_name = f"{kind}_bytes_per_s", f"{kind}_limit_bytes_per_s"
         values[name] = max(values.get(name, 0.0), rate)
         values[most_name] = max(values.get(most_name, 0.0), most)
-        if rate > TOO_MUCH * most and "above_the_limit" not in limits:
-            limits.append("above_the_limit")
-    if not all(row.is_clean for row in tables["delays"]):
-        limits.append("calling_is_in_it")
+        limits.add("above_the_limit", rate > TOO_MUCH * most and "above_the_limit" not in limits)
+    limits.add("calling_is_in_it", not all(row.is_clean for row in tables["delays"]))
     limits.append("latency_of_a_copy")
     network = network_bytes_per_s(machine)
     if network is None:

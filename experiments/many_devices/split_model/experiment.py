@@ -82,13 +82,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values[f"{row.way}_memory_bytes"] = row.memory_bytes
         if row.way != ONE:
             values[f"{row.way}_moved_bytes"] = row.moved_bytes
-    limits: list[str] = []
+    limits = x.Limits()
     size = len({row.device for row in tables["checks"]})
     if params.device == CPU:
         limits.append("devices_are_processes")
         values["threads_each"] = params.threads
-        if params.devices * params.threads > cores_of(machine):
-            limits.append("more_threads_than_cores")
+        limits.add("more_threads_than_cores", params.devices * params.threads > cores_of(machine))
     if LAYERS in idle:
         values["bubble_fraction"] = idle[LAYERS].median
         values["expected_bubble_fraction"] = bubble(max(size, 2), _chosen(params))

@@ -201,12 +201,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     took = x.spreads_of(tables["runs"], "took_s", "way")
     called = x.spreads_of(tables["runs"], "called_s", "way")
     values = {f"{way}_s": found.median for way, found in took.items()}
-    limits: list[str] = []
+    limits = x.Limits()
     if params.device == CPU:
         limits.append("halves_of_the_processor")
         values["half_cores"] = max(1, cores_of(machine) // 2)
-        if cores_of(machine) < 2:
-            limits.append("one_core_for_both")
+        limits.add("one_core_for_both", cores_of(machine) < 2)
     elif params.beside == CPU:
         limits.append("processor_beside_gpu")
     elif params.beside == params.device:
@@ -216,14 +215,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values |= {"sum_s": sum(alone_s), "longest_s": max(alone_s)}
     if TOGETHER in took and params.beside != CPU:
         values["called_s"] = called[TOGETHER].median
-        if values["called_s"] > CALLING * values["together_s"]:
-            limits.append("calls_set_the_pace")
+        limits.add("calls_set_the_pace", values["called_s"] > CALLING * values["together_s"])
     fed = x.medians((row.rows, row.fed_gpus) for row in tables["feeds"])
     if fed:
         values["feed_call_s"] = x.medians((0, row.call_s) for row in tables["feeds"])[0]
         values["fed_gpus"] = fed[max(fed)]
-        if values["fed_gpus"] < EIGHT:
-            limits.append("cannot_feed_eight")
+        limits.add("cannot_feed_eight", values["fed_gpus"] < EIGHT)
         enough_rows = [rows for rows, gpus in fed.items() if gpus >= EIGHT]
         if enough_rows:
             values["rows_for_eight"] = min(enough_rows)

@@ -98,12 +98,11 @@ def read_s(chain: LongChain, chains: int, steps: int, bench: x.Bench) -> float:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one chain with the fastest number of several."""
     of = x.spreads_of(tables["reads"], "latency_s", "chains")
-    limits: list[str] = []
+    limits = x.Limits()
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or power_of_two(params.memory_bytes) < x.BEYOND_CACHE * cache_bytes:
         limits.append("partly_in_cache")
-    if not params.huge_pages:
-        limits.append("page_translation_included")
+    limits.add("page_translation_included", not params.huge_pages)
     one, several = of.get(1), {chains: each for chains, each in of.items() if chains > 1}
     if one is None or not several:
         return x.Finding("nothing_to_compare", {}, tuple(limits))
@@ -125,12 +124,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if clock_hz is not None:
         values |= {"core_hz": clock_hz, "one_chain_cycles": one.median * clock_hz}
         values["best_cycles"] = best.median * clock_hz
-    if fastest == max(COUNTS):
-        limits.append("no_floor_reached")
+    limits.add("no_floor_reached", fastest == max(COUNTS))
     if any(one.low > chains * each.high for chains, each in several.items()):
-        limits = ["more_than_chains", *limits]
-    if clock_hz is None:
-        limits.append("no_clock")
+        limits = x.Limits(["more_than_chains", *limits])
+    limits.add("no_clock", clock_hz is None)
     message = _message(one, several, fastest)
     is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
     unclear = () if is_clear else ("parallelism", "bytes_in_flight")

@@ -151,7 +151,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     best, best_huge = (_best(tables["steps"], order) for order in (RANDOM, HUGE))
     cache_bytes = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
-    limits = ["spike"] if _has_spike(best) else []
+    limits = x.Limits(["spike"] if _has_spike(best) else [])
     unread: list[str] = []
     below_bytes = 0
     for name, level_bytes in cache_bytes.items():
@@ -165,8 +165,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if best and max(best) >= beyond_bytes:
         values["memory_latency_s"] = best[max(best)]
         half = max((size for size in best if size <= max(best) // 2), default=max(best))
-        if best[max(best)] > STILL_RISING * best[half]:
-            limits.append("still_rising")
+        limits.add("still_rising", best[max(best)] > STILL_RISING * best[half])
     else:
         limits.append("no_memory_latency")
     unclear: tuple[str, ...] = ()

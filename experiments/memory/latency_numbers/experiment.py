@@ -101,14 +101,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
     values = {f"{name}_s": best[name] for name in NAMES if name in best}
     climb = [best[name] for name in DISTANCES if name in best]
-    limits = ["levels_out_of_order"] if climb != sorted(climb) else []
+    limits = x.Limits(["levels_out_of_order"] if climb != sorted(climb) else [])
     limits += [f"no_{name}" for name in NAMES if name not in best]
-    if x.is_guest(machine) and "l3" in best:
-        limits.append("l3_of_a_guest")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
-    if best.get("handoff", 0.0) > best.get("loopback", math.inf):
-        limits.append("thread_behind_loopback")
+    limits.add("l3_of_a_guest", x.is_guest(machine) and "l3" in best)
+    limits.add("virtual_machine", x.is_virtual(machine))
+    limits.add("thread_behind_loopback", best.get("handoff", 0.0) > best.get("loopback", math.inf))
     limits.append("no_gpu_numbers")
     if (clock_hz := core_hz(tables)) is not None:
         values["cycle_s"] = 1 / clock_hz

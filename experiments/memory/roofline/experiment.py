@@ -151,11 +151,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find the ridge, and how close the triad and the matrix product come to the roof."""
     if params.device != CPU:
         return _analyse_gpu(params, tables, machine)
-    limits: list[str] = []
+    limits = x.Limits()
     held_bytes = x.last_level_cache_bytes(machine) or 0
     all_bytes = held_bytes * cache_count(machine, x.usable_threads(machine))
-    if not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes:
-        limits.append("partly_in_cache")
+    limits.add("partly_in_cache", not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes)
     rates_of = bandwidths(tables["rates"])
     cores = len(spread_out(machine)[: params.threads])
     peak, slope = _peak(tables["peaks"], cores), _slope(rates_of)
@@ -168,10 +167,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not peak or not slope:
         return x.Finding("roof_in_part", values, (*limits, *aside))
     values |= {"peak_cpu_flop_per_s": peak, "ridge_cpu_flop_per_byte": peak / slope}
-    if _is_above(tables["points"], peak, slope):
-        limits.append("above_the_roof")
-    if slower_than_one_core(tables["peaks"], cores):
-        limits.append("all_cores_below_one")
+    limits.add("above_the_roof", _is_above(tables["points"], peak, slope))
+    limits.add("all_cores_below_one", slower_than_one_core(tables["peaks"], cores))
     values |= _reached(tables["points"], peak, slope, "cpu")
     limits += _limits_of_the_roof(tables)
     if _is_of_the_triad(rates_of):
@@ -187,7 +184,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Do the same for a GPU, whose theoretical limits are known more often."""
-    limits: list[str] = []
+    limits = x.Limits()
     peaks = gpu_peaks(tables["peaks"], tables["points"])
     aside = _of_a_gpu(peaks)
     held_bytes = cache_bytes(machine, params.device)
@@ -207,8 +204,7 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
     if limit is not None:
         values["memory_limit_bytes_per_s"] = limit
         suspects.append(slope > TOO_MUCH * limit)
-    if any(suspects):
-        limits.append("above_the_limit")
+    limits.add("above_the_limit", any(suspects))
     if slope:
         values[f"peak_{GPU}_bytes_per_s"] = slope
     long = sustained_flop_per_s(tables["sustained"])
@@ -219,11 +215,9 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
         return x.Finding("roof_in_part", values, (*limits, *aside))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
-    if _is_above(tables["points"], peak, slope):
-        limits.append("above_the_roof")
+    limits.add("above_the_roof", _is_above(tables["points"], peak, slope))
     limits += _limits_of_the_roof(tables)
-    if _is_of_the_triad(rates_of):
-        limits.append("triad_is_the_slope")
+    limits.add("triad_is_the_slope", _is_of_the_triad(rates_of))
     limits += aside
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return x.Finding("roof_in_part", values, tuple(limits))
@@ -237,17 +231,15 @@ def _of_a_processor(machine: x.Machine) -> list[str]:
 
 
 def _of_a_gpu(peaks: Mapping[str, float]) -> list[str]:
-    limits = ["one_operation_at_a_time"]
-    if any(name not in peaks for name in GPU_PRECISIONS):
-        limits.append("precisions_left_out")
+    limits = x.Limits(["one_operation_at_a_time"])
+    limits.add("precisions_left_out", any(name not in peaks for name in GPU_PRECISIONS))
     return limits
 
 
 def _limits_of_the_roof(tables: x.Tables) -> list[str]:
     """Return the limits of a roof with this peak and slope."""
-    limits = []
-    if all(point.kernel != ROOF for point in tables["points"]):
-        limits.append("roof_not_drawn")
+    limits = x.Limits()
+    limits.add("roof_not_drawn", all(point.kernel != ROOF for point in tables["points"]))
     return limits
 
 

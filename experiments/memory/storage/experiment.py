@@ -148,7 +148,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for read in tables["reads"]:
         samples.setdefault((read.way, read.block_bytes), []).append(read.reads_per_s)
     disk, aside = _disk(tables, machine)
-    limits: list[str] = []
+    limits = x.Limits()
     in_order = {block: each for (way, block), each in samples.items() if way == IN_ORDER}
     values: dict[str, float] = {}
     if in_order:
@@ -156,8 +156,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if disk is not None and disk.peak_bytes_per_s:
         values["link_bytes_per_s"] = disk.peak_bytes_per_s
         fastest = max((read.bytes_per_s for read in tables["reads"]), default=0.0)
-        if fastest > TOO_MUCH * disk.peak_bytes_per_s:
-            limits.append("above_the_link")
+        limits.add("above_the_link", fastest > TOO_MUCH * disk.peak_bytes_per_s)
     if tables["cached"]:
         values["cached_latency_s"] = min(row.latency_s for row in tables["cached"])
     one, many = (samples.get((way, SMALL), []) for way in (AT_RANDOM, MANY))
@@ -180,8 +179,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     _, unclear = x.ratios(pairs)
     tails = _quantiles(tables["latencies"])
     values |= tails
-    if tables["latencies"] and "random_4k_p999_s" not in tails:
-        limits.append("too_few_for_the_tail")
+    limits.add("too_few_for_the_tail", tables["latencies"] and "random_4k_p999_s" not in tails)
     values |= {  # they stand beside the best
         "random_4k_fraction": SMALL * max(one) / values["sequential_read_bytes_per_s"],
         "deep_over_one": max(many) / max(one),
@@ -223,21 +221,17 @@ def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]
     """Return the one disk that held the file, None if unknown, and the limits."""
     where = tables["places"][0] if tables["places"] else None
     disk = next((disk for disk in machine.storage if where and disk.name == where.disk), None)
-    limits: list[str] = []
+    limits = x.Limits()
     if where is not None and where.file_system.startswith(FAR_AWAY):
         limits.append("not_in_this_machine")
     elif where is not None and "+" in where.disk:
         limits.append("several_disks")
     elif where is not None and disk is None:
         limits.append("disk_not_known")
-    if disk is not None and disk.kind == "virtual":
-        limits.append("virtual_disk")
-    if disk is not None and disk.kind == "hdd":
-        limits.append("hard_disk")
-    if disk is None or not disk.peak_bytes_per_s:
-        limits.append("no_link_known")
-    if disk is not None and disk.kind in ("nvme", "ssd"):
-        limits.append("wear_not_told")
+    limits.add("virtual_disk", disk is not None and disk.kind == "virtual")
+    limits.add("hard_disk", disk is not None and disk.kind == "hdd")
+    limits.add("no_link_known", disk is None or not disk.peak_bytes_per_s)
+    limits.add("wear_not_told", disk is not None and disk.kind in ("nvme", "ssd"))
     return disk, limits
 
 

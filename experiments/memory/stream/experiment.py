@@ -134,19 +134,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for move in tables["moves"]:
         rates = moves.setdefault(move.kernel, {}).setdefault(move.threads, [])
         rates.append(move.bytes_per_s)
-    limits: list[str] = []
+    limits = x.Limits()
     best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
     values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
     values |= _cached(tables) | under_load(tables["loaded"])
     peak = machine.memory.peak_bytes_per_s
     if peak and best:
         values |= {"peak_bytes_per_s": peak, "peak_fraction": max(best.values()) / peak}
-        if values["peak_fraction"] > TOO_MUCH:
-            limits.append("above_the_limit")
+        limits.add("above_the_limit", values["peak_fraction"] > TOO_MUCH)
     cache_bytes = x.last_level_cache_bytes(machine)
     all_bytes = (cache_bytes or 0) * cache_count(machine, x.usable_threads(machine))
-    if not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes:
-        limits.append("partly_in_cache")
+    limits.add("partly_in_cache", not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes)
     if "idle_latency_s" not in values:
         can_come = params.loaded and params.threads > 1
         limits.append("loaded_not_reached" if can_come else "no_loaded_latency")
@@ -157,10 +155,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elif x.is_guest(machine) and _is_no_faster(values):
         limits.append("part_of_the_cache")
     limits.append("write_allocate_not_counted")
-    if not params.huge_pages:
-        limits.append("small_pages")
-    if "peak_fraction" not in values:
-        limits.append("no_peak_known")
+    limits.add("small_pages", not params.huge_pages)
+    limits.add("no_peak_known", "peak_fraction" not in values)
     if "triad" not in moves:
         return x.Finding("nothing_moved", values, tuple(limits))
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
@@ -173,7 +169,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {"threads_for_90_percent": full, "most_threads": most}
     values["one_thread_bytes_per_s"] = triad[one]
     if message in SAYS_NO_GAIN and _others_gain(tables["moves"], one, most):
-        limits = ["other_loops_gain", *limits]
+        limits = x.Limits(["other_loops_gain", *limits])
     is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
     unclear = () if is_clear else ("threads_for_90_percent",)
     return x.Finding(message, values, tuple(limits), unclear)

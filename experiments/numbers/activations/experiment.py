@@ -168,26 +168,21 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     large = x.spreads_of(tables["passes"], "element_s", "device", "function")
     small = x.spreads_of(tables["cached"], "element_s", "device", "function")
     back = x.spreads_of(tables["backward"], "element_s", "device", "function")
-    limits: list[str] = []
+    limits = x.Limits()
     where_known = {where for where, _ in large}
-    if where_known - {where for where, _ in small}:
-        limits.append("cache_not_measured")
+    limits.add("cache_not_measured", where_known - {where for where, _ in small})
     counts = {row.device: row.numbers for row in tables["passes"]}
     fewer = {row.device for row in tables["cached"] if row.numbers < counts.get(row.device, 0)}
     both = small.keys() & large.keys()
     fills = {where: _fills(where, count, params, machine) for where, count in counts.items()}
     held = {where for where, fill in fills.items() if fill is not None and fill < x.BEYOND_CACHE}
-    if not held and None in fills.values():
-        limits.append("partly_in_cache")
-    if held == {CPU} and params.device != CPU:
-        limits.append("cores_in_cache")
+    limits.add("partly_in_cache", not held and None in fills.values())
+    limits.add("cores_in_cache", held == {CPU} and params.device != CPU)
     if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
         limits.append("calls_in_cache")
     limits.append("one_function_at_a_time")
-    if params.device == CPU:
-        limits.append("gpu_not_measured")
-    if back:
-        limits.append("gradients_read_more")
+    limits.add("gpu_not_measured", params.device == CPU)
+    limits.add("gradients_read_more", back)
     values = {f"{function}_{where}_s": s.median for (where, function), s in large.items()}
     values |= {f"{function}_cached_{where}_s": s.median for (where, function), s in small.items()}
     values |= {f"{function}_backward_{where}_s": s.median for (where, function), s in back.items()}

@@ -187,7 +187,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     steps = tables["steps"]
     probes = [row for row in tables["probes"] if row.precision != params.precision]
     of = _of_rounds([*steps, *probes])
-    limits: list[str] = []
+    limits = x.Limits()
     values: dict[str, float] = {}
     pairs = {}
     for precision in ALL_PRECISIONS:
@@ -218,19 +218,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
     if peak is not None:
         values["peak_flop_per_s"] = peak
-        if values.get("aligned_flop_per_s", 0.0) > ABOVE * peak:
-            limits.append("above_the_limit")
-    if any(row.size < params.size - params.span for row in steps):
-        limits.append("smaller_than_asked")
-    if params.changed != "all":
-        limits.append("one_size_changed")
-    if params.device == CPU:
-        limits.append("tiles_need_gpu")
+        limits.add("above_the_limit", values.get("aligned_flop_per_s", 0.0) > ABOVE * peak)
+    limits.add("smaller_than_asked", any(row.size < params.size - params.span for row in steps))
+    limits.add("one_size_changed", params.changed != "all")
+    limits.add("tiles_need_gpu", params.device == CPU)
     limits.append("library_chooses")
-    if steps and not probes:
-        limits.append("other_precisions_left_out")
-    if peak is None:
-        limits.append("peak_unknown")
+    limits.add("other_precisions_left_out", steps and not probes)
+    limits.add("peak_unknown", peak is None)
     compared, unclear = x.ratios(pairs)
     values |= compared
     size = _middle(params, steps)

@@ -283,12 +283,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for row in tables["clipped"]:
         clips.setdefault(row.clip, []).append(row.loss)
     values |= {f"clip_{clip}_final_loss": final_loss(line) for clip, line in clips.items()}
-    limits = [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
+    limits = x.Limits(f"{each}_is_emulated" for each in _emulated(params, tables, machine))
     if rates:
         limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
     right_and_wrong = {FP32: clips.get(CLIP_UNSCALED, []), UNSCALED: clips.get(CLIP_SCALED, [])}
-    if keeps_up(right_and_wrong, UNSCALED) is False:
-        limits.append("clip_after_unscaling")
+    limits.add("clip_after_unscaling", keeps_up(right_and_wrong, UNSCALED) is False)
     pays = pays_at_any_width(tables)
     if pays:
         limits.append("pays_at_some_width")
@@ -299,21 +298,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("learning_not_judged")
     elif breaks is False:
         limits.append("unscaled_holds")
-    if breaks and keeps_up(losses, BF16):
-        limits.append("bf16_needs_none")
+    limits.add("bf16_needs_none", breaks and keeps_up(losses, BF16))
     if any(len(line) < len(losses.get(FP32, ())) for line in losses.values()):
         limits.append("learned_shorter")
-    if params.device == CPU:
-        limits.append("matrix_units_need_gpu")
+    limits.add("matrix_units_need_gpu", params.device == CPU)
     limits.append("gain_grows_with_width")
-    if params.loss_weight < 1:
-        limits.append("loss_counts_little")
+    limits.add("loss_counts_little", params.loss_weight < 1)
     limits.append("scale_grows_sooner")
     learned = {row.arm for row in tables["losses"]}
-    if TF32 not in learned and learned - {FP32}:
-        limits.append("tf32_left_out")
-    if params.device == CPU:
-        limits.append("memory_needs_gpu")
+    limits.add("tf32_left_out", TF32 not in learned and learned - {FP32})
+    limits.add("memory_needs_gpu", params.device == CPU)
     shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
     if FP32 not in rates or not shorter:
         return x.Finding("in_part", values, tuple(limits))

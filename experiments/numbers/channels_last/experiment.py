@@ -249,15 +249,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         for precision in PRECISIONS
         if all((precision, layout) in rates for layout in LAYOUTS)
     }
-    limits = [
+    limits = x.Limits(
         f"{precision}_is_emulated"
         for precision in HALVES
         if (precision, CHANNELS_LAST) in rates and is_emulated(machine, params.device, precision)
-    ]
+    )
     if params.device == CPU and tables["results"] and (BF16, CONTIGUOUS) not in rates:
         limits.append("half_not_measured")
-    if params.device == CPU:
-        limits.append("matrix_units_need_gpu")
+    limits.add("matrix_units_need_gpu", params.device == CPU)
     limits.append("forward_only")
     apart = [row.difference_fraction for row in tables["results"]]
     if apart:

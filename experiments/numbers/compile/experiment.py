@@ -197,7 +197,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways, and find after how many steps the preparation has paid."""
     of = x.spreads_of(tables["steps"], "step_s", "way")
     prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
-    limits: list[str] = []
+    limits = x.Limits()
     values = {f"{way}_step_s": of[way].median for way in WAYS if way in of}
     names = {SCRIPT: "script_s", COMPILED: "compile_s", GRAPH: "capture_s"}
     values |= {names[way]: found_s for way, found_s in prepare_s.items()}
@@ -212,23 +212,20 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"{prefix}break_even_steps"] = math.ceil(float(f"{max(1.0, steps):.3g}"))
     if COMPILED not in of and of:
         limits.append("no_compiler" if params.compiles else "compiling_left_out")
-    if SCRIPT not in of and of:
-        limits.append("not_scripted")
+    limits.add("not_scripted", SCRIPT not in of and of)
     limits.append("used_not_trained")
     if params.device == CPU:
         limits.append("graphs_need_gpu")
     elif BUSY in of and EAGER in of:
         values["busy_s"] = of[BUSY].median
         values["busy_fraction"] = min(1.0, of[BUSY].median / of[EAGER].median)
-        if GRAPH in of and of[GRAPH].is_below(of[BUSY]):
-            limits.append("graph_starts_faster")
+        limits.add("graph_starts_faster", GRAPH in of and of[GRAPH].is_below(of[BUSY]))
     elif of:
         limits.append("busy_not_told")
     batches = [row.first_s for row in tables["batches"]]
     values |= dict(zip(("recompile_s", "third_batch_s"), batches, strict=False))
     values |= _file_values(tables)
-    if tables["files"]:
-        limits.append("files_from_memory")
+    limits.add("files_from_memory", tables["files"])
     if EAGER not in of or not {SCRIPT, COMPILED, GRAPH} & of.keys():
         return x.Finding("in_part", values, tuple(limits), unclear)
     return x.Finding(_message(of, faster), values, tuple(limits), unclear)

@@ -208,9 +208,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     best = max(gaining or of, key=lambda workers: of[workers].median)
     values["best_speedup"] = of[best].median
     standing = x.standing({n: of[n] for n in {*pairs, best}}, best)
-    limits: list[str] = []
-    if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
-        limits.append("above_ideal")
+    limits = x.Limits()
+    limits.add("above_ideal", any(s > n > 1 for each in rounds.values() for n, s in each.items()))
     if standing is x.Outcome.UNKNOWN:
         limits.append("best_by_chance")
     elif standing is x.Outcome.SAME:
@@ -224,8 +223,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         unclear += ("best_speedup",) if message else ()
         return x.Finding(message or "does_not_scale", values, (*limits, *aside), unclear)
     fitted = [n for n in pairs if n <= (cores or 1)]
-    if len(fitted) == 1:
-        limits.append("fit_of_one")
+    limits.add("fit_of_one", len(fitted) == 1)
     values |= {
         "best_workers": best,
         "law_speedup": by_law(params, 1 - serial, best),
@@ -248,18 +246,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _aside(params: Params, machine: x.Machine, is_slowed: bool | None) -> tuple[str, ...]:
     """Return the limits that hold whatever the speedups are."""
-    limits: list[str] = []
+    limits = x.Limits()
     if params.kernel == MEMORY:
         if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
             limits.append("partly_in_cache")
-        if len(x.usable_nodes(machine)) > 1:
-            limits.append("memory_on_one_node")
+        limits.add("memory_on_one_node", len(x.usable_nodes(machine)) > 1)
     if is_slowed is None:
         limits.append("one_core_may_be_faster")
     else:
         limits.append("clock_falls" if is_slowed else "clock_stays")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     return tuple(limits)
 
 

@@ -155,11 +155,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_measured")
     cores = set().union(*pairs)
     is_in_part = len(pairs) < len(cores) * (len(cores) - 1) / 2
-    limits = ["pairs_missing"] if is_in_part else []
+    limits = x.Limits(["pairs_missing"] if is_in_part else [])
     if statistics.median(found.high / found.low for found in pairs.values()) > UNSTEADY:
         limits.append("unsteady")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
         limits.append("some_cores_only")
     limits.append("protocol")

@@ -167,7 +167,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     every = x.spreads_of(tables["increments"], "increment_s", "pair", "distance_bytes")
     for (pair, distance), found in every.items():
         times.setdefault(pair, {})[distance] = found
-    limits: list[str] = []
+    limits = x.Limits()
     values: dict[str, float] = {}
     alone = x.spreads_of(tables["alone"], "increment_s", "increment")
     if ATOMIC in alone:
@@ -180,8 +180,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if nearest is None:
         limits.append("no_two_cores")
         return x.Finding("nothing_to_compare", values, tuple(limits))
-    if nearest == UNKNOWN:
-        limits.append("cores_not_known")
+    limits.add("cores_not_known", nearest == UNKNOWN)
     same, apart = _ends(times[nearest])
     ratios = {"slowdown": (same, apart)} | {
         f"{name}_slowdown": _ends(times[name])
@@ -198,16 +197,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     if "plain_slowdown" in ratios:
         plain, atomic = (_by_round(*ratios[name]) for name in ("plain_slowdown", "slowdown"))
-        if plain and atomic and plain.is_below(atomic):
-            limits.append("plain_is_forwarded")
+        limits.add("plain_is_forwarded", plain and atomic and plain.is_below(atomic))
     if {ATOMIC, PLAIN} <= alone.keys() and alone[PLAIN].is_below(alone[ATOMIC]):
         limits.append("at_once_alone")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
-    if READERS in times:
-        limits.append("reads_overlap")
-    if SAME_CORE not in times:
-        limits.append("no_hardware_threads")
+    limits.add("virtual_machine", x.is_virtual(machine))
+    limits.add("reads_overlap", READERS in times)
+    limits.add("no_hardware_threads", SAME_CORE not in times)
     if "slowdown" in unclear:
         message = x.unsure((same, apart)) or x.CANNOT_TELL
     else:

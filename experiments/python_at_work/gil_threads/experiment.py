@@ -150,15 +150,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits = _limits(params, of, machine)
     if locked and {"serial", "threads"} <= of.keys() and of["serial"].is_below(of["threads"]):
         limits.append("threads_slower")
-    if params.job == "sort" and values.get("gil_enabled") == 1:
-        limits.append("sort_lets_go")
-    if params.job == "sort" and "released_serial" in of:
-        limits.append("sorted_twice")
-    if _has_gaps(tables["slices"], own, IN_A_ROW):
-        limits.append("gaps_in_a_row")
+    limits.add("sort_lets_go", params.job == "sort" and values.get("gil_enabled") == 1)
+    limits.add("sorted_twice", params.job == "sort" and "released_serial" in of)
+    limits.add("gaps_in_a_row", _has_gaps(tables["slices"], own, IN_A_ROW))
     is_room = params.workers <= (x.physical_cores(machine) or 1)
-    if is_room and _has_gaps(tables["slices"], own, IN_PROCESSES):
-        limits.append("gaps_in_processes")
+    limits.add("gaps_in_processes", is_room and _has_gaps(tables["slices"], own, IN_PROCESSES))
     beside = [values.get(f"sleeper_late_{name}_s", 0.0) for name in ("one", "two")]
     if values.get("gil_enabled") == 1 and 0 < beside[1] < EARLIER * beside[0]:
         limits.append("earlier_beside_two")
@@ -204,22 +200,19 @@ def _has_gaps(slices: Sequence[Slice], own: str, methods: Sequence[str]) -> bool
     return len(alone) > len(set(alone))
 
 
-def _limits(params: Params, of: dict[str, x.Spread], machine: x.Machine) -> list[str]:
-    limits: list[str] = []
+def _limits(params: Params, of: dict[str, x.Spread], machine: x.Machine) -> x.Limits:
+    limits = x.Limits()
     cores = x.physical_cores(machine) or 1
-    if cores < params.workers:
-        limits.append("more_workers_than_cores")
+    limits.add("more_workers_than_cores", cores < params.workers)
     if params.job == "sleep":
         limits.append("sleep_never_runs")
     elif "serial" in of:
         factor = of["serial"].median / (params.job_s * params.workers)
-        if max(factor, 1 / factor) > OTHERWISE:
-            limits.append("not_as_made_for")
+        limits.add("not_as_made_for", max(factor, 1 / factor) > OTHERWISE)
         at_once = min(params.workers, cores)
         if "processes" in of and _falls_short(of["processes"], of["serial"], at_once):
             limits.append("not_perfect")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     return limits
 
 

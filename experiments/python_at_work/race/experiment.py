@@ -168,7 +168,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
-    limits = ["no_promise"] if bare and not any(bare) else []
+    limits = x.Limits(["no_promise"] if bare and not any(bare) else [])
     if max(elsewhere, default=0) > 0:
         values["lost_fraction_elsewhere"] = max(elsewhere)
         limits.append("not_everywhere")
@@ -184,8 +184,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 limits.append("handed_over_early")
         elif moment.end_s < SOON * values.get("caught_s", 0.0):  # the caught update comes first
             limits.append("other_was_over")
-    if elsewhere and (LOCKED, own) in lost:
-        limits.append("lock_here_only")
+    limits.add("lock_here_only", elsewhere and (LOCKED, own) in lost)
     if params.workers == 1 or not bare or not call:
         return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
     values["runs"] = min(len(bare), len(call))

@@ -112,15 +112,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["starts"], "each_s", "method")
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     is_whole = all(method in of for method in LADDER)
-    limits = ["unsteady"] if is_whole and _is_unsteady(of) else []
+    limits = x.Limits(["unsteady"] if is_whole and _is_unsteady(of) else [])
     pool, thread = of.get("thread_pool_warm"), of.get("thread")
     if pool and thread and not x.too_few((pool, thread)):
         if pool.median > SAVES_LITTLE * thread.median:
             limits.append("pool_saves_little")
         elif pool.high > UNSTEADY * pool.low:
             limits.append("pool_uneven")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     limits += ["loop_included"] if "call" in of else []
     limits += [f"no_{name}" for name in PROCESSES[:-1] if name not in of]
     if of:

@@ -125,7 +125,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             }
     for part, found in x.spreads_of(tables["steps"], "part_s", "part").items():
         values[f"{part}_s"] = found.median
-    limits: list[str] = []
+    limits = x.Limits()
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
     sooner = any(a > UNEVEN * b for some_s in medians_s.values() for a, b in pairwise(some_s))
     by_reference = medians_s["thread_queue"]
@@ -133,14 +133,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if sooner or later or values.get("wake_s", 0.0) > values.get("pipe_small_s", math.inf):
         limits.append("wakes_uneven")
     shared, copied = of.get(("shared_memory", large_bytes)), of.get((COPY, large_bytes))
-    if shared and copied and copied.is_no_lower(shared):
-        limits.append("shared_as_copied")
+    limits.add("shared_as_copied", shared and copied and copied.is_no_lower(shared))
     parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
     whole_s = values.get("pipe_large_s", math.nan)
     if abs(parts_s - whole_s) > APART * whole_s:  # nothing is said of unknown values
         limits.append("parts_do_not_add_up")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     limits.append("one_at_a_time")
     at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:

@@ -152,7 +152,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {f"{way}_s": found.median for way, found in by_way.items()}
     if SERIAL in by_way:
         values["ideal_s"] = by_way[SERIAL].median / min(params.workers, cores)
-    limits: list[str] = []
+    limits = x.Limits()
     ends = [each.end_s for each in tables["slices"] if each.way == BLOCK]
     if ends:  # of the round that is drawn
         values["block_ends_s"] = max(ends)
@@ -188,16 +188,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits.append("interleaved_unclear")
         elif against_best.outcome is x.Outcome.SAME or not against_best.is_above:
             limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
-    if by_chunk[best].median < values["ideal_s"]:
-        limits.append("below_ideal")
+    limits.add("below_ideal", by_chunk[best].median < values["ideal_s"])
     if not is_in_turn:
         limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
-    if params.workers > cores:
-        limits.append("more_workers_than_cores")
-    if ends and max(begins.values()) > LATE * max(ends):
-        limits.append("begins_later")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("more_workers_than_cores", params.workers > cores)
+    limits.add("begins_later", ends and max(begins.values()) > LATE * max(ends))
+    limits.add("virtual_machine", x.is_virtual(machine))
     if over_block[best].outcome is x.Outcome.UNKNOWN:
         message = x.TOO_FEW if over_block[best].count < x.ENOUGH else x.CANNOT_TELL
     elif over_block[best].outcome is x.Outcome.SAME:

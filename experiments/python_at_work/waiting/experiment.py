@@ -131,7 +131,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
         values["one_wait_s"] = of[SERIAL, 1].median
-    limits: list[str] = []
+    limits = x.Limits()
     for way in (COROUTINES, THREADS):
         most = max((number for other, number in of if other == way), default=None)
         if most is not None:
@@ -139,10 +139,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             if _is_longer(of[way, most], of.get((SERIAL, 1))):
                 limits.append(f"many_{way}_take_longer")
     limits.append("started_for_it")
-    if params.most_waits > min(MOST.values()):
-        limits.append("ways_end_early")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("ways_end_early", params.most_waits > min(MOST.values()))
+    limits.add("virtual_machine", x.is_virtual(machine))
     for kind in KINDS:
         weights = x.spread(row.each_bytes for row in tables["weights"] if row.kind == kind)
         if weights:

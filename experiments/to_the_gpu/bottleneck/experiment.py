@@ -162,15 +162,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["shares"], "part_s", "part")
     wholes = x.spreads_of(tables["wholes"], "step_s", "is_recorded")
     values: dict[str, float] = {}
-    limits = ["copies_need_gpu"] if params.device == CPU else []
+    limits = x.Limits(["copies_need_gpu"] if params.device == CPU else [])
     if False in wholes:
         values["step_s"] = wholes[False].median
     if True in wholes and False in wholes:
         values["recorded_over_step"] = wholes[True].median / wholes[False].median
         if values["recorded_over_step"] > SLOWER and wholes[False].is_below(wholes[True]):
             limits.append("recording_costs")
-    if params.device != CPU and tables["wholes"] and not of:
-        limits.append("kernels_not_told")
+    limits.add("kernels_not_told", params.device != CPU and tables["wholes"] and not of)
     total_s = sum(found.median for found in of.values())
     if not total_s:
         return x.Finding("in_part", values, tuple(limits))

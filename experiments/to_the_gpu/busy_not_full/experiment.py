@@ -182,11 +182,9 @@ def _under(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare what the driver reports for each load with the work it did."""
-    limits: list[str] = []
-    if params.load_s < FULL_LOAD_S:
-        limits.append("short_loads")
-    if not has_graphs(params.device):
-        limits.append("tiny_called_one_by_one")
+    limits = x.Limits()
+    limits.add("short_loads", params.load_s < FULL_LOAD_S)
+    limits.add("tiny_called_one_by_one", not has_graphs(params.device))
     shares = x.spreads_of(tables["seen"], "share_fraction", "seen")
     power = x.spreads_of(tables["power"], "power_watts", "load")
     values = {f"{seen}_fraction": found.median for seen, found in shares.items()}
@@ -194,8 +192,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= _rates(tables)
     flop_limit = arithmetic_flop_per_s(machine, params.device, PRECISION)
     bytes_limit = memory_bytes_per_s(machine, params.device)
-    if flop_limit is None or bytes_limit is None:
-        limits.append("share_of_the_best_seen")
+    limits.add("share_of_the_best_seen", flop_limit is None or bytes_limit is None)
     for name, limit in (("product_flop_per_s", flop_limit), ("copy_bytes_per_s", bytes_limit)):
         if limit and values.get(name, 0.0) > TOO_MUCH * limit and "above_the_limit" not in limits:
             limits.append("above_the_limit")

@@ -144,7 +144,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         rates = [row.flop_per_s for row in tables["products"] if row.kind == kind]
         if rates:
             values[f"{name}_peak_flop_per_s"] = max(rates)
-    limits = ["other_work_crosses_elsewhere"]
+    limits = x.Limits(["other_work_crosses_elsewhere"])
     largest = max(sizes(params))
     if any(max(lines[kind], default=largest) < largest for kind in (ONE, ALL)):
         limits.append("cores_end_early")
@@ -155,13 +155,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         if "cpu_peak_flop_per_s" not in values:
             return x.Finding("in_part", values, tuple(limits))
         return x.Finding(_message_of_cores(threads), values, tuple(limits))
-    if not lines[KERNEL]:
-        limits.append("no_kernel_line")
+    limits.add("no_kernel_line", not lines[KERNEL])
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
     if peak is not None:
         values["gpu_limit_flop_per_s"] = peak
-        if values.get("gpu_peak_flop_per_s", 0.0) > TOO_MUCH * peak:
-            limits.append("above_the_limit")
+        limits.add("above_the_limit", values.get("gpu_peak_flop_per_s", 0.0) > TOO_MUCH * peak)
     called, copied = crossing(lines[ALL], lines[CALLED]), crossing(lines[ALL], lines[COPIED])
     values |= _said("crossover_size", called) | _said("crossover_size_with_copies", copied)
     both = sorted(lines[ALL].keys() & lines[CALLED].keys())

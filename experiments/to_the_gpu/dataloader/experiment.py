@@ -209,9 +209,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         LEARNING
     )
     values: dict[str, float] = {}
-    limits = ["cores_are_shared"] if params.device == CPU else []
-    if params.device != CPU and not params.pin_memory:
-        limits.append("memory_not_pinned")
+    limits = x.Limits(["cores_are_shared"] if params.device == CPU else [])
+    limits.add("memory_not_pinned", params.device != CPU and not params.pin_memory)
     if alone is not None:
         values["model_alone_samples_per_s"] = alone.median
     if (LOADING, 1) in of:
@@ -242,8 +241,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if most > fewest and learning[most].is_below(best):
         values["most_workers_samples_per_s"] = learning[most].median
         limits.append("slower_with_more")
-    if alone.is_below(best) and best.median > TOO_MUCH * alone.median:
-        limits.append("above_the_limit")
+    limits.add("above_the_limit", alone.is_below(best) and best.median > TOO_MUCH * alone.median)
     if x.too_few(learning.values()):
         return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
     if fewest == 0:

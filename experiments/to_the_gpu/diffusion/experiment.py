@@ -259,26 +259,21 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values = {f"{engine}_cells_per_s": found.median for engine, found in usual.items()}
     values |= {f"{engine}_large_cells_per_s": found.median for engine, found in large.items()}
     values |= _memory(params, tables, machine)
-    limits: list[str] = []
+    limits = x.Limits()
     differences = [row.difference for row in tables["checks"]]
     if differences:
         values["largest_difference"] = max(differences)
-        if max(differences) > TOLERANCE[params.dtype]:
-            limits.append("engines_differ")
+        limits.add("engines_differ", max(differences) > TOLERANCE[params.dtype])
     if _is_in_cache(params, machine):
         limits.append("partly_in_cache")
     elif _exceeds(params, large, values):
         limits.append("above_the_limit")
     measured = {engine for engine, _ in of}
     if params.device != CPU and measured:
-        if TORCH_GPU not in large:
-            limits.append("large_not_on_gpu")
-        if GPU_COMPILED not in measured:
-            limits.append("not_compiled_on_gpu")
-    if measured and COMPILED not in measured:
-        limits.append("not_compiled")
-    if params.device == CPU:
-        limits.append("gpu_not_measured")
+        limits.add("large_not_on_gpu", TORCH_GPU not in large)
+        limits.add("not_compiled_on_gpu", GPU_COMPILED not in measured)
+    limits.add("not_compiled", measured and COMPILED not in measured)
+    limits.add("gpu_not_measured", params.device == CPU)
     limits.append("traffic_is_counted")
     if tables["drawn"] and tables["drawn"][-1].at_s > 0:
         values["pictures_per_s"] = tables["drawn"][-1].picture / tables["drawn"][-1].at_s

@@ -260,7 +260,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             pairs[f"{where}_mixed_over_alike"] = mixed, alike
     compared, unclear = x.ratios(pairs)
     values |= compared
-    limits: list[str] = []
+    limits = x.Limits()
     if not has_gpu:
         if _known(params, "gpu").alone(work) is not None:
             limits.append("gpu_as_given")
@@ -268,8 +268,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits += ["gpu_unknown", "way_unknown"]
         else:
             limits.append("needs_gpu")
-    if any(row.steps < params.steps for row in tables["times"]):
-        limits.append("measured_in_part")
+    limits.add("measured_in_part", any(row.steps < params.steps for row in tables["times"]))
     tried = WHERE if has_gpu else ("cpu",)
     if any(ESTIMATED[where] in of and where not in of for where in tried):
         limits.append("too_long_to_try")
@@ -277,8 +276,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("a_warp_goes_in_step")
     elif "cpu_mixed_over_alike" in values:
         limits.append("cores_branch_alone")
-    if has_gpu and of:
-        limits.append("ordinary_memory")
+    limits.add("ordinary_memory", has_gpu and of)
     limits += ["beyond_the_caches", *_sampled(params)]
     return x.Finding(_message(params, tables, of), values, tuple(limits), unclear)
 

@@ -174,7 +174,7 @@ def _meanwhile(
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Take the best rates, the start-up of a copy, and the cost of pinning."""
     copies = tables["copies"]
-    limits = ["two_clocks"]
+    limits = x.Limits(["two_clocks"])
     best: dict[str, float] = {}
     for row in copies:
         best[row.way] = max(best.get(row.way, 0.0), row.bytes_per_s)
@@ -191,8 +191,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= _links(params, tables, machine)
     if values.get("link_generation", 99) < values.get("link_best_generation", 0):
         limits.append("link_is_slow")
-    if not all(row.is_clean for row in copies):
-        limits.append("calls_included")
+    limits.add("calls_included", not all(row.is_clean for row in copies))
     gpu = gpu_of(machine, params.device)
     if len(x.usable_nodes(machine)) > 1 and (gpu is None or gpu.numa_node is None):
         limits.append("node_unknown")
@@ -215,13 +214,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= found
     is_faster = of[large, "pinned_before"].is_below(of[large, "as_it_is"])
     small_pair = of[small, "pinned_before"], of[small, "as_it_is"]
-    if small_pair[0].is_as(small_pair[1]):
-        limits.append("equal_when_small")
+    limits.add("equal_when_small", small_pair[0].is_as(small_pair[1]))
     unsure = x.unsure((of[large, "pinned_before"], of[large, "as_it_is"]))
     pinning, unclear_too = _pinning(tables, of, large, is_faster=is_faster)
     values |= pinning
-    if not any(choice == "pinned_first" for _, choice in of):
-        limits.append("pinning_not_measured")
+    limits.add("pinning_not_measured", not any(choice == "pinned_first" for _, choice in of))
     message = unsure or _message(values, is_faster)
     return x.Finding(message, values, tuple(limits), (*unclear, *unclear_too))
 

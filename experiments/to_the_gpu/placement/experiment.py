@@ -175,14 +175,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare, at the largest size, adding on one device with fetching one vector first."""
     size_bytes = max((row.size_bytes for row in tables["ways"]), default=0)
     took = x.spreads_of(tables["ways"], "took_s", "way", size_bytes=size_bytes)
-    limits = []
+    limits = x.Limits()
     refusals = [attempt for attempt in tables["attempts"] if attempt.said]
-    if tables["attempts"] and not refusals:
-        limits.append("not_refused")
-    if any(attempt.second == "meta" for attempt in tables["attempts"]):
-        limits.append("shown_with_meta")
-    if size_bytes and size_bytes < sizes(params)[-1]:
-        limits.append("memory_is_short")
+    limits.add("not_refused", tables["attempts"] and not refusals)
+    limits.add("shown_with_meta", any(attempt.second == "meta" for attempt in tables["attempts"]))
+    limits.add("memory_is_short", size_bytes and size_bytes < sizes(params)[-1])
     values: dict[str, Any] = {NAMES[way]: found.median for way, found in took.items()}
     if size_bytes:
         values["size_bytes"] = size_bytes

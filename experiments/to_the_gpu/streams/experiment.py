@@ -156,14 +156,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["totals"], "total_s", "memory", "streams")
     hidden = x.spreads_of(tables["totals"], "overlap_fraction", "memory", "streams")
     parts = x.spreads_of(tables["alone"], "took_s", "part")
-    limits: list[str] = []
+    limits = x.Limits()
     values, unclear = _alone(parts)
     if values.get("kernels_speedup", GAIN) < GAIN and "kernels_speedup" not in unclear:
         limits.append("kernels_fill_the_gpu")
     if {"compute", "to_gpu"} <= parts.keys():
         apart = parts["compute"].median / parts["to_gpu"].median
-        if not 1 / UNEQUAL < apart < UNEQUAL:
-            limits.append("parts_differ")
+        limits.add("parts_differ", not 1 / UNEQUAL < apart < UNEQUAL)
     pinned = {streams: found for (memory, streams), found in of.items() if memory == PINNED}
     if not pinned:
         message = "one_queue" if params.device.startswith(("mps", CPU)) else "in_part"
@@ -179,8 +178,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if "longest_part_s" in values and values["best_s"] * TOO_MUCH < values["longest_part_s"]:
         limits.append("above_the_limit")
     called = x.spreads_of(tables["totals"], "called_s", "streams", memory=PINNED)
-    if called[best].median > CALLING * pinned[best].median:
-        limits.append("calls_set_the_pace")
+    limits.add("calls_set_the_pace", called[best].median > CALLING * pinned[best].median)
     pageable = of.get((PAGEABLE, params.streams))
     if pageable is not None:
         values["pageable_s"] = pageable.median

@@ -80,11 +80,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     rates = tables["rates"]
     pairs = beside_usual(rates, machine)
     over = {core: one.median / usual.median for core, (one, usual) in pairs.items()}
-    limits = []
+    limits = x.Limits()
     if len({row.thread for row in rates}) < len(x.usable_threads(machine)):
         limits.append("threads_left_out")
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     limits.append("one_at_a_time")
     if len(pairs) < 2:
         return x.Finding("nothing_to_compare", {"cores_measured": len(pairs)}, tuple(limits))

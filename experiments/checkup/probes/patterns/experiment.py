@@ -110,14 +110,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     sizes = {row.region: row.checked_bytes for row in passes}
     values["memory_bytes"] = sum(sizes.values())
     values["checked_bytes"] = sum(row.checked_bytes for row in passes)
-    limits = []
+    limits = x.Limits()
     total_bytes = machine.memory.total_bytes
     if params.device == CPU and total_bytes:
         values["memory_fraction"] = min(1.0, values["memory_bytes"] / total_bytes)
         caches = {c for t in x.usable_threads(machine) for c in x.caches_of(machine, t.id)[-1:]}
         cached_bytes = sum(cache.size_bytes or 0 for cache in caches)
-        if values["memory_bytes"] < BEYOND_CACHE * cached_bytes:
-            limits.append("partly_in_cache")
+        limits.add("partly_in_cache", values["memory_bytes"] < BEYOND_CACHE * cached_bytes)
     limits.append("a_part_only")
     if not passes:
         return x.Finding("nothing_measured", values, tuple(limits))

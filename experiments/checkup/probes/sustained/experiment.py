@@ -156,7 +156,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the last window of each device with its best, and look for the highest heat."""
     work, heat = tables["work"], tables["heat"]
     values: dict[str, float] = {}
-    limits: list[str] = []
+    limits = x.Limits()
     if work:
         values["done_s"] = max(row.t_s for row in work)
     for name, rate in x.medians((_part(row.device), row.flop_per_s) for row in work).items():
@@ -172,8 +172,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_sensor")
     if watts := [row.power_watts for row in tables["gpus"] if row.power_watts is not None]:
         values["gpu_watts"] = max(watts)
-    if x.is_virtual(machine):
-        limits.append("virtual_machine")
+    limits.add("virtual_machine", x.is_virtual(machine))
     if values.get("stopped_by_heat"):
         return x.Finding("too_hot", values, tuple(limits))
     if _fell_silent(params, work, heat):
