@@ -118,14 +118,39 @@ def spreads_of(
     busy_cores: Callable[[Any], int] = lambda _: 1,
     **only: object,
 ) -> dict[Any, Spread]:
-    """Return the spread of one column, of each kind of rows: `by` names the columns that say which.
+    """Return the spread of one column for each kind of rows, as in `collected`.
 
-    Of several columns a kind is a tuple. Rows count that have the values of `only`, and each
-    belongs to the round of its `repeat`.
+    A row belongs to the round of its `repeat`.
     """
-    kind_of = attrgetter(*by)
-    kept = [row for row in rows if all(getattr(row, name) == v for name, v in only.items())]
-    return spreads(((kind_of(row), getattr(row, value), row.repeat) for row in kept), busy_cores)
+    samples = collected(rows, (value, "repeat"), *by, **only)
+    return spreads(((kind, *each) for kind, of in samples.items() for each in of), busy_cores)
+
+
+def best_of(
+    rows: Iterable[Any],
+    value: str,
+    *by: str,
+    choose: Callable[[Iterable[Any]], Any] = min,
+    **only: object,
+) -> dict[Any, Any]:
+    """Return the least of one column for each kind of rows, as in `collected`; or the greatest."""
+    return {kind: choose(each) for kind, each in collected(rows, value, *by, **only).items()}
+
+
+def collected(
+    rows: Iterable[Any], value: str | tuple[str, ...], *by: str, **only: object
+) -> dict[Any, list[Any]]:
+    """Return what one column holds, or several, for each kind of rows, in order.
+
+    `by` names the columns that say which kind; of several it is a tuple. Rows count where the
+    columns of `only` hold these values.
+    """
+    kind_of, value_of = attrgetter(*by), attrgetter(*([value] if isinstance(value, str) else value))
+    found: dict[Any, list[Any]] = {}
+    for row in rows:
+        if all(getattr(row, name) == wanted for name, wanted in only.items()):
+            found.setdefault(kind_of(row), []).append(value_of(row))
+    return found
 
 
 def _spread(by_round: Mapping[int, float]) -> Spread | None:

@@ -101,11 +101,7 @@ def _story(team: Team, start_s: float, lane_s: float) -> Iterator[dict[str, Any]
 
 def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
     """Tell who was left in each way; the same in every round, or it is said."""
-    left: dict[str, set[int]] = {}
-    seeing: dict[str, set[int]] = {}
-    for end in tables["ends"]:
-        left.setdefault(end.way, set()).add(end.left)
-        seeing.setdefault(end.way, set()).add(end.seeing)
+    left, seeing = (x.collected(tables["ends"], name, "way") for name in ("left", "seeing"))
     values: dict[str, float] = {"workers": params.workers, "others": params.workers - 1}
     for way, name in (
         (THREADS, "threads_left"),
@@ -123,7 +119,7 @@ def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
     limits.add("only_this_thread", values.get(_AFTER_EXCEPTION))
     if {THREADS, PROCESSES} - left.keys():
         return x.Finding("nothing_to_compare", values, tuple(limits))
-    limits.add("not_always", any(len(counts) > 1 for counts in left.values()))
+    limits.add("not_always", any(len(set(counts)) > 1 for counts in left.values()))
     if values["threads_left"] == 0 and values["processes_left"] == params.workers - 1:
         return x.Finding("threads_all_gone", values, tuple(limits))
     return x.Finding("otherwise", values, tuple(limits))

@@ -170,10 +170,7 @@ def _sample(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the pairs with each other, with their links, and with the way through the host."""
-    best: dict[tuple[str, str], float] = {}
-    for row in tables["copies"]:
-        pair = row.source, row.target
-        best[pair] = max(best.get(pair, 0.0), row.bytes_per_s)
+    best = x.best_of(tables["copies"], "bytes_per_s", "source", "target", choose=max)
     rates = x.spreads_of(tables["copies"], "bytes_per_s", "source", "target")
     delays = [row.latency_s for row in tables["delays"]]
     staged = [row.bytes_per_s for row in tables["staged"]]

@@ -148,7 +148,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
     If a read took longer than in the next larger working set, the level takes that one's time.
     """
-    best, best_huge = (_best(tables["steps"], order) for order in (RANDOM, HUGE))
+    best, best_huge = (
+        x.best_of(tables["steps"], "latency_s", "size_bytes", order=order)
+        for order in (RANDOM, HUGE)
+    )
     cache_bytes = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
     limits = x.Limits(["spike"] if _has_spike(best) else [])
@@ -186,12 +189,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits.append("end_of_l3_unknown")
     limits += [f"no_{name}_latency" for name in unread]
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
-    largest = max(sizes(params))
-    in_a_row = [
-        s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == largest
-    ]
-    if in_a_row and best:
-        values["in_a_row_latency_s"] = min(in_a_row)
+    in_a_row = x.best_of(tables["steps"], "latency_s", "size_bytes", order=IN_A_ROW)
+    if best and (largest := max(sizes(params))) in in_a_row:
+        values["in_a_row_latency_s"] = in_a_row[largest]
     if (clock_hz := core_hz(tables)) is None:
         limits.append("no_clock")
     else:
@@ -205,15 +205,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("memory_alone", values, tuple(limits), unclear)
     reached = "ladder_in_part" if "l1_latency_s" in values else "nothing_read_off"
     return x.Finding(reached, values, tuple(limits))
-
-
-def _best(steps: Sequence[Step], order: str) -> dict[int, float]:
-    """Return the lowest time at each size in one order."""
-    best: dict[int, float] = {}
-    for step in steps:
-        if step.order == order:
-            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
-    return best
 
 
 def _translation(steps: Sequence[Step], size: int) -> tuple[dict[str, float], list[str]]:

@@ -78,10 +78,7 @@ def all_near(run: x.LessonRun) -> bool:
 
 def _line(run: x.LessonRun) -> dict[int, float]:
     """Return the best time at each size in random order, smallest size first."""
-    best: dict[int, float] = {}
-    for step in run.tables["steps"]:
-        if step.order == RANDOM:
-            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    best = x.best_of(run.tables["steps"], "latency_s", "size_bytes", order=RANDOM)
     return dict(sorted(best.items()))
 
 

@@ -96,9 +96,7 @@ def _memory_bytes(params: Params, machine: x.Machine) -> int:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Take each one's best, and compare them."""
-    best: dict[str, float] = {}
-    for number in tables["numbers"]:
-        best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
+    best = x.best_of(tables["numbers"], "took_s", "what")
     values = {f"{name}_s": best[name] for name in NAMES if name in best}
     climb = [best[name] for name in DISTANCES if name in best]
     limits = x.Limits(["levels_out_of_order"] if climb != sorted(climb) else [])

@@ -43,9 +43,7 @@ def option_by_process(run: x.LessonRun) -> int | None:
 
 def widest_gap(run: x.LessonRun) -> x.Spot:
     """Return the stretch of the ruler between the neighbours that are most times apart."""
-    best: dict[str, float] = {}
-    for number in run.tables["numbers"]:
-        best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
+    best = x.best_of(run.tables["numbers"], "took_s", "what")
     gaps = list(pairwise(sorted(best.values())))
     if not gaps:
         return x.Spot()

@@ -142,13 +142,11 @@ def share_on_node(buffer: Buffer, node: int, numa_maps: Path = NUMA_MAPS) -> flo
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare near with far memory, each pair by its best."""
-    cells: dict[tuple[int, int], list[Access]] = {}
-    for row in tables["accesses"]:
-        cells.setdefault((row.threads_on, row.memory_on), []).append(row)
-    latency = {pair: min(row.latency_s for row in rows) for pair, rows in cells.items()}
-    rate = {pair: max(row.bytes_per_s for row in rows) for pair, rows in cells.items()}
-    near = [pair for pair in cells if pair[0] == pair[1]]
-    far = [pair for pair in cells if pair[0] != pair[1]]
+    accesses, nodes = tables["accesses"], ("threads_on", "memory_on")
+    latency = x.best_of(accesses, "latency_s", *nodes)
+    rate = x.best_of(accesses, "bytes_per_s", *nodes, choose=max)
+    near = [pair for pair in rate if pair[0] == pair[1]]
+    far = [pair for pair in rate if pair[0] != pair[1]]
     limits = ["page_translation_included"]
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or params.node_bytes < x.BEYOND_CACHE * cache_bytes:
@@ -162,14 +160,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"{name}_bytes_per_s"] = statistics.median(rate[pair] for pair in pairs)
     if not near or not far:
         return x.Finding("one_node_measured" if near else "nothing_measured", values, tuple(limits))
-    of = x.spreads(
-        (row.threads_on == row.memory_on, row.latency_s, row.repeat) for row in tables["accesses"]
-    )
+    of = x.spreads((r.threads_on == r.memory_on, r.latency_s, r.repeat) for r in accesses)
     inside, outside = of[True], of[False]
     values |= {
         "remote_over_local": values["remote_latency_s"] / values["local_latency_s"],
         "farthest_latency_s": max(latency[pair] for pair in far),
-        "node_count": len({node for pair in cells for node in pair}),
+        "node_count": len({node for pair in rate for node in pair}),
     }
     if unsure := x.unsure((inside, outside)):
         return x.Finding(unsure, values, tuple(limits), unclear=("remote_over_local",))

@@ -144,30 +144,28 @@ def _writing_s(params: Params) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare small random reads, one and 32 at a time, with reading in order."""
-    samples: dict[tuple[str, int], list[float]] = {}
-    for read in tables["reads"]:
-        samples.setdefault((read.way, read.block_bytes), []).append(read.reads_per_s)
+    best = x.best_of(tables["reads"], "reads_per_s", "way", "block_bytes", choose=max)
     disk, aside = _disk(tables, machine)
     limits = x.Limits()
-    in_order = {block: each for (way, block), each in samples.items() if way == IN_ORDER}
+    in_order = {block: rate for (way, block), rate in best.items() if way == IN_ORDER}
     values: dict[str, float] = {}
     if in_order:
-        values["sequential_read_bytes_per_s"] = max(b * max(e) for b, e in in_order.items())
+        values["sequential_read_bytes_per_s"] = max(b * rate for b, rate in in_order.items())
     if disk is not None and disk.peak_bytes_per_s:
         values["link_bytes_per_s"] = disk.peak_bytes_per_s
         fastest = max((read.bytes_per_s for read in tables["reads"]), default=0.0)
         limits.add("above_the_link", fastest > TOO_MUCH * disk.peak_bytes_per_s)
     if tables["cached"]:
         values["cached_latency_s"] = min(row.latency_s for row in tables["cached"])
-    one, many = (samples.get((way, SMALL), []) for way in (AT_RANDOM, MANY))
-    if not in_order or not one or not many:
+    one, many = (best.get((way, SMALL)) for way in (AT_RANDOM, MANY))
+    if not in_order or one is None or many is None:
         return x.Finding("nothing_to_compare", values, (*limits, *aside))
     values |= {
-        "random_4k_reads_per_s": max(one),
-        "random_4k_latency_s": 1 / max(one),
-        "random_4k_bytes_per_s": SMALL * max(one),
-        "random_4k_deep_reads_per_s": max(many),
-        "random_4k_deep_latency_s": DEPTH / max(many),
+        "random_4k_reads_per_s": one,
+        "random_4k_latency_s": 1 / one,
+        "random_4k_bytes_per_s": SMALL * one,
+        "random_4k_deep_reads_per_s": many,
+        "random_4k_deep_latency_s": DEPTH / many,
         "depth": DEPTH,
     }
     if values["random_4k_latency_s"] < NO_DISK_SO_FAST * values.get("cached_latency_s", 0.0):
@@ -181,12 +179,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= tails
     limits.add("too_few_for_the_tail", tables["latencies"] and "random_4k_p999_s" not in tails)
     values |= {  # they stand beside the best
-        "random_4k_fraction": SMALL * max(one) / values["sequential_read_bytes_per_s"],
-        "deep_over_one": max(many) / max(one),
+        "random_4k_fraction": SMALL * one / values["sequential_read_bytes_per_s"],
+        "deep_over_one": many / one,
     }
     message = _message(fastest, alone, deep, of.get((IN_ORDER, SMALL)))
     if message == "size_costs_not_order":
-        values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
+        values["sequential_4k_latency_s"] = 1 / in_order[SMALL]
     return x.Finding(message, values, (*limits, *aside), unclear)
 
 

@@ -19,10 +19,8 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 def highest_on_the_left(run: x.LessonRun) -> x.Spot:
     """Return the ways that read small blocks fastest."""
-    rates: dict[str, float] = {}
-    for read in run.tables["reads"]:
-        if read.block_bytes == SMALL:
-            rates[read.way] = max(read.bytes_per_s, rates.get(read.way, 0.0))
+    reads = run.tables["reads"]
+    rates = x.best_of(reads, "bytes_per_s", "way", block_bytes=SMALL, choose=max)
     return x.Spot(names=tuple(way for way in rates if rates[way] * LIKE >= max(rates.values())))
 
 

@@ -130,14 +130,12 @@ def _sample_s(count: int) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Read off the best rates, and the number of threads beyond which more bring little."""
-    moves: dict[str, dict[int, list[float]]] = {}
-    for move in tables["moves"]:
-        rates = moves.setdefault(move.kernel, {}).setdefault(move.threads, [])
-        rates.append(move.bytes_per_s)
     limits = x.Limits()
-    best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
+    best = x.best_of(tables["moves"], "bytes_per_s", "kernel", choose=max)
     values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
-    values |= _cached(tables) | under_load(tables["loaded"])
+    cached = x.best_of(tables["cached"], "bytes_per_s", "kernel", choose=max)
+    values |= {"cached_triad_bytes_per_s": cached["triad"]} if "triad" in cached else {}
+    values |= under_load(tables["loaded"])
     peak = machine.memory.peak_bytes_per_s
     if peak and best:
         values |= {"peak_bytes_per_s": peak, "peak_fraction": max(best.values()) / peak}
@@ -157,9 +155,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits.append("write_allocate_not_counted")
     limits.add("small_pages", not params.huge_pages)
     limits.add("no_peak_known", "peak_fraction" not in values)
-    if "triad" not in moves:
+    if "triad" not in best:
         return x.Finding("nothing_moved", values, tuple(limits))
-    triad = {count: max(rates) for count, rates in moves["triad"].items()}
+    triad = x.best_of(tables["moves"], "bytes_per_s", "threads", kernel="triad", choose=max)
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
     rows = [row for row in tables["moves"] if row.kernel == "triad"]
     of = x.spreads_of(rows, "bytes_per_s", "threads", busy_cores=lambda threads: -threads)
@@ -227,11 +225,6 @@ def _is_no_faster(values: Mapping[str, float]) -> bool:
     """Does the triad in the last-level cache move hardly more than in memory?"""
     cached, far = (values.get(f"{name}triad_bytes_per_s") for name in ("cached_", ""))
     return cached is not None and far is not None and cached < CLEARLY * far
-
-
-def _cached(tables: x.Tables) -> dict[str, float]:
-    rates = [move.bytes_per_s for move in tables["cached"] if move.kernel == "triad"]
-    return {"cached_triad_bytes_per_s": max(rates)} if rates else {}
 
 
 def defaults(machine: x.Machine) -> Params:

@@ -279,9 +279,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {
         f"nested_{row.region}_error_fraction": row.error_fraction for row in tables["nested"]
     }
-    clips: dict[str, list[float]] = {}
-    for row in tables["clipped"]:
-        clips.setdefault(row.clip, []).append(row.loss)
+    clips = x.collected(tables["clipped"], "loss", "clip")
     values |= {f"clip_{clip}_final_loss": final_loss(line) for clip, line in clips.items()}
     limits = x.Limits(f"{each}_is_emulated" for each in _emulated(params, tables, machine))
     if rates:

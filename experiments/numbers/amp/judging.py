@@ -34,10 +34,7 @@ def pays_at_any_width(tables: x.Tables) -> bool | None:
 
 def losses_of(tables: x.Tables) -> dict[str, list[float]]:
     """Return the losses of each arm, step by step."""
-    losses: dict[str, list[float]] = {}
-    for row in tables["losses"]:
-        losses.setdefault(row.arm, []).append(row.loss)
-    return losses
+    return x.collected(tables["losses"], "loss", "arm")
 
 
 def final_loss(losses: Sequence[float]) -> float:

@@ -142,11 +142,10 @@ def moments_of(found: dict[str, Any]) -> Iterator[Moment]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the forms that lost increments in any run; losing none is no promise."""
-    lost: dict[tuple[str, str], list[float]] = {}
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
-    for race in tables["races"]:
-        lost.setdefault((race.form, race.python), []).append(1 - race.kept_fraction)
+    kept = x.collected(tables["races"], "kept_fraction", "form", "python")
+    lost = {way: [1 - each for each in of_way] for way, of_way in kept.items()}
     expected = next(
         (r.increments for r in tables["races"] if r.form != LOCKED and r.python == own),
         params.workers * params.times,

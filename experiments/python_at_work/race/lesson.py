@@ -27,9 +27,7 @@ def option_by_spread(run: x.LessonRun) -> int | None:
 
 def forms_that_never_lose(run: x.LessonRun) -> x.Spot:
     """Return the forms that kept every increment in each run, whatever the Python."""
-    least: dict[str, float] = {}
-    for row in run.tables["races"]:
-        least[row.form] = min(row.kept_fraction, least.get(row.form, 1.0))
+    least = x.best_of(run.tables["races"], "kept_fraction", "form")
     return x.Spot(names=tuple(form for form, kept in least.items() if kept == 1))
 
 

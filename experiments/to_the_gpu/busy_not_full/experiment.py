@@ -222,9 +222,8 @@ def _rates(tables: x.Tables) -> dict[str, float]:
         ("copy_bytes_per_s", COPY, "bytes_per_s"),
         ("product_flop_per_s", PRODUCT, "flop_per_s"),
     ):
-        rates = [getattr(row, of) for row in tables["done"] if row.load == load]
-        if rates:
-            found[name] = max(rates)
+        if load in (best := x.best_of(tables["done"], of, "load", choose=max)):
+            found[name] = best[load]
     return found
 
 

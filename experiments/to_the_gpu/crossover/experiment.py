@@ -140,10 +140,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for name, kind in (("cpu", ALL), ("gpu", CALLED), ("copies", COPIED)):
         if lines[kind]:
             values[f"{name}_floor_s"] = lines[kind][min(lines[kind])].median
+    peaks = x.best_of(tables["products"], "flop_per_s", "kind", choose=max)
     for name, kind in (("cpu", ALL), ("gpu", CALLED)):
-        rates = [row.flop_per_s for row in tables["products"] if row.kind == kind]
-        if rates:
-            values[f"{name}_peak_flop_per_s"] = max(rates)
+        if kind in peaks:
+            values[f"{name}_peak_flop_per_s"] = peaks[kind]
     limits = x.Limits(["other_work_crosses_elsewhere"])
     largest = max(sizes(params))
     if any(max(lines[kind], default=largest) < largest for kind in (ONE, ALL)):

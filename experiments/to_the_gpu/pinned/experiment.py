@@ -175,9 +175,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Take the best rates, the start-up of a copy, and the cost of pinning."""
     copies = tables["copies"]
     limits = x.Limits(["two_clocks"])
-    best: dict[str, float] = {}
-    for row in copies:
-        best[row.way] = max(best.get(row.way, 0.0), row.bytes_per_s)
+    best = x.best_of(copies, "bytes_per_s", "way", choose=max)
     values = {f"{way}_bytes_per_s": best[way] for way in WAYS if way in best}
     values |= _start_ups(copies)
     link = link_bytes_per_s(machine, params.device)
