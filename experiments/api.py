@@ -42,7 +42,7 @@ from experiments.core.judging.statistics import (
 )
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
-from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, change, fits, shrink
+from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, change, fits, ladder, shrink
 from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot, found, limited
 from experiments.core.units import SWITCH
 from experiments.core.views import (
@@ -139,6 +139,7 @@ __all__ = [
     "in_both",
     "is_guest",
     "is_virtual",
+    "ladder",
     "last_level_cache_bytes",
     "length_s",
     "limited",

@@ -48,6 +48,14 @@ def shrink(params: R, cost: Callable[[R], float], limit: float, **least: float) 
     return params
 
 
+def ladder(first: int, most: int, step: int) -> list[int]:
+    """Return `first`, so many times that and so on, up to `most`; at least the first."""
+    found = [first]
+    while found[-1] * step <= most:
+        found.append(found[-1] * step)
+    return found
+
+
 def change(*, at_most: Mapping[str, float] | None = None, **values: Any) -> Callable[[R], R]:
     """Return what sets these parameters, and lowers those that are above their `at_most`.
 

@@ -52,8 +52,7 @@ class Rate(x.Row):
 
 def sizes(params: Params) -> list[int]:
     """Return the sizes of the arrays, smallest first."""
-    return [2**bits for bits in range(SMALLEST_BYTES.bit_length() - 1,
-                                      params.largest_bytes.bit_length())]  # fmt: skip
+    return x.ladder(SMALLEST_BYTES, params.largest_bytes, 2)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -112,11 +111,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     widest = max((int(way) for way, _ in of if way in WIDTHS), default=0)
     both = [size for size in sizes(params) if {(SCALAR, size), (str(widest), size)} <= of.keys()]
     limits = x.Limits()
-    first_bytes, last_bytes = _first_cache_bytes(machine), x.last_level_cache_bytes(machine)
+    known, last_bytes = x.cache_sizes(machine), x.last_level_cache_bytes(machine)
+    first_bytes = next(iter(known.values()), None)
     cached = [size for size in both if first_bytes and size <= first_bytes // 2]
     beyond = [size for size in both if last_bytes and size >= x.BEYOND_CACHE * last_bytes]
     element_bytes = NUMBERS_BITS[params.numbers] // 8
-    known = x.cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in known.items()}
     limits.add("part_of_l3", "l3_bytes" in values and x.is_guest(machine))
     if machine.memory.peak_bytes_per_s:
@@ -184,12 +183,6 @@ def _ratio(one: x.Spread, other: x.Spread) -> x.Spread:
     """Return one over the other in each round; both have some in common."""
     both = one.by_round.keys() & other.by_round.keys()
     return x.spreads(("", one.by_round[n] / other.by_round[n], n) for n in both)[""]
-
-
-def _first_cache_bytes(machine: x.Machine) -> int | None:
-    usable = x.usable_threads(machine)
-    caches = x.caches_of(machine, usable[-1].id) if usable else []
-    return caches[0].size_bytes if caches else None
 
 
 def defaults(machine: x.Machine) -> Params:

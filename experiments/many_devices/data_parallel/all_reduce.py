@@ -68,7 +68,4 @@ class Reductions:
 
 def sizes(largest_bytes: int) -> list[int]:
     """Return the sizes of messages, smallest first."""
-    found = [SMALLEST_BYTES]
-    while found[-1] * STEP <= largest_bytes:
-        found.append(found[-1] * STEP)
-    return found
+    return x.ladder(SMALLEST_BYTES, largest_bytes, STEP)

@@ -59,10 +59,7 @@ class Read(x.Row):
 
 def sizes(params: Params) -> list[int]:
     """Return the array sizes, powers of two, smallest first."""
-    return [
-        2**bits
-        for bits in range(SMALLEST_BYTES.bit_length() - 1, params.largest_bytes.bit_length())
-    ]
+    return x.ladder(SMALLEST_BYTES, params.largest_bytes, 2)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:

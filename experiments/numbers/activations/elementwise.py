@@ -85,14 +85,6 @@ def count_in_cache(device: Device) -> int:
     if device.is_gpu:
         held_bytes = cache_bytes(device.bench.machine, device.name) or 0
     else:
-        held_bytes = device.torch.get_num_threads() * l2_bytes(device.bench.machine)
+        l2_bytes = x.cache_sizes(device.bench.machine).get("l2", UNKNOWN_L2_BYTES)
+        held_bytes = device.torch.get_num_threads() * l2_bytes
     return int(CACHE_SHARE * held_bytes) // (2 * FP32_BYTES)
-
-
-def l2_bytes(machine: x.Machine) -> int:
-    """Return the size of one core's L2 cache, a small one if unknown."""
-    threads = x.usable_threads(machine)
-    levels = (
-        {c.level: c.size_bytes for c in x.caches_of(machine, threads[-1].id)} if threads else {}
-    )
-    return levels.get(2) or UNKNOWN_L2_BYTES

@@ -61,10 +61,7 @@ class Step(x.Row):
 
 def sizes(params: Params) -> list[int]:
     """Return the sizes of messages, smallest first."""
-    found = [SMALLEST_BYTES]
-    while found[-1] * STEP <= params.largest_bytes:
-        found.append(found[-1] * STEP)
-    return found
+    return x.ladder(SMALLEST_BYTES, params.largest_bytes, STEP)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:

@@ -76,10 +76,7 @@ class Cost(x.Row):
 
 def chunks(params: Params) -> list[int]:
     """Return how many rows are handed out at a time: powers of two, up to one hand-out each."""
-    found = [1]
-    while found[-1] * 2 * params.workers <= params.rows:
-        found.append(found[-1] * 2)
-    return found
+    return x.ladder(1, params.rows // params.workers, 2)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:

@@ -62,10 +62,7 @@ class Weight(x.Row):
 
 def numbers(params: Params) -> list[int]:
     """Return the numbers of waits, smallest first."""
-    found = [1]
-    while found[-1] * STEP <= params.most_waits:
-        found.append(found[-1] * STEP)
-    return found
+    return x.ladder(1, params.most_waits, STEP)
 
 
 def arms(params: Params) -> list[tuple[str, int]]:

@@ -119,10 +119,7 @@ class Drawn(x.Row):
 
 def sides(large: int) -> list[int]:
     """Return the sizes, smallest first."""
-    found = [SMALLEST]
-    while found[-1] * GROWTH < large:
-        found.append(found[-1] * GROWTH)
-    return sorted({*(side for side in found if side < large), large})
+    return sorted({*(side for side in x.ladder(SMALLEST, large, GROWTH) if side < large), large})
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:

@@ -94,10 +94,7 @@ class Copy(x.Row):
 def sizes(params: Params, most_bytes: int | None = None) -> list[int]:
     """Return the sizes of the vectors, smallest first; at least one."""
     largest = params.largest_bytes if most_bytes is None else min(params.largest_bytes, most_bytes)
-    found = [SMALLEST_BYTES]
-    while found[-1] * STEP <= largest:
-        found.append(found[-1] * STEP)
-    return found
+    return x.ladder(SMALLEST_BYTES, largest, STEP)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
