@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 from experiments.core.bench import Bench
@@ -136,6 +136,17 @@ class Device:
             if len(found) == 1:
                 return found[0]
         return gpu_of(machine, self.name)
+
+
+@contextlib.contextmanager
+def torch_threads(torch: Any, count: int = 0) -> Iterator[None]:
+    """Let the processor compute with so many threads meanwhile, 0 for as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def devices_of(machine: Machine) -> tuple[str, ...]:

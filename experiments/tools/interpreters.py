@@ -79,6 +79,15 @@ class Interpreter:
             answer: dict[str, Any] = json.loads(line)
             return answer
 
+    def do(self, **request: object) -> dict[str, Any]:
+        """Send a request, and return its answer."""
+        self.ask(**request)
+        return self.answer()
+
+    def taken_s(self, count: int, **request: object) -> float:
+        """Return the seconds in which a request was done so often, as its answer says."""
+        return float(self.do(count=count, **request)["taken_s"])
+
     def close(self) -> None:
         """End the process and all that it started, also in the middle of a job.
 

@@ -75,17 +75,6 @@ class Training:
 
 
 @contextlib.contextmanager
-def one_thread(device: Device) -> Iterator[None]:
-    """Let the processor compute with one thread meanwhile: the workers need the other cores."""
-    before = device.torch.get_num_threads()
-    device.torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        device.torch.set_num_threads(before)
-
-
-@contextlib.contextmanager
 def worker_context(are_wanted: bool = True) -> Iterator[Any]:
     """Yield how to start the loaders' workers, None if none are wanted.
 

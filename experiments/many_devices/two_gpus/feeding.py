@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from experiments import api as x
-from experiments.devices.device import CPU, Device
+from experiments.devices.device import CPU, Device, torch_threads
 from experiments.devices.timing import warm
 
 
@@ -105,24 +105,13 @@ class Half:
 
 
 @contextlib.contextmanager
-def _all_cores(torch: Any, cores: int) -> Iterator[None]:
-    """Let the processor compute with so many threads: a run begins with one. 0 changes nothing."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(cores or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextlib.contextmanager
 def workers(
     bench: x.Bench, first: str, second: str, cores: int
 ) -> Iterator[list[tuple[Worker, Device]]]:
     """Yield two workers with their devices: those named, or two halves of the processor."""
     if first != CPU:
         devices = Device(first, bench), Device(second, bench)
-        with _all_cores(devices[0].torch, cores if second == CPU else 0):
+        with torch_threads(devices[0].torch, cores if second == CPU else 0):  # a run has one
             yield [(WholeDevice(device), device) for device in devices]
         return
     device = Device(CPU, bench)

@@ -74,16 +74,10 @@ def started(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
     """Return a call, and a thread and a process that do nothing and are waited for."""
     from experiments.tools import start_jobs
 
-    python = own(start_jobs, bench.check_stop)
-    stack.callback(python.close)
-
-    def taken_s(method: str, count: int) -> float:
-        python.ask(arm="start", method=method, count=count, module="nothing")
-        found: float = python.answer()["taken_s"]
-        return found
-
+    python = stack.enter_context(contextlib.closing(own(start_jobs, bench.check_stop)))
+    taken_s = functools.partial(python.taken_s, arm="start", module="nothing")
     return {
-        name: _batch(functools.partial(taken_s, method), 1000 if method == "call" else 1)
+        name: _batch(functools.partial(taken_s, method=method), 1000 if method == "call" else 1)
         for name, method in _METHODS.items()
     }
 
@@ -92,22 +86,13 @@ def handed_over(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number
     """Return a round trip of a word to another thread, and to another process by loopback."""
     from experiments.tools import talk_jobs
 
-    python = own(talk_jobs, bench.check_stop)
-    stack.callback(python.close)
-    python.ask(arm="start", largest_bytes=MESSAGE_BYTES)
-    python.answer()
-
-    def taken_s(count: int) -> float:
-        python.ask(
-            arm="talk", method="thread_queue", payload="bytes", bytes=MESSAGE_BYTES, count=count
-        )
-        found: float = python.answer()["taken_s"]
-        return found
-
-    echo = own(ECHO, bench.check_stop)
-    stack.callback(echo.close)
-    echo.ask(arm="listen")
-    connection = stack.enter_context(connected(echo.answer()["port"]))
+    python = stack.enter_context(contextlib.closing(own(talk_jobs, bench.check_stop)))
+    python.do(arm="start", largest_bytes=MESSAGE_BYTES)
+    taken_s = functools.partial(
+        python.taken_s, arm="talk", method="thread_queue", payload="bytes", bytes=MESSAGE_BYTES
+    )
+    echo = stack.enter_context(contextlib.closing(own(ECHO, bench.check_stop)))
+    connection = stack.enter_context(connected(echo.do(arm="listen")["port"]))
     send, receive = connection.send, connection.recv
 
     def round_trips(count: int) -> None:

@@ -89,8 +89,7 @@ class Arms:
 
     def _start(self, name: str, command: Sequence[str]) -> Interpreter:
         interpreter = Interpreter(name, command, JOBS, self._bench.check_stop)
-        self._stack.callback(interpreter.close)
-        return interpreter
+        return self._stack.enter_context(contextlib.closing(interpreter))
 
     def _size(self, python: Interpreter, job: str) -> int:
         """Return the size at which one job takes `job_s`, once the core is at its clock."""

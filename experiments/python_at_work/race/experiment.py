@@ -75,17 +75,19 @@ class Moment(x.Row):
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each form, Python and round, and the moments of a lost update."""
+    commands: dict[str, Sequence[str]] = {OWN: OWN_COMMAND}
+    for other in find() if params.pythons else ():  # asks each in a process
+        if other.name in params.pythons:
+            commands[other.name] = [str(other.path), "-I", "-S"]
     with contextlib.ExitStack() as stack:
-        pythons = {OWN: _start(OWN, OWN_COMMAND, bench, stack)}
-        for other in find() if params.pythons else ():  # asks each in a process
-            if other.name in params.pythons:
-                command = [str(other.path), "-I", "-S"]
-                pythons[other.name] = _start(other.name, command, bench, stack)
+        pythons = {}
+        for name, command in commands.items():
+            python = Interpreter(name, command, JOBS, bench.check_stop)
+            pythons[name] = stack.enter_context(contextlib.closing(python))
 
         def ask(python: str, form: str, times: int) -> dict[str, Any]:
-            switch_s = params.switch_interval_s
-            pythons[python].ask(form=form, workers=params.workers, times=times, switch_s=switch_s)
-            return pythons[python].answer()
+            switch_s, workers = params.switch_interval_s, params.workers
+            return pythons[python].do(form=form, workers=workers, times=times, switch_s=switch_s)
 
         arms = [(form, name) for name in pythons for form in FORMS if form != LOCKED or name == OWN]
         times = {name: _times(partial(ask, name, BARE), params) for name in pythons}
@@ -118,14 +120,6 @@ def _times(race: Callable[[int], dict[str, Any]], params: Params) -> int:
     while (life_s := race(times)["wall_s"]) < least_s:
         times = math.ceil(times * min(1.1 * least_s / life_s, 100))
     return times
-
-
-def _start(
-    name: str, command: Sequence[str], bench: x.Bench, stack: contextlib.ExitStack
-) -> Interpreter:
-    python = Interpreter(name, command, JOBS, bench.check_stop)
-    stack.callback(python.close)
-    return python
 
 
 def moments_of(found: dict[str, Any]) -> Iterator[Moment]:

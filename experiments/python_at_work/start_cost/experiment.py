@@ -70,19 +70,15 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         stack.callback(python.close)
         # Before all else: after a stop only a tenth of a second is left.
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        python.ask(arm="hold", bytes=params.parent_bytes)
-        methods = possible_methods(params.methods, python.answer()["processes"])
+        ways = python.do(arm="hold", bytes=params.parent_bytes)["processes"]
+        methods = possible_methods(params.methods, ways)
         if "subinterpreter" in params.methods and "subinterpreter" not in methods:
             yield x.Note("no_subinterpreters", {"python": OWN})
 
-        def taken_s(method: str, count: int) -> float:
-            python.ask(arm="start", method=method, count=count, module=params.child_imports)
-            found: float = python.answer()["taken_s"]
-            return found
-
+        taken_s = functools.partial(python.taken_s, arm="start", module=params.child_imports)
         counts = {
             method: batch(
-                functools.partial(taken_s, method),
+                functools.partial(taken_s, method=method),
                 params.sample_s,
                 start=1000 if method in ("call", "coroutine") else 1,  # they come in tens
             )
@@ -90,7 +86,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         }
         for arm, method in bench.interleave(methods, params.rounds):
             count = counts[method] * BATCHES[arm.round % len(BATCHES)]
-            all_s = taken_s(method, count)
+            all_s = taken_s(count, method=method)
             yield Start(
                 method=method, repeat=arm.round, count=count, each_s=all_s / count, all_s=all_s
             )

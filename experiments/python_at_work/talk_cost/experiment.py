@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 from experiments import api as x
@@ -66,30 +66,17 @@ def sizes(params: Params) -> list[int]:
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each way, size and round, and for each part and round."""
-    with contextlib.ExitStack() as stack:
-        from experiments.tools import talk_jobs
+    from experiments.tools import talk_jobs
 
-        python = own(talk_jobs, bench.check_stop)
-        stack.callback(python.close)
+    with contextlib.closing(own(talk_jobs, bench.check_stop)) as python:
         largest_bytes = max(sizes(params))
-        python.ask(arm="start", largest_bytes=largest_bytes)
-        python.answer()
-
-        def taken_s(method: str, size_bytes: int) -> Callable[[int], float]:
-            def once(count: int) -> float:
-                python.ask(
-                    arm="talk", method=method, bytes=size_bytes, count=count, payload=params.payload
-                )
-                found: float = python.answer()["taken_s"]
-                return found
-
-            return once
-
+        python.do(arm="start", largest_bytes=largest_bytes)
+        talk = partial(python.taken_s, arm="talk", payload=params.payload)
         arms = [(method, size) for method in (*WAYS, COPY) for size in sizes(params)]
         arms += [(part, largest_bytes) for part in PARTS]
         counts: dict[tuple[str, int], int] = {}
         for turn, (method, size_bytes) in bench.interleave(arms, params.rounds):
-            once = taken_s(method, size_bytes)
+            once = partial(talk, method=method, bytes=size_bytes)
             if (method, size_bytes) not in counts:
                 counts[method, size_bytes] = batch(once, params.sample_s)
             count = counts[method, size_bytes]

@@ -81,22 +81,18 @@ def chunks(params: Params) -> list[int]:
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield what each row costs, then a row for each way, chunk and round."""
-    with contextlib.ExitStack() as stack:
-        python = own(JOBS, bench.check_stop)
-        stack.callback(python.close)
-        python.ask(
+    with contextlib.closing(own(JOBS, bench.check_stop)) as python:
+        first = python.do(
             arm="start", workers=params.workers, rows=params.rows, columns=params.columns,
             iterations=params.iterations,
         )  # fmt: skip
-        first = python.answer()
         yield from _costs(first)
         order = order_rows(params.order, first["turns"])
         arms = [(SERIAL, params.rows), (BLOCK, -(-params.rows // params.workers))]
         arms += [(INTERLEAVED, 1), *((DYNAMIC, chunk) for chunk in chunks(params))]
         for turn, (way, chunk) in bench.interleave(arms, params.rounds):
             parts = hand_outs(way, chunk, order, params.workers)
-            python.ask(arm="run", chunks=parts, own=way != DYNAMIC)
-            answer = python.answer()
+            answer = python.do(arm="run", chunks=parts, own=way != DYNAMIC)
             workers = 1 if way == SERIAL else params.workers
             busy_s = sum(end_s - start_s for _, start_s, end_s in answer["slices"])
             yield WayTime(

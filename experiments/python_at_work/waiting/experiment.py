@@ -77,10 +77,10 @@ def arms(params: Params) -> list[tuple[str, int]]:
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each way, number and round, and for each weighing."""
-    with contextlib.ExitStack() as stack:
-        server, client = (own(JOBS, bench.check_stop) for _ in range(2))
-        stack.callback(server.close)
-        stack.callback(client.close)
+    with (
+        contextlib.closing(own(JOBS, bench.check_stop)) as server,
+        contextlib.closing(own(JOBS, bench.check_stop)) as client,
+    ):
         server.ask(arm="listen", wait_s=params.wait_s)
         client.ask(arm="ready")
         answers = server.answer(), client.answer()
@@ -96,11 +96,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                 if turn.round < WEIGHINGS:
                     yield from _weigh(way, number, turn.round, bench)
             else:
-                client.ask(
+                answer = client.do(
                     arm="wait", way=way, count=number, port=answers[0]["port"],
                     work_s=params.work_s, wait_s=params.wait_s, one_blocks=params.one_blocks,
                 )  # fmt: skip
-                answer = client.answer()
                 if not answer["refused"]:
                     yield Wait(way=way, waits=number, repeat=turn.round, all_s=answer["taken_s"])
                 elif way not in refused:
@@ -112,8 +111,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]:
     """Weigh in a new process each time: memory that has grown once stays."""
     with contextlib.closing(own(JOBS, bench.check_stop)) as python:
-        python.ask(arm="weigh", kind=kind, count=count)
-        answer = python.answer()
+        answer = python.do(arm="weigh", kind=kind, count=count)
     if answer["refused"]:
         return
     yield Weight(kind=kind, repeat=turn, each_bytes=max(answer["growth_bytes"], 0) / count)

@@ -20,7 +20,7 @@ from typing import Any
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, devices_of, on_first_device
+from experiments.devices.device import CPU, Device, devices_of, on_first_device, torch_threads
 from experiments.tools import training
 
 from . import profiling
@@ -79,7 +79,8 @@ class Slice(x.Row):
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the parts of the steps, round by round, then the lanes of a few steps."""
     device = Device(params.device, bench)
-    with training.one_thread(device), training.worker_context(params.workers > 0) as context:
+    # The workers need the other cores.
+    with torch_threads(device.torch, 1), training.worker_context(params.workers > 0) as context:
         learner = training.Training(device, params.width)
         conditions = Conditions(device)
         with training.loader(

@@ -24,7 +24,14 @@ from msgspec.structs import replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
+from experiments.devices.device import (
+    CPU,
+    Device,
+    cores_of,
+    default_device,
+    devices_of,
+    torch_threads,
+)
 from experiments.devices.timing import warm
 from experiments.tools import training
 
@@ -103,7 +110,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the network alone and each number of workers, in shuffled rounds."""
     training.check_shared_memory(params.batch, params.most_workers)  # before minutes have passed
     device = Device(params.device, bench)
-    with training.one_thread(device), training.worker_context() as context:
+    # The workers need the other cores.
+    with torch_threads(device.torch, 1), training.worker_context() as context:
         learner = training.Training(device, params.width)
         here = learner.batch(params.batch)
         warm(device, lambda: learner.step(*here))

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from experiments import api as x
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, default_device, devices_of, torch_threads
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s
 
@@ -46,7 +46,6 @@ from .solvers import (
     as_picture,
     flower,
     random_field,
-    threads_kept,
 )
 
 ITEM_BYTES = {"float32": 4, "float64": 8}
@@ -127,7 +126,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     device = Device(params.device, bench)
     threads = max(1, x.physical_cores(bench.machine) or len(x.usable_threads(bench.machine)))
     engines = Engines(device, threads, compiles=params.compiles)
-    with threads_kept(device):
+    with torch_threads(device.torch):
         yield from _checked(params, device, engines)
         yield x.Progress(0.05)
         yield from _drawn(params, device, engines)

@@ -7,13 +7,12 @@ step once.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,16 +94,6 @@ class Engines:
             compiled = torch.compile(_fused_step, dynamic=False)
             return Plate(now, then, _one_by_one(compiled))
         return Plate(now, then, _one_by_one(functools.partial(_torch_step, torch)))
-
-
-@contextlib.contextmanager
-def threads_kept(device: Device) -> Iterator[None]:
-    """Restore torch's number of threads afterwards."""
-    before = device.torch.get_num_threads()
-    try:
-        yield
-    finally:
-        device.torch.set_num_threads(before)
 
 
 def as_picture(device: Device, plate: Plate, side: int) -> bytes:
