@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from typing import Any, Protocol
+from typing import Any
 
 from experiments import api as x
 from experiments.tools.member import Member, local_size, machines
@@ -56,19 +56,6 @@ def samples(member: Member, count: int) -> tuple[Any, Any]:
     inputs = torch.randn(count, INPUTS)
     classes = (inputs @ torch.randn(INPUTS, CLASSES)).argmax(1)
     return inputs.to(member.device.name), classes.to(member.device.name)
-
-
-class Averaging(Protocol):
-    """How the gradients of all members become their mean."""
-
-    def wrap(self, net: Any) -> Any:
-        """Return the network in its wrapper."""
-
-    def backward(self, loss: Any) -> None:
-        """Compute the gradients, and average them meanwhile."""
-
-    def apart(self, net: Any) -> contextlib.AbstractContextManager[Any]:
-        """Keep each member's own gradients within this block."""
 
 
 class ByTorch:
@@ -156,7 +143,7 @@ class Replica:
         self._loss = member.torch.nn.CrossEntropyLoss()
         self._bare = network(member, width)
         by: type[ByTorch | ByLightning] = ByLightning if engine == LIGHTNING else ByTorch
-        self._averaging: Averaging = by(team, bucket_bytes)
+        self._averaging = by(team, bucket_bytes)
         self._net = self._averaging.wrap(network(member, width))
 
     def losses(self, steps: int) -> list[Loss]:

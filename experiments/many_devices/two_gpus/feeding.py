@@ -24,24 +24,8 @@ class Moment(Protocol):
         """Return the seconds from another moment of the same device to this one."""
 
 
-class Worker(Protocol):
-    """A device that does its work in the order it is handed."""
-
-    def call(self, work: Callable[[], object]) -> None:
-        """Hand over a piece of work."""
-
-    def read(self, numbers: Any) -> None:
-        """Read a number that the earlier work makes; waits for it."""
-
-    def mark(self) -> Moment:
-        """Return the moment when all work so far is done."""
-
-    def wait(self) -> None:
-        """Wait until all is done. Raises what the work raised."""
-
-
 class WholeDevice:
-    """A GPU, or the whole processor."""
+    """A GPU, or the whole processor, which does its work in the order in which it is handed."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -98,10 +82,13 @@ class Half:
         return _At(at)
 
     def wait(self) -> None:
-        """Wait until the queue is empty."""
+        """Wait until the queue is empty. Raises what the work raised."""
         under_way, self._under_way = self._under_way, []
         for each in under_way:
             each.result()
+
+
+Worker = WholeDevice | Half
 
 
 @contextlib.contextmanager

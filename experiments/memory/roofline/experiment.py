@@ -170,7 +170,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits.add("above_the_roof", _is_above(tables["points"], peak, slope))
     limits.add("all_cores_below_one", slower_than_one_core(tables["peaks"], cores))
     values |= _reached(tables["points"], peak, slope, "cpu")
-    limits += _limits_of_the_roof(tables)
+    limits.add("roof_not_drawn", all(point.kernel != ROOF for point in tables["points"]))
     if _is_of_the_triad(rates_of):
         limits.append("triad_is_the_slope")
     elif values.get("triad_roof_fraction", 1.0) < WRITES_SHOW:
@@ -216,7 +216,7 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
     limits.add("above_the_roof", _is_above(tables["points"], peak, slope))
-    limits += _limits_of_the_roof(tables)
+    limits.add("roof_not_drawn", all(point.kernel != ROOF for point in tables["points"]))
     limits.add("triad_is_the_slope", _is_of_the_triad(rates_of))
     limits += aside
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
@@ -233,13 +233,6 @@ def _of_a_processor(machine: x.Machine) -> list[str]:
 def _of_a_gpu(peaks: Mapping[str, float]) -> list[str]:
     limits = x.Limits(["one_operation_at_a_time"])
     limits.add("precisions_left_out", any(name not in peaks for name in GPU_PRECISIONS))
-    return limits
-
-
-def _limits_of_the_roof(tables: x.Tables) -> list[str]:
-    """Return the limits of a roof with this peak and slope."""
-    limits = x.Limits()
-    limits.add("roof_not_drawn", all(point.kernel != ROOF for point in tables["points"]))
     return limits
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from experiments import api as x
 from experiments.devices.device import Device
@@ -34,22 +34,11 @@ class Checked(x.Record, kw_only=False):
     first: tuple[tuple[int, int], ...] = ()
 
 
-class Memory(Protocol):
-    """Regions in so many groups, `size_bytes` in all; `is_cut` if more was wanted than is free."""
-
-    groups: int
-    size_bytes: int
-    is_cut: bool
-
-    def write(self, group: int, kind: int, key: int) -> None:
-        """Write a pattern."""
-
-    def check(self, group: int, kind: int, key: int, *, inverted: bool) -> list[Checked]:
-        """Read the pattern back. The one that is not inverted is inverted meanwhile."""
-
-
 class HostMemory:
-    """The processor's memory: each core's regions are written first by that core."""
+    """The processor's memory: each core's regions are written first by that core.
+
+    `size_bytes` in all lie in so many `groups`; `is_cut` if more was wanted than is free.
+    """
 
     is_cut = False  # the engine refuses to begin with more than is free
 
@@ -169,3 +158,6 @@ class GpuMemory:
         mixed = (numbers + key) * _GOLDEN
         mixed = (mixed ^ (mixed >> 30)) * _MIX
         return mixed ^ (mixed >> 27)
+
+
+Memory = HostMemory | GpuMemory
