@@ -138,6 +138,8 @@ class Checkup:
         self._running: Run | None = None
         self._watching: _Watching | None = None
         self._measured: list[Measurement] = []
+        self._rows: dict[str, tuple[Row, ...]] = {}  # of each rule, as judged last
+        self._done_s = self._whole_s = 0.0
         self._more_s = MORE_S[kind]
 
     def stop(self) -> None:
@@ -171,14 +173,12 @@ class Checkup:
         plan = steps(
             used, machine, self._kind, soak_s=self._soak_s, stop_celsius=self._stop_celsius
         )
-        whole_s = sum(step.seconds for step in plan) or 1.0
-        yield Planned(used, plan, whole_s)
+        self._whole_s = sum(step.seconds for step in plan) or 1.0
+        yield Planned(used, plan, self._whole_s)
         yield from self._look(evidence)
-        rows: dict[str, tuple[Row, ...]] = {}
-        yield from self._judge(used, evidence, rows, None)
+        yield from self._judge([rule for rule in used if not rule.measure], evidence)
         if not self._stopping.is_set():
             self._watching = _Watching()
-        done_s = 0.0
         for step in plan:
             if self._stopping.is_set():
                 break
@@ -187,20 +187,19 @@ class Checkup:
                 evidence.refused[key] = messages.ProblemSent(key=f"needs_{step.lacking}")
             else:
                 yield Began("measuring", step.experiment.id, step.device)
-                yield from self._run(step, evidence, done_s, whole_s)
+                yield from self._run(step, evidence)
             concerned = [rule for rule in used if rule.measure == step.experiment.id]
-            yield from self._judge(concerned, evidence, rows, step)
+            yield from self._judge(concerned, evidence)
             if step.lacking is None:
-                yield from self._again(step, concerned, evidence, rows, done_s, whole_s)
-            done_s += step.seconds
-            yield Moved(done_s / whole_s, whole_s - done_s)
+                yield from self._again(step, concerned, evidence)
+            self._done_s += step.seconds
+            yield self._moved(self._done_s)
         # A GPU may turn out slow only when the last of its like was measured.
         for step in plan:
             concerned = [rule for rule in used if rule.measure == step.experiment.id]
-            yield from self._again(step, concerned, evidence, rows, done_s, whole_s, is_last=True)
-        for rule in used:  # what was never reached is said so, too
-            if rule.id not in rows:
-                yield from self._judge([rule], evidence, rows, None, last=True)
+            yield from self._again(step, concerned, evidence, is_last=True)
+        # What was never reached is said so, too.
+        yield from self._judge([rule for rule in used if rule.id not in self._rows], evidence)
         result = Result(
             id=str(uuid.uuid4()),
             kind=self._kind,
@@ -212,7 +211,7 @@ class Checkup:
             environment=environment(),
             surroundings=msgspec.to_builtins(evidence.surroundings),
             baseline=self._baseline.id if self._baseline else "",
-            rows=tuple(row for rule in used for row in rows.get(rule.id, ())),
+            rows=tuple(row for rule in used for row in self._rows.get(rule.id, ())),
             measurements=tuple(self._measured),
             trace=tuple(evidence.trace()),
         )
@@ -243,38 +242,23 @@ class Checkup:
     def _wait(self, seconds: float) -> None:
         self._stopping.wait(seconds)
 
-    def _judge(
-        self,
-        used: Sequence[Rule],
-        evidence: Evidence,
-        rows: dict[str, tuple[Row, ...]],
-        step: Step | None,
-        *,
-        last: bool = False,
-    ) -> Iterator[Event]:
+    def _judge(self, used: Sequence[Rule], evidence: Evidence) -> Iterator[Event]:
         for rule in used:
-            if step is None and rule.measure and not last:
-                continue
-            rows[rule.id] = rows_of(rule, evidence)
-            yield Found(rule, rows[rule.id])
+            self._rows[rule.id] = rows_of(rule, evidence)
+            yield Found(rule, self._rows[rule.id])
+
+    def _moved(self, done_s: float) -> Moved:
+        return Moved(done_s / self._whole_s, self._whole_s - done_s)
 
     def _again(
-        self,
-        step: Step,
-        concerned: Sequence[Rule],
-        evidence: Evidence,
-        rows: dict[str, tuple[Row, ...]],
-        done_s: float,
-        whole_s: float,
-        *,
-        is_last: bool = False,
+        self, step: Step, concerned: Sequence[Rule], evidence: Evidence, *, is_last: bool = False
     ) -> Iterator[Event]:
         """Measure again what scatters, and what would go red; sustained loads are not repeated.
 
         `is_last`: only what would go red.
         """
         for _ in range(MORE_RUNS):
-            found = [row for rule in concerned for row in rows.get(rule.id, ())]
+            found = [row for rule in concerned for row in self._rows.get(rule.id, ())]
             found = [row for row in found if is_of_device(row, evidence, step.device)]
             is_red = any(row.reason == UNCONFIRMED for row in found)
             timed = [row for row in found if row.samples and row.stage is Stage.PERFORMS]
@@ -285,12 +269,10 @@ class Checkup:
             if not is_red:
                 self._more_s -= step.seconds
             yield Began("confirming" if is_red else "repeating", step.experiment.id, step.device)
-            yield from self._run(step, evidence, done_s, whole_s)
-            yield from self._judge(concerned, evidence, rows, step)
+            yield from self._run(step, evidence)
+            yield from self._judge(concerned, evidence)
 
-    def _run(
-        self, step: Step, evidence: Evidence, done_s: float, whole_s: float
-    ) -> Iterator[Event]:
+    def _run(self, step: Step, evidence: Evidence) -> Iterator[Event]:
         """Run one measurement; yield its progress, its notes and what was watched."""
         begun_s = time.monotonic()
         assert self._watching is not None
@@ -306,8 +288,8 @@ class Checkup:
                 watched.append(sample)
                 yield Watched(sample, step.experiment.id)
             if isinstance(event, messages.Progress):
-                at_s = min(whole_s, done_s + event.fraction * step.seconds)  # repeats take longer
-                yield Moved(at_s / whole_s, whole_s - at_s)
+                at_s = self._done_s + event.fraction * step.seconds
+                yield self._moved(min(self._whole_s, at_s))  # repeats take longer
             elif isinstance(event, messages.Note):
                 yield Noted(event, step.experiment.id)
         self._running = None
