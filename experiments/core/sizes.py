@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from machine.memory.host import available_bytes
+from machine.model import Machine, last_level_cache_bytes
 from machine.record import Record
 from machine.system.moment import for_a_moment
 
@@ -22,6 +23,14 @@ def fits(wanted_bytes: int, share: float) -> int:
     """Return the size wanted, or that share of the free memory where it is less."""
     free_bytes = free_bytes_now()
     return wanted_bytes if free_bytes is None else min(wanted_bytes, int(free_bytes * share))
+
+
+def beyond_cache(
+    machine: Machine, least_bytes: int, share: float, times: int = BEYOND_CACHE
+) -> int:
+    """Return so many last-level caches, `least_bytes` at least, as far as that share has room."""
+    wanted = max(times * (last_level_cache_bytes(machine) or 0), least_bytes)
+    return max(fits(wanted, share), MIB)
 
 
 def shrink(params: R, cost: Callable[[R], float], limit: float, **least: float) -> R:

@@ -172,13 +172,6 @@ def _message(adding: x.Spread, waiting: x.Spread, unclear: Sequence[str]) -> str
     return "adding_alone_gains" if waiting.is_as(_one(waiting)) else "adding_gains_more"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Walk through four last-level caches and at least 128 MiB, within half of the free memory."""
-    wanted = max(4 * (x.last_level_cache_bytes(machine) or 0), 128 * x.MIB)
-    most = x.fits(wanted, FREE_SHARE)
-    return Params(chain_bytes=max(power_of_two(most), x.MIB))
-
-
 def seconds(params: Params) -> float:
     """Estimate: three places and two kinds of work, and laying out the chain."""
     return 0.3 + params.chain_bytes / x.GIB * 1.2 + params.rounds * 2 * len(PLACES) * 1.5 * SAMPLE_S
@@ -220,7 +213,9 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     needs=(x.Need.CORE_PAIR, x.Need.SMT),
     imports=("numpy", "numba"),
-    defaults=defaults,
+    defaults=lambda machine: Params(
+        chain_bytes=power_of_two(x.beyond_cache(machine, 128 * x.MIB, FREE_SHARE))
+    ),
     quick=x.change(rounds=5, chain_bytes=lambda size: max(power_of_two(size) // 2, x.MIB)),
     smallest=x.change(chain_bytes=x.MIB, rounds=2),
     seconds=seconds,

@@ -146,13 +146,6 @@ def _message(one: x.Spread, several: Mapping[int, x.Spread], fastest: int) -> st
     return "many_under_way" if gains else "no_gain"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Walk through eight last-level caches, at least 256 MiB, within half of the free memory."""
-    wanted = max(8 * (x.last_level_cache_bytes(machine) or 0), 256 * x.MIB)
-    most = x.fits(wanted, FREE_SHARE)
-    return Params(memory_bytes=max(power_of_two(most), x.MIB))
-
-
 def seconds(params: Params) -> float:
     """Estimate: laying out the chain, then two walks for each number of chains."""
     samples_s = len(COUNTS) * 2 * 1.2 * SAMPLE_S
@@ -205,7 +198,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("burst-random", {"huge_pages": False}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     imports=("numpy", "numba"),
-    defaults=defaults,
+    defaults=lambda machine: Params(
+        memory_bytes=power_of_two(x.beyond_cache(machine, 256 * x.MIB, FREE_SHARE, times=8))
+    ),
     quick=x.change(
         memory_bytes=lambda size: max(power_of_two(size) // 2, x.MIB), at_most={"rounds": 10}
     ),

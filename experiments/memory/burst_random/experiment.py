@@ -19,6 +19,7 @@ from itertools import count
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
+from experiments.tools.long_chain import power_of_two
 
 ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB
@@ -176,13 +177,6 @@ def _message(in_a_row: x.Spread, random: x.Spread, dependent: x.Spread) -> str:
     return "other_order"
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Go to eight last-level caches and at least 512 MiB, within half of the free memory."""
-    wanted = max(8 * (x.last_level_cache_bytes(machine) or 0), 512 * x.MIB)
-    largest = x.fits(wanted, FREE_SHARE)
-    return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
-
-
 def seconds(params: Params) -> float:
     """Estimate from the time of samples, of long laps in order, and of laying out the chains."""
     samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
@@ -239,7 +233,9 @@ EXPERIMENT = x.Experiment(
     next=x.Next("banks-mlp", {"largest_bytes": x.MIB}),
     parts=(x.Part.MEMORY, x.Part.L3),
     imports=("numpy", "numba"),
-    defaults=defaults,
+    defaults=lambda machine: Params(
+        largest_bytes=power_of_two(x.beyond_cache(machine, 512 * x.MIB, FREE_SHARE, times=8))
+    ),
     quick=x.change(
         largest_bytes=lambda size: max(size // 4, x.MIB), at_most={"rounds": FEW_ROUNDS}
     ),

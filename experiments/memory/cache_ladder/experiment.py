@@ -265,12 +265,6 @@ def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
     return {"core_hz": clock_hz, **cycles}
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Go to four last-level caches and at least 256 MiB, twice within half of the free memory."""
-    wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 256 * x.MIB)
-    return Params(largest_bytes=max(x.fits(wanted, FREE_SHARE / 2), x.MIB))
-
-
 def quick(params: Params) -> Params:
     """Take half the points, in few rounds, and only as much memory as is quickly laid out."""
     largest, rounds = min(params.largest_bytes, x.GIB), min(params.rounds, EVERY)
@@ -295,10 +289,6 @@ def _walks_s(small: Sequence[int], huge: Sequence[int]) -> float:
     layout_s = sum(small) / LINE_BYTES * 45e-9 + sum(huge) / LINE_BYTES * 20e-9
     past_s = sum(size > x.MIB for size in [*small, *huge]) * 0.025
     return samples_s + layout_s + past_s
-
-
-def _memory_bytes(params: Params) -> int:
-    return (1 + params.huge_pages) * (max(sizes(params)) + HUGE_PAGE_BYTES)
 
 
 _LADDER: dict[str, Any] = {
@@ -356,12 +346,14 @@ EXPERIMENT = x.Experiment(
     next=x.Next("burst-random", {"points_per_octave": lambda points: min(2 * points, MOST_POINTS)}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
     imports=("numpy", "numba"),
-    defaults=defaults,
+    defaults=lambda machine: Params(
+        largest_bytes=x.beyond_cache(machine, 256 * x.MIB, FREE_SHARE / 2)  # laid out twice
+    ),
     quick=quick,
     smallest=x.change(largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     budget=x.Budget(full={"rounds": FEW_ROUNDS}),
     seconds=seconds,
-    memory_bytes=_memory_bytes,
+    memory_bytes=lambda p: (1 + p.huge_pages) * (max(sizes(p)) + HUGE_PAGE_BYTES),
     live=x.Live(Point, points),
     is_in_tour=True,
 )

@@ -178,9 +178,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 def defaults(machine: x.Machine) -> Params:
     """Exceed the last-level cache four times on each node, within the free memory."""
     nodes = max(1, len(x.usable_nodes(machine)))
-    wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
     chain_and_reads = 2  # on each node
-    return Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
+    share = FREE_SHARE / chain_and_reads / nodes
+    return Params(node_bytes=x.beyond_cache(machine, LEAST_BYTES, share))
 
 
 def seconds(params: Params) -> float:

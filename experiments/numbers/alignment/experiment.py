@@ -186,7 +186,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare odd sizes with multiples of 64, in each precision."""
     steps = tables["steps"]
     probes = [row for row in tables["probes"] if row.precision != params.precision]
-    of = _of_rounds([*steps, *probes])
+    of = x.spreads_of([*steps, *probes], "flop_per_s", "precision", "multiple")
     limits = x.Limits()
     values: dict[str, float] = {}
     pairs = {}
@@ -235,11 +235,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {"size": size, "size_s": at.median, "one_less": size - 1, "one_less_s": below.median}
     message = _message(params, *pairs["penalty"], is_longer=at.is_below(below))
     return x.Finding(message, values, tuple(limits), unclear)
-
-
-def _of_rounds(rows: Sequence[Step]) -> dict[tuple[str, str], x.Spread]:
-    """Return the spread of the rounds, by precision and multiple; a round is its median size."""
-    return x.spreads_of(rows, "flop_per_s", "precision", "multiple")
 
 
 def _middle(params: Params, steps: Sequence[Step]) -> int:

@@ -18,7 +18,6 @@ import contextlib
 import functools
 import shutil
 import sys
-from collections.abc import Mapping
 from itertools import pairwise
 
 from experiments import api as x
@@ -108,7 +107,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["starts"], "each_s", "method")
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     is_whole = all(method in of for method in LADDER)
-    limits = x.Limits(["unsteady"] if is_whole and _is_unsteady(of) else [])
+    limits = x.Limits()
+    limits.add(
+        "unsteady", is_whole and any(of[each].high > UNSTEADY * of[each].low for each in LADDER)
+    )
     pool, thread = of.get("thread_pool_warm"), of.get("thread")
     if pool and thread and not x.too_few((pool, thread)):
         if pool.median > SAVES_LITTLE * thread.median:
@@ -132,10 +134,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     climbs = all(less.is_below(more) for less, more in steps)
     message = x.unsure(*steps) or ("each_step_costs_more" if climbs else "some_cost_no_more")
     return x.Finding(message, values | compared, tuple(limits), unclear)
-
-
-def _is_unsteady(of: Mapping[str, x.Spread]) -> bool:
-    return any(of[step].high > UNSTEADY * of[step].low for step in LADDER)
 
 
 def seconds(params: Params) -> float:

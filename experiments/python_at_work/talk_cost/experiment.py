@@ -134,12 +134,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits))
 
 
-def defaults(_machine: x.Machine) -> Params:
-    """Go to 16 MiB, or less if little memory is free."""
-    most = x.fits(16 * x.MIB, FREE_SHARE / COPIES)
-    return Params(largest_bytes=max(most, x.KIB))
-
-
 def seconds(params: Params) -> float:
     """Estimate: a sample for each way and size, or one message if that takes longer."""
     slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
@@ -190,7 +184,9 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("uneven", {"payload": "list"}),
     parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
-    defaults=defaults,
+    defaults=lambda _machine: Params(
+        largest_bytes=max(x.fits(16 * x.MIB, FREE_SHARE / COPIES), x.KIB)
+    ),
     quick=x.change(largest_bytes=lambda size: max(size // 16, x.KIB), sample_s=0.003, rounds=5),
     smallest=x.change(largest_bytes=64 * x.KIB, sample_s=0.001, rounds=2),
     seconds=seconds,

@@ -196,11 +196,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits))
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Use two to eight workers, as many as there are cores."""
-    return Params(workers=min(8, max(2, x.physical_cores(machine) or 2)))
-
-
 def seconds(params: Params) -> float:
     """Estimate: all rows by one worker, then in each other way by all, with two cores at least."""
     work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
@@ -266,7 +261,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("amdahl", {"order": SHUFFLED}),
     parts=(x.Part.CORES,),
-    defaults=defaults,
+    defaults=lambda machine: Params(workers=min(8, max(2, x.physical_cores(machine) or 2))),
     quick=x.change(columns=lambda columns: max(4, columns // 4), rounds=5),
     smallest=x.change(workers=2, rows=16, columns=4, rounds=2),
     budget=x.Budget(full={"columns": 4}, quick={"columns": 4}),

@@ -196,5 +196,5 @@ def test_places_take_turns_in_being_first(monkeypatch):
 
 def test_the_chain_leaves_half_of_the_free_memory(free_memory):
     free_memory(GIB)
-    assert smt.defaults(machine(caches=(2**15, MIB, GIB))).chain_bytes == 512 * MIB
-    assert smt.defaults(machine()).chain_bytes == 128 * MIB
+    assert smt.EXPERIMENT.defaults(machine(caches=(2**15, MIB, GIB))).chain_bytes == 512 * MIB
+    assert smt.EXPERIMENT.defaults(machine()).chain_bytes == 128 * MIB

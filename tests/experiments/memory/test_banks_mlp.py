@@ -181,10 +181,13 @@ def test_memory_of_less_than_four_last_caches_is_partly_answered_from_there(here
 
 def test_the_default_leaves_half_of_the_free_memory(free_memory):
     free_memory(100 * GIB)
-    assert banks_mlp.defaults(machine()).memory_bytes == 256 * MIB
-    assert banks_mlp.defaults(machine(caches=(2**15, MIB, 384 * MIB))).memory_bytes == 2 * GIB
+    assert banks_mlp.EXPERIMENT.defaults(machine()).memory_bytes == 256 * MIB
+    assert (
+        banks_mlp.EXPERIMENT.defaults(machine(caches=(2**15, MIB, 384 * MIB))).memory_bytes
+        == 2 * GIB
+    )
     free_memory(300 * MIB)
-    assert banks_mlp.defaults(machine()).memory_bytes == 128 * MIB
+    assert banks_mlp.EXPERIMENT.defaults(machine()).memory_bytes == 128 * MIB
 
 
 def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):

@@ -141,7 +141,7 @@ def test_sizes_are_64_bytes_times_powers_of_four():
 def test_the_default_is_smaller_where_little_memory_is_free(free_memory):
     for free, most in ((GIB, 16 * MIB), (40 * MIB, MIB), (KIB, KIB), (None, 16 * MIB)):
         free_memory(free)
-        assert talk_cost.defaults(machine()).largest_bytes == most
+        assert talk_cost.EXPERIMENT.defaults(machine()).largest_bytes == most
 
 
 @pytest.fixture

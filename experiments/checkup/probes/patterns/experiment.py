@@ -124,12 +124,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits))
 
 
-def defaults(machine: x.Machine) -> Params:
-    """Take a quarter of the free memory, 2 GiB at most."""
-    size_bytes = max(x.MIB, x.fits(USUAL_BYTES, USUAL_SHARE) // x.MIB * x.MIB)
-    return Params(size_bytes=size_bytes)
-
-
 def seconds(params: Params) -> float:
     """Estimate by two cores, or by a small GPU that moves five times as much to make a pattern."""
     swept_bytes = params.rounds * len(params.patterns) * SWEEPS * params.size_bytes
@@ -159,7 +153,9 @@ EXPERIMENT = x.Experiment(
     ),
     parts=(x.Part.MEMORY, x.Part.GPU),
     imports=("numpy", "numba"),
-    defaults=defaults,
+    defaults=lambda _machine: Params(
+        size_bytes=max(x.MIB, x.fits(USUAL_BYTES, USUAL_SHARE) // x.MIB * x.MIB)
+    ),
     quick=x.change(size_bytes=lambda size: max(x.MIB, size // 2)),
     smallest=x.change(size_bytes=4 * x.MIB),
     budget=x.Budget(full={"size_bytes": x.MIB}, quick={"size_bytes": x.MIB}, full_s=25.0),

@@ -13,7 +13,6 @@ from experiments.checkup.probes.patterns.experiment import (
     Pass,
     Wrong,
     analyse,
-    defaults,
     measure,
 )
 from experiments.checkup.probes.patterns.memory import HostMemory, checked
@@ -84,9 +83,9 @@ def test_nothing_read_back_is_not_good():
 
 def test_a_quarter_of_the_free_memory_at_most(free_memory):
     free_memory(2**40)
-    assert defaults(machine()).size_bytes == USUAL_BYTES
+    assert EXPERIMENT.defaults(machine()).size_bytes == USUAL_BYTES
     free_memory(1024 * MIB)
-    assert defaults(machine()).size_bytes == 256 * MIB
+    assert EXPERIMENT.defaults(machine()).size_bytes == 256 * MIB
 
 
 # --- the patterns -------------------------------------------------------------------------------
