@@ -29,6 +29,7 @@ LEVEL = 0.1  # one interval in twenty lies too high; red takes a second run, and
 STEADY_FRACTION = 0.035  # of the mean: a larger standard deviation is measured again
 CONFIRMED = 2  # runs of a slow result
 UNCONFIRMED, GUEST = "unconfirmed", "guest"
+Expectation = float | Sequence[float] | None
 BY_SEVERITY = (Word.FINE, Word.LOOK, Word.PROBLEM)
 
 
@@ -44,7 +45,7 @@ def against(
     rule: Rule,
     source: Source,
     samples: Sequence[float],
-    expected: float | Sequence[float] | None,
+    expected: Expectation,
     values: Mapping[str, Any] | None = None,
 ) -> Iterable[Expected]:
     """Yield what the samples are worth against an expectation, nothing if either is unknown.
@@ -93,7 +94,7 @@ def timed(
     unit: str,
     *,
     part: str = "",
-    expected: Iterable[Expected] = (),
+    expected: Mapping[Source, Expectation] | None = None,
     values: Mapping[str, Any] | None = None,
     is_shared: bool = False,
     is_confirmed: bool = False,
@@ -107,7 +108,9 @@ def timed(
     if not pooled:
         reason, told = _excuse(evidence, runs, part) or ("no_samples", {})
         return fact(rule, Word.UNCHECKED, reason, part, **told)
-    held = list(expected)
+    held: list[Expected] = []
+    for source, of in (expected or {}).items():
+        held += against(rule, source, pooled, of, values)
     earlier = evidence.earlier(rule, part)
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)

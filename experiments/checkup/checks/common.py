@@ -18,6 +18,7 @@ from machine.devices import Gpu
 Samples = list[list[float]]  # of each run
 Check = Callable[[Rule, Evidence], Iterable[Row]]
 OfRuns = Callable[[Rule, Evidence, Sequence[Ran]], Iterable[Row]]
+OfGpu = Callable[[Rule, Evidence, Gpu, str, Sequence[Ran]], Iterable[Row]]
 ONE_WAY = "pinned_to_gpu", "pinned_from_gpu"
 RATE, FLOPS, PER_S = "bytes/s", "flop/s", "per_s"
 
@@ -52,21 +53,25 @@ def of_runs(part: str) -> Callable[[OfRuns], Check]:
     return make
 
 
-def on_gpus(
-    rule: Rule, evidence: Evidence, judge: Callable[[Gpu, str, Sequence[Ran]], Iterable[Row]]
-) -> Iterator[Row]:
-    """Yield the rows of each GPU that PyTorch can use; where there is none, that it is not here."""
-    devices = [device for device in devices_to_do(rule, evidence) if device not in ("", CPU)]
-    for device in devices:
-        part = part_of(evidence, device)
-        gpu = gpu_of(evidence.machine, device)
-        row = unrun(rule, evidence, part, device)
-        if row is not None or gpu is None:
-            yield row or fact(rule, Word.UNCHECKED, "not_run", part)
-        else:
-            yield from judge(gpu, part, whole(evidence.of(rule.measure, device)))
-    if not devices:
-        yield without_gpu(rule, evidence)
+def on_gpus(judge: OfGpu) -> Check:
+    """Make a check of one of a GPU that PyTorch can use; where there is none, a row says so."""
+
+    @functools.wraps(judge)
+    def check(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+        devices = [device for device in devices_to_do(rule, evidence) if device not in ("", CPU)]
+        for device in devices:
+            part = part_of(evidence, device)
+            gpu = gpu_of(evidence.machine, device)
+            row = unrun(rule, evidence, part, device)
+            if row is not None or gpu is None:
+                yield row or fact(rule, Word.UNCHECKED, "not_run", part)
+            else:
+                runs = whole(evidence.of(rule.measure, device))
+                yield from judge(rule, evidence, gpu, part, runs)
+        if not devices:
+            yield without_gpu(rule, evidence)
+
+    return check
 
 
 def devices_to_do(rule: Rule, evidence: Evidence) -> tuple[str, ...]:
@@ -105,6 +110,11 @@ def by_round(
 def pooled(samples: Samples) -> list[float]:
     """Return the samples of all runs."""
     return [sample for each in samples for sample in each]
+
+
+def share_of(name: str, limit: float | None, reached: float) -> dict[str, float]:
+    """Return a rate's limit and the share of it that was reached, nothing if it is unknown."""
+    return {f"{name}_bytes_per_s": limit, f"{name}_fraction": reached / limit} if limit else {}
 
 
 def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:

@@ -88,51 +88,50 @@ def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
     yield fact(rule, word, reason, "memory", **values)
 
 
-def gpu_link(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@on_gpus
+def gpu_link(
+    rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
+) -> Iterator[Row]:
     """Hold the link that was seen during copies against what card and slot allow.
 
     An idle link slows down to save power, so what is slower than the copies were does not count.
     """
-
-    def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
-        link = _link_of(evidence, gpu)
-        generation, width = able(link) if link else (None, None)
-        seen = [
-            (sample.pcie_generation, sample.pcie_width)
-            for run in runs
-            for watched in run.watched
-            for sample in watched.gpus
-            if sample.index == gpu.index and sample.pcie_generation and sample.pcie_width
-        ]
-        if not seen:
-            yield fact(rule, Word.UNCHECKED, "not_seen", part)
-            return
-        now_generation, now_width = max(seen)
-        is_best = generation is not None and now_generation >= generation
-        if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
-            yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
-            return
-        values = {
-            "generation": now_generation,
-            "width": now_width,
-            "best_generation": generation,
-            "best_width": width,
-        }
-        if generation is None or width is None:
-            yield fact(rule, Word.UNCHECKED, "no_expectation", part, **values)
-            return
-        lanes = now_width / width
-        limits = rule.limits[Source.CEILING]
-        if lanes < limits.floor:
-            yield fact(rule, Word.PROBLEM, "few_lanes", part, **values)
-        elif lanes < limits.ok:
-            yield fact(rule, Word.LOOK, "fewer_lanes", part, **values)
-        elif now_generation < generation:
-            yield fact(rule, Word.LOOK, "lower_generation", part, **values)
-        else:
-            yield fact(rule, Word.FINE, "as_able", part, **values)
-
-    return on_gpus(rule, evidence, judge)
+    link = _link_of(evidence, gpu)
+    generation, width = able(link) if link else (None, None)
+    seen = [
+        (sample.pcie_generation, sample.pcie_width)
+        for run in runs
+        for watched in run.watched
+        for sample in watched.gpus
+        if sample.index == gpu.index and sample.pcie_generation and sample.pcie_width
+    ]
+    if not seen:
+        yield fact(rule, Word.UNCHECKED, "not_seen", part)
+        return
+    now_generation, now_width = max(seen)
+    is_best = generation is not None and now_generation >= generation
+    if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
+        yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
+        return
+    values = {
+        "generation": now_generation,
+        "width": now_width,
+        "best_generation": generation,
+        "best_width": width,
+    }
+    if generation is None or width is None:
+        yield fact(rule, Word.UNCHECKED, "no_expectation", part, **values)
+        return
+    lanes = now_width / width
+    limits = rule.limits[Source.CEILING]
+    if lanes < limits.floor:
+        yield fact(rule, Word.PROBLEM, "few_lanes", part, **values)
+    elif lanes < limits.ok:
+        yield fact(rule, Word.LOOK, "fewer_lanes", part, **values)
+    elif now_generation < generation:
+        yield fact(rule, Word.LOOK, "lower_generation", part, **values)
+    else:
+        yield fact(rule, Word.FINE, "as_able", part, **values)
 
 
 def _fastest(runs: Sequence[Ran]) -> float:

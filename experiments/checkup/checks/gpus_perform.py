@@ -19,49 +19,45 @@ from experiments.checkup.checks.common import (
     on_gpus,
     part_of,
     pooled,
+    share_of,
 )
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.judge import against, fact, timed
+from experiments.checkup.judge import fact, timed
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.judging.disturbed import counting
 from machine.devices import Gpu
 
 
-def gpu_copy(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@on_gpus
+def gpu_copy(
+    rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
+) -> Iterator[Row]:
     """Hold copies of pinned memory, the slower direction, against the GPU's link."""
-
-    def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
-        ways = {way: _largest(runs, way) for way in ONE_WAY}
-        known = {way: pooled(each) for way, each in ways.items() if pooled(each)}
-        if len(known) < len(ways):
-            seen = {copy.way for run in runs for copy in run.tables["copies"]}
-            if seen.isdisjoint(ways):
-                yield fact(rule, Word.UNCHECKED, "no_pinned", part)
-            else:
-                yield timed(rule, evidence, runs, [], RATE, part=part)
-            return
-        slower = min(known, key=lambda way: statistics.median(known[way]))
-        values = {f"{way}_bytes_per_s": statistics.median(known[way]) for way in known}
-        link = runs[-1].values.get("link_bytes_per_s")
-        if link:
-            values |= {
-                "link_bytes_per_s": link,
-                "link_fraction": values[f"{slower}_bytes_per_s"] / link,
-            }
-        yield timed(
-            rule,
-            evidence,
-            runs,
-            ways[slower],
-            RATE,
-            part=part,
-            expected=against(rule, Source.CEILING, known[slower], link, values),
-            values=values,
-            is_shared=gpu.virtualization == "vgpu",
-        )
-
-    return on_gpus(rule, evidence, judge)
+    ways = {way: _largest(runs, way) for way in ONE_WAY}
+    known = {way: pooled(each) for way, each in ways.items() if pooled(each)}
+    if len(known) < len(ways):
+        seen = {copy.way for run in runs for copy in run.tables["copies"]}
+        if seen.isdisjoint(ways):
+            yield fact(rule, Word.UNCHECKED, "no_pinned", part)
+        else:
+            yield timed(rule, evidence, runs, [], RATE, part=part)
+        return
+    slower = min(known, key=lambda way: statistics.median(known[way]))
+    values = {f"{way}_bytes_per_s": statistics.median(known[way]) for way in known}
+    link = runs[-1].values.get("link_bytes_per_s")
+    values |= share_of("link", link, values[f"{slower}_bytes_per_s"])
+    yield timed(
+        rule,
+        evidence,
+        runs,
+        ways[slower],
+        RATE,
+        part=part,
+        expected={Source.CEILING: link},
+        values=values,
+        is_shared=gpu.virtualization == "vgpu",
+    )
 
 
 def _largest(runs: Sequence[Ran], way: str) -> Samples:
@@ -75,64 +71,60 @@ def _largest(runs: Sequence[Ran], way: str) -> Samples:
     )
 
 
-def gpu_memory(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+@on_gpus
+def gpu_memory(
+    rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
+) -> Iterator[Row]:
     """Hold the memory of each GPU against GPUs of the same model."""
+    samples = _of_memory(runs)
+    peaks = evidence.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
+    best = max(pooled(samples), default=0.0)
+    peak = peaks.get("memory", {}).get("bytes_per_s")
+    others = pooled(of_others(rule, evidence, gpu, _of_memory))
+    yield timed(
+        rule,
+        evidence,
+        runs,
+        samples,
+        RATE,
+        part=part,
+        expected={Source.CONSISTENCY: others},
+        values={"best_bytes_per_s": best, **share_of("peak", peak, best)},
+        is_shared=gpu.virtualization == "vgpu",
+    )
 
-    def samples_of(runs: Iterable[Ran]) -> Samples:
-        return by_round(runs, "rates", lambda rate: rate.bytes_per_s)
 
-    def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
+def _of_memory(runs: Iterable[Ran]) -> Samples:
+    return by_round(runs, "rates", lambda rate: rate.bytes_per_s)
+
+
+@on_gpus
+def gpu_products(
+    rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
+) -> Iterator[Row]:
+    """Hold large products in each precision against GPUs of the same model."""
+    precisions = {peak.precision: None for run in runs for peak in run.tables["peaks"]}
+    if not precisions:
+        yield fact(rule, Word.UNCHECKED, "no_precision", part)
+    for precision in precisions:
+        samples_of = partial(_products, precision)
         samples = samples_of(runs)
-        peaks = evidence.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
-        values = {"best_bytes_per_s": max(pooled(samples), default=0.0)}
-        peak = peaks.get("memory", {}).get("bytes_per_s")
-        if peak:
-            values |= {"peak_bytes_per_s": peak}
-            values["peak_fraction"] = values["best_bytes_per_s"] / peak
+        values = {
+            "precision": precision,
+            "median_flop_per_s": statistics.median(pooled(samples) or [0.0]),
+        }
         others = pooled(of_others(rule, evidence, gpu, samples_of))
         yield timed(
             rule,
             evidence,
             runs,
             samples,
-            RATE,
-            part=part,
-            expected=against(rule, Source.CONSISTENCY, pooled(samples), others, values),
+            FLOPS,
+            part=f"{part}.{precision}",
+            expected={Source.CONSISTENCY: others},
             values=values,
             is_shared=gpu.virtualization == "vgpu",
         )
-
-    return on_gpus(rule, evidence, judge)
-
-
-def gpu_products(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Hold large products in each precision against GPUs of the same model."""
-
-    def judge(gpu: Gpu, part: str, runs: Sequence[Ran]) -> Iterator[Row]:
-        precisions = {peak.precision: None for run in runs for peak in run.tables["peaks"]}
-        if not precisions:
-            yield fact(rule, Word.UNCHECKED, "no_precision", part)
-        for precision in precisions:
-            samples_of = partial(_products, precision)
-            samples = samples_of(runs)
-            values = {
-                "precision": precision,
-                "median_flop_per_s": statistics.median(pooled(samples) or [0.0]),
-            }
-            others = pooled(of_others(rule, evidence, gpu, samples_of))
-            yield timed(
-                rule,
-                evidence,
-                runs,
-                samples,
-                FLOPS,
-                part=f"{part}.{precision}",
-                expected=against(rule, Source.CONSISTENCY, pooled(samples), others, values),
-                values=values,
-                is_shared=gpu.virtualization == "vgpu",
-            )
-
-    return on_gpus(rule, evidence, judge)
 
 
 def _products(precision: str, runs: Iterable[Ran]) -> Samples:
@@ -182,8 +174,7 @@ def _pairs(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]
         "pairs": len(rates),
         "median_bytes_per_s": statistics.median(rates[worst]),
     }
-    if link:
-        values |= {"link_bytes_per_s": link, "link_fraction": values["median_bytes_per_s"] / link}
+    values |= share_of("link", link, values["median_bytes_per_s"])
     yield timed(
         rule,
         evidence,
@@ -191,10 +182,7 @@ def _pairs(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]
         [rates[worst]],
         RATE,
         part="pairs",
-        expected=(
-            *against(rule, Source.CEILING, rates[worst], link, values),
-            *against(rule, Source.CONSISTENCY, rates[worst], others, values),
-        ),
+        expected={Source.CEILING: link, Source.CONSISTENCY: others},
         values=values,
     )
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.checkup.checks.common import FLOPS, RATE, by_round, of_runs, pooled
+from experiments.checkup.checks.common import FLOPS, RATE, by_round, of_runs, pooled, share_of
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.judge import against, fact, timed
+from experiments.checkup.judge import fact, timed
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.judging.disturbed import counting, loss_of
@@ -20,9 +20,7 @@ def memory_bandwidth(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Ite
     """Hold the best loop of STREAM in each round against the channels as they are set."""
     samples = by_round(runs, "moves", lambda move: move.bytes_per_s)
     peak = evidence.machine.memory.peak_bytes_per_s
-    values = {"best_bytes_per_s": max(pooled(samples), default=0.0)}
-    if peak:
-        values |= {"peak_bytes_per_s": peak, "peak_fraction": values["best_bytes_per_s"] / peak}
+    best = max(pooled(samples), default=0.0)
     yield timed(
         rule,
         evidence,
@@ -30,8 +28,8 @@ def memory_bandwidth(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Ite
         samples,
         RATE,
         part="memory",
-        expected=against(rule, Source.CEILING, pooled(samples), peak, values),
-        values=values,
+        expected={Source.CEILING: peak},
+        values={"best_bytes_per_s": best, **share_of("peak", peak, best)},
         is_shared=True,
     )
 
@@ -72,7 +70,7 @@ def cores(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
         [rates[slowest]],
         FLOPS,
         part="cores",
-        expected=against(rule, Source.CONSISTENCY, rates[slowest], others[slowest], values),
+        expected={Source.CONSISTENCY: others[slowest]},
         values=values,
         is_shared=True,
     )
@@ -109,7 +107,7 @@ def disk(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
         samples,
         RATE,
         part="disk",
-        expected=against(rule, Source.CEILING, pooled(samples), link, values),
+        expected={Source.CEILING: link},
         values=values,
         is_shared=True,
     )
