@@ -124,6 +124,12 @@ class Device:
             free, _ = self.backend.mem_get_info(self.index)
         return int(free * MEMORY_SHARE)
 
+    def fitting(self, size: int, needs: Callable[[int], int], least: int) -> int:
+        """Return the size, or a half, a quarter... of it that the device has the bytes for."""
+        while needs(size) > self.free_bytes() and size > least:
+            size //= 2
+        return size
+
     def gpu(self) -> Gpu | None:
         """Return the GPU as inspection knows it, None for the processor or if unsure.
 
@@ -154,16 +160,20 @@ def devices_of(machine: Machine) -> tuple[str, ...]:
 
     They are in the order of the PCI bus, which `number_alike` asks of CUDA too.
     """
+    return (*_usable_gpus(machine), CPU)
+
+
+def _usable_gpus(machine: Machine) -> dict[str, Gpu]:
     numbers: dict[str, int] = {}
-    names = []
+    found: dict[str, Gpu] = {}
     for gpu in machine.gpus:
         kind = _TORCH_NAMES.get(gpu.torch_backend or "")
         if kind is None or gpu.visible is False:
             continue
         number = numbers.setdefault(kind, 0)
         numbers[kind] += 1
-        names.append(kind if kind == "mps" else f"{kind}:{number}")
-    return (*names, CPU)
+        found.setdefault(kind if kind == "mps" else f"{kind}:{number}", gpu)
+    return found
 
 
 def torch_devices(machine: Machine) -> tuple[str, ...]:
@@ -187,13 +197,7 @@ def number_alike(machine: Machine, environment: MutableMapping[str, str]) -> Non
 
 def gpu_of(machine: Machine, name: str) -> Gpu | None:
     """Return the GPU that torch calls by this name, None if there is none."""
-    usable = [
-        gpu
-        for gpu in machine.gpus
-        if _TORCH_NAMES.get(gpu.torch_backend or "") is not None and gpu.visible is not False
-    ]
-    names = devices_of(machine)[:-1]
-    return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
+    return _usable_gpus(machine).get(name)
 
 
 def cores_of(machine: Machine) -> int:

@@ -108,8 +108,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the reports on each pair, and its rates and delays in shuffled rounds."""
     devices = [Device(name, bench) for name in chosen(params, bench.machine)]
     size_bytes = params.size_bytes
-    while 5 * size_bytes > min(device.free_bytes() for device in devices) and size_bytes > x.MIB:
-        size_bytes //= 2
+    for device in devices:
+        size_bytes = device.fitting(size_bytes, lambda size: 5 * size, x.MIB)
     if size_bytes < params.size_bytes:
         yield x.Note("less_on_gpu", {"largest_bytes": size_bytes})
     pairs = all_pairs(devices, size_bytes)

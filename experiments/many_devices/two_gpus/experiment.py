@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, cores_of, devices_of
+from experiments.devices.device import CPU, cores_of, devices_of
 from experiments.devices.timing import enough, taken
 
 from .feeding import Job, Moment, Worker, workers
@@ -90,7 +90,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         found[0][1].torch.set_float32_matmul_precision("highest")  # no TF32
         jobs = []
         for (worker, device), rows in zip(found, (params.a_rows, params.b_rows), strict=True):
-            fitting = _fitting(device, rows)
+            fitting = device.fitting(rows, lambda rows: 4 * FP32_BYTES * rows**2, least=8)
             if fitting < rows:
                 yield x.Note("less_on_gpu", {"largest_bytes": FP32_BYTES * fitting**2})
             jobs.append(Job(worker, device, fitting))
@@ -110,13 +110,6 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield from _lanes(bench, way, a, b)
         if a.device.is_gpu:
             yield from _feeds(a, params.rounds)
-
-
-def _fitting(device: Device, rows: int) -> int:
-    """Return as many rows as wanted, or as few as the device's memory holds."""
-    while 4 * FP32_BYTES * rows**2 > device.free_bytes() and rows > 8:
-        rows //= 2
-    return rows
 
 
 def _call(way: str, a: Job, b: Job, call: Callable[[Job], None]) -> None:

@@ -34,8 +34,8 @@ from experiments.tools.precisions import FP16, FP32, PRECISIONS, choose
 from .products import (
     ALL_PRECISIONS,
     INT8,
+    LEAST,
     Products,
-    largest_that_fits,
     precisions_of,
     products_bytes,
     refuses,
@@ -128,7 +128,7 @@ def shape_of(params: Params, size: int) -> tuple[int, int, int]:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield one row for each product and round."""
     device = Device(params.device, bench)
-    params = replace(params, size=largest_that_fits(device, params.size))
+    params = replace(params, size=device.fitting(params.size, products_bytes, LEAST))
     precisions = precisions_of(device)
     if params.precision not in precisions:
         raise x.UserError("precision_not_there", precision=params.precision, device=params.device)

@@ -31,13 +31,6 @@ def products_bytes(size: int) -> int:
     return MATRICES * FP32_BYTES * (large**2 + others)
 
 
-def largest_that_fits(device: Device, size: int) -> int:
-    """Return the size, or a half, a quarter... of it whose matrices fit."""
-    if products_bytes(size) <= device.free_bytes() or size <= LEAST:
-        return size
-    return largest_that_fits(device, size // 2)
-
-
 class Products:
     """Random matrices in one precision, as parts of existing memory."""
 

@@ -141,7 +141,10 @@ def widths(params: Params) -> list[int]:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield losses step by step, arm by arm, and then the speeds of shuffled rounds."""
     device = Device(params.device, bench)
-    params = _that_fit(params, device)
+    width = device.fitting(
+        params.width, lambda w: _needed_bytes(replace(params, width=w)), LEAST_WIDTH[params.model]
+    )
+    params = replace(params, width=width)
     tasks = [Task(params.model, width, params.batch) for width in widths(params)]
     data = {task: batches_of(device, task, params.channels_last) for task in tasks}
 
@@ -182,14 +185,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     yield from _timing(params, device, learners)
 
 
-def _that_fit(params: Params, device: Device) -> Params:
-    """Return parameters with a network narrow enough that every arm's fits into the memory."""
-    while params.width > LEAST_WIDTH[params.model] and _needed_bytes(params) > device.free_bytes():
-        params = replace(params, width=params.width // 2)
-    return params
-
-
 def _needed_bytes(params: Params) -> int:
+    """Return the bytes of all networks, as every arm must learn with the same."""
     tasks = [Task(params.model, width, params.batch) for width in widths(params)]
     return sum(task.data_bytes + len(ARMS) * task.learner_bytes for task in tasks)
 

@@ -77,9 +77,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield every combination and every try in shuffled rounds."""
     device = Device(params.device, bench)
     with near(device):
-        size = params.size_bytes
-        while 2 * size > device.free_bytes() and size > x.KIB:
-            size //= 2
+        size = device.fitting(params.size_bytes, lambda size: 2 * size, x.KIB)
         if size < params.size_bytes:
             yield x.Note("less_on_gpu", {"largest_bytes": size})
         kinds = (PAGEABLE, PINNED) if can_pin(device) else (PAGEABLE,)

@@ -86,7 +86,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield copies and ways to write them, for every size in shuffled rounds."""
     device = Device(params.device, bench)
     with near(device):
-        largest = _fitting(device, params.largest_bytes)
+        largest = device.fitting(params.largest_bytes, lambda size: 2 * size, x.KIB)
         if largest < params.largest_bytes:
             yield x.Note("less_on_gpu", {"largest_bytes": largest})
         copies = Transfers(device, largest)
@@ -109,13 +109,6 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             if (size, arm) == (largest, ways[0]):
                 yield from _meanwhile(copies, ways[0], conditions, turn.round)
             yield x.Progress(turn.fraction)
-
-
-def _fitting(device: Device, largest: int) -> int:
-    """Return the largest size of which the device can take two."""
-    while 2 * largest > device.free_bytes() and largest > x.KIB:
-        largest //= 2
-    return largest
 
 
 def sizes_between(smallest: int, largest: int) -> list[int]:

@@ -94,9 +94,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     device = Device(params.device, bench)
     if not can_pin(device):
         return
-    total_bytes = params.total_bytes
-    while 4 * total_bytes > device.free_bytes() and total_bytes > x.MIB:  # there, back, between
-        total_bytes //= 2
+    # What goes there, what comes back, and what lies between.
+    total_bytes = device.fitting(params.total_bytes, lambda size: 4 * size, x.MIB)
     if total_bytes < params.total_bytes:
         yield x.Note("less_on_gpu", {"largest_bytes": total_bytes})
     kinds = (PINNED, PAGEABLE) if params.pageable else (PINNED,)
