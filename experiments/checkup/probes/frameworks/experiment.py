@@ -14,7 +14,7 @@ To be confirmed on a GPU: the same features there, NCCL, and compiling with Trit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from experiments import api as x
@@ -73,16 +73,21 @@ def _tries(device: Device, *, compiles: bool) -> Iterator[tuple[str, Try]]:
         yield "nccl", partial(_library, torch, "nccl")
 
 
-def _guarded(device: Device, attempt: Callable[[], bool]) -> str:
-    """Return whether an attempt gave the right answer; a lost device ends the run."""
-    try:
-        return WORKS if attempt() else BROKEN
-    except NotImplementedError:
-        return MISSING
-    except (RuntimeError, TypeError, ValueError, ImportError, OSError) as error:
-        if device_problem(error) is not None:
-            raise
-        return MISSING if "not implemented" in str(error).lower() else BROKEN
+def _tried(attempt: Callable[..., bool]) -> Callable[..., str]:
+    """Make what tells whether an attempt gave the right answer; a lost device ends the run."""
+
+    @wraps(attempt)
+    def state(*given: Any) -> str:
+        try:
+            return WORKS if attempt(*given) else BROKEN
+        except NotImplementedError:
+            return MISSING
+        except (RuntimeError, TypeError, ValueError, ImportError, OSError) as error:
+            if device_problem(error) is not None:
+                raise
+            return MISSING if "not implemented" in str(error).lower() else BROKEN
+
+    return state
 
 
 def _numbers(device: Device) -> Any:
@@ -90,37 +95,29 @@ def _numbers(device: Device) -> Any:
     return device.torch.randn(SIDE, SIDE, generator=chance)
 
 
-def _product(device: Device, kind: Any) -> str:
+@_tried
+def _product(device: Device, kind: Any) -> bool:
     """Hold a product of few digits against the same in double precision."""
-
-    def attempt() -> bool:
-        numbers = _numbers(device)
-        exact = numbers.double() @ numbers.double()
-        there = numbers.to(device.name, kind)
-        found = (there @ there).double().cpu()
-        return bool((found - exact).abs().max() <= TOLERANCE * exact.abs().max())
-
-    return _guarded(device, attempt)
+    numbers = _numbers(device)
+    exact = numbers.double() @ numbers.double()
+    there = numbers.to(device.name, kind)
+    found = (there @ there).double().cpu()
+    return bool((found - exact).abs().max() <= TOLERANCE * exact.abs().max())
 
 
-def _copy(device: Device) -> str:
-    def attempt() -> bool:
-        numbers = _numbers(device)
-        return bool(device.torch.equal(numbers.to(device.name).cpu(), numbers))
-
-    return _guarded(device, attempt)
+@_tried
+def _copy(device: Device) -> bool:
+    numbers = _numbers(device)
+    return bool(device.torch.equal(numbers.to(device.name).cpu(), numbers))
 
 
-def _pinned(device: Device) -> str:
+@_tried
+def _pinned(device: Device) -> bool:
     """Copy from memory that cannot move, which a limit of the system may forbid."""
-
-    def attempt() -> bool:
-        numbers = _numbers(device).pin_memory()
-        there = numbers.to(device.name, non_blocking=True)
-        device.wait()
-        return bool(device.torch.equal(there.cpu(), numbers))
-
-    return _guarded(device, attempt)
+    numbers = _numbers(device).pin_memory()
+    there = numbers.to(device.name, non_blocking=True)
+    device.wait()
+    return bool(device.torch.equal(there.cpu(), numbers))
 
 
 def _compiled(device: Device) -> str:

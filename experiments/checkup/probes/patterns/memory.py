@@ -60,15 +60,15 @@ class HostMemory:
 
         self._buffers: dict[int, Buffer] = {}
         for group in range(self.groups):
-            self._together(group, lambda region: functools.partial(take, region))
+            self._together(group, take)
 
     def write(self, group: int, kind: int, key: int) -> None:
         """Write a pattern, a region on each core."""
         from .kernels import write
 
-        def job(region: int) -> Callable[[], object]:
+        def job(region: int) -> None:
             words = self.regions[region]
-            return functools.partial(write, words, kind, region * words.size, key)
+            write(words, kind, region * words.size, key)
 
         self._together(group, job)
 
@@ -76,21 +76,17 @@ class HostMemory:
         """Read the pattern back, a region on each core."""
         found: dict[int, Checked] = {}
 
-        def job(region: int) -> Callable[[], object]:
-            def one() -> None:
-                found[region] = checked(region, self.regions[region], kind, key, inverted=inverted)
-
-            return one
+        def job(region: int) -> None:
+            found[region] = checked(region, self.regions[region], kind, key, inverted=inverted)
 
         self._together(group, job)
         return [found[region] for region in sorted(found)]
 
-    def _together(self, group: int, job: Callable[[int], Callable[[], object]]) -> None:
+    def _together(self, group: int, job: Callable[[int], None]) -> None:
         begin = group * len(self._places)
         regions = range(begin, min(begin + len(self._places), self._count))
-        seconds_together(
-            self._bench, [(place, job(r)) for place, r in zip(self._places, regions, strict=False)]
-        )
+        jobs = [functools.partial(job, region) for region in regions]
+        seconds_together(self._bench, list(zip(self._places, jobs, strict=False)))
 
 
 def checked(region: int, words: Any, kind: int, key: int, *, inverted: bool) -> Checked:
