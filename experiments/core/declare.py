@@ -271,7 +271,6 @@ class Experiment(Record, Generic[P]):
     any recording, also on a partial one.
     """
 
-    version: int
     params: type[P]
     tables: Mapping[str, type[Any]]
     measure: Callable[[P, Bench], Measured]
@@ -283,6 +282,7 @@ class Experiment(Record, Generic[P]):
     quick: Callable[[P], P]  # what a quick run leaves out; `reduced` cuts the rest
     seconds: Callable[[P], float]  # expected time of a run
     memory_bytes: Callable[[P], int]
+    version: int = 1  # higher once a name or the meaning of a value has changed
     budget: Budget = Budget()
     needs: tuple[Need, ...] = ()  # beside torch and numba, where it imports them
     imports: tuple[str, ...] = ()  # loaded before the clock starts

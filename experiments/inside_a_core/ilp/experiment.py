@@ -141,7 +141,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,

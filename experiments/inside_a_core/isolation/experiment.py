@@ -132,7 +132,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"lives": Life, "ends": End},
     measure=measure,

@@ -150,7 +150,6 @@ def _bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={
         "lanes": Slice,

@@ -63,12 +63,8 @@ class MemberStep:
     """One member's part of a step in one way; `busy` holds when it computed."""
 
     def __init__(self, member: Member, start: Start) -> None:
-        self.member, self.shape, self.start, self.busy = (
-            member,
-            start.shape,
-            start,
-            list[x.Interval](),
-        )
+        self.member, self.shape, self.start = member, start.shape, start
+        self.busy: list[x.Interval] = []
         self.given, self.wanted = start.given, start.wanted
         name = member.device.name
         self.weights = [self.own(n, each).to(name).clone() for n, each in self.layers()]

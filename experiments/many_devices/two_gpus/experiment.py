@@ -275,7 +275,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"runs": Took, "lanes": Slice, "feeds": Feed, "conditions": Condition},
     measure=measure,

@@ -190,7 +190,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"accesses": Access},
     measure=measure,

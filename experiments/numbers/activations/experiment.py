@@ -275,7 +275,6 @@ def _functions(table: str, key: str) -> x.Bars:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"passes": Pass, "cached": Cached, "backward": Backward, "conditions": Condition},
     measure=measure,

@@ -245,7 +245,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"remarks": Remarked, "steps": Step, "conditions": Condition},
     measure=measure,

@@ -228,7 +228,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"handovers": Handover},
     measure=measure,

@@ -250,7 +250,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"timings": Timing, "slices": Slice, "wakes": Wake},
     measure=measure,

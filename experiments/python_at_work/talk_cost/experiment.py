@@ -142,7 +142,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"talks": Talk, "steps": Step},
     measure=measure,

@@ -205,7 +205,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"shares": WayTime, "slices": Slice, "costs": Cost},
     measure=measure,

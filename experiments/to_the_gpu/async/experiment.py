@@ -216,7 +216,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"calls": Calls, "blockers": Blocker, "lanes": Slice, "conditions": Condition},
     measure=measure,

@@ -209,7 +209,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
     measure=measure,

@@ -232,7 +232,6 @@ _LINES: dict[str, Any] = {
 }
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"products": Product, "conditions": Condition},
     measure=measure,

@@ -381,7 +381,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={
         "rates": Rate,

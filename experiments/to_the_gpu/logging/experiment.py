@@ -216,7 +216,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"ways": StepTime, "logs": Log, "lanes": Slice, "conditions": Condition},
     measure=measure,

@@ -180,7 +180,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"passes": Pass, "pieces": Piece, "lanes": Slice, "conditions": Condition},
     measure=measure,

@@ -216,7 +216,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"to_gpu": ToGpu, "from_gpu": FromGpu, "tries": Try, "conditions": Condition},
     measure=measure,

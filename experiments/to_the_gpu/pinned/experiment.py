@@ -296,7 +296,6 @@ def memory_bytes(params: Params) -> int:
 _SIZE = x.Axis("size_bytes")
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"copies": Copy, "written": Written, "pinnings": Pinning, "conditions": Condition},
     measure=measure,

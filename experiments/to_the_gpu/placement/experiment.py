@@ -217,7 +217,6 @@ def memory_bytes(params: Params) -> int:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"attempts": Attempt, "ways": SumTime, "copies": Copy, "conditions": Condition},
     measure=measure,

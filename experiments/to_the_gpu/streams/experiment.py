@@ -235,7 +235,6 @@ def _timeline(key: str) -> x.Timeline:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={
         "totals": Total,

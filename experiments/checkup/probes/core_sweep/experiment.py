@@ -153,7 +153,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"rates": CoreRate},
     measure=measure,

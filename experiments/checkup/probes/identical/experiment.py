@@ -186,7 +186,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"repeats": Repeat},
     measure=measure,

@@ -133,7 +133,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"passes": Pass, "wrong": Wrong},
     measure=measure,

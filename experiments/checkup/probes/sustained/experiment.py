@@ -240,7 +240,6 @@ def _part(device: str) -> str:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"work": Work, "heat": Heat, "gpus": GpuState},
     measure=measure,

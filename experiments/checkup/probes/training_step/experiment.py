@@ -123,7 +123,6 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=1,
     params=Params,
     tables={"rates": Rate, "losses": Loss},
     measure=measure,
