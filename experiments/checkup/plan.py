@@ -23,7 +23,7 @@ MINUTE_S = 60.0
 SUSTAINED_S: Mapping[Kind, float] = {"quick": 20.0, "check": 60.0, "soak": 20 * MINUTE_S}
 
 
-class Step(Record, kw_only=False):
+class ToRun(Record, kw_only=False):
     """One measurement to come: an experiment on a device, "" where it takes none."""
 
     experiment: Experiment[Any]
@@ -40,7 +40,7 @@ def steps(
     *,
     soak_s: float | None = None,
     stop_celsius: float | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[ToRun, ...]:
     """Return the measurements of these rules; what several rules need is measured once.
 
     `soak_s` is how long the sustained load lasts, `stop_celsius` where its heat ends it.
@@ -49,7 +49,7 @@ def steps(
     sustained: dict[str, Any] = {"duration_s": SUSTAINED_S[kind] if soak_s is None else soak_s}
     if stop_celsius is not None:
         sustained["stop_celsius"] = stop_celsius
-    found: dict[tuple[str, str], Step] = {}
+    found: dict[tuple[str, str], ToRun] = {}
     for rule in rules:
         if not rule.measure or (kind == "quick" and not rule.quick):
             continue
@@ -68,10 +68,10 @@ def chosen(rules: Iterable[Rule], kind: Kind) -> tuple[Rule, ...]:
 
 def _step(
     experiment: Experiment[Any], device: str, machine: Machine, changed: Mapping[str, Any]
-) -> Step:
+) -> ToRun:
     lacking = missing_need(experiment, machine)
     if lacking is not None:
-        return Step(experiment, device, {}, 0.0, lacking)
+        return ToRun(experiment, device, {}, 0.0, lacking)
     params = experiment.params_for(machine, quick=True)
     fields = specs(experiment.params)
     plain = {**to_json(params), **{k: v for k, v in changed.items() if k in fields}}
@@ -79,7 +79,7 @@ def _step(
         plain["device"] = device
     params = from_json(experiment.params, plain, check_choices=False)
     loading_s = LOADING_S + (TORCH_S if "torch" in experiment.imports else 0.0)
-    return Step(experiment, device, to_json(params), experiment.seconds(params) + loading_s)
+    return ToRun(experiment, device, to_json(params), experiment.seconds(params) + loading_s)
 
 
 def _devices(devices: Devices, machine: Machine) -> Iterator[str]:

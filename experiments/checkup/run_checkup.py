@@ -24,7 +24,7 @@ from experiments.checkup.checks.common import is_of_device
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import UNCONFIRMED, is_steady
 from experiments.checkup.order import Order
-from experiments.checkup.plan import SHELVES_HERE, Step, chosen, steps
+from experiments.checkup.plan import SHELVES_HERE, ToRun, chosen, steps
 from experiments.checkup.result import Kind, Measurement, Result, Row
 from experiments.checkup.rules import Rule, Stage, rules
 from experiments.engine import messages
@@ -55,7 +55,7 @@ class Planned(Record, kw_only=False):
     """What will be measured, and about how long all of it takes."""
 
     rules: tuple[Rule, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ToRun, ...]
     seconds: float
 
 
@@ -251,7 +251,7 @@ class Checkup:
         return Moved(done_s / self._whole_s, self._whole_s - done_s)
 
     def _again(
-        self, step: Step, concerned: Sequence[Rule], evidence: Evidence, *, is_last: bool = False
+        self, step: ToRun, concerned: Sequence[Rule], evidence: Evidence, *, is_last: bool = False
     ) -> Iterator[Event]:
         """Measure again what scatters, and what would go red; sustained loads are not repeated.
 
@@ -272,7 +272,7 @@ class Checkup:
             yield from self._run(step, evidence)
             yield from self._judge(concerned, evidence)
 
-    def _run(self, step: Step, evidence: Evidence) -> Iterator[Event]:
+    def _run(self, step: ToRun, evidence: Evidence) -> Iterator[Event]:
         """Run one measurement; yield its progress, its notes and what was watched."""
         begun_s = time.monotonic()
         assert self._watching is not None
@@ -310,7 +310,7 @@ class Checkup:
         self._measured.append(_measurement(step, ran))
 
 
-def _measurement(step: Step, ran: Ran) -> Measurement:
+def _measurement(step: ToRun, ran: Ran) -> Measurement:
     problem = ran.finished.problem
     return Measurement(
         experiment=step.experiment.id,

@@ -19,7 +19,7 @@ from experiments.devices.timing import whole_s
 CALLS, READS, WORK = "calls", "reads", "device"
 
 
-class Slice(Row):
+class LaneSpan(Row):
     """One step of one way: a call, reading a result, or the device's work."""
 
     way: str
@@ -37,7 +37,7 @@ def slices(
     *,
     work_s: float | None = None,
     read: Callable[[], object] | None = None,
-) -> Iterator[Slice]:
+) -> Iterator[LaneSpan]:
     """Yield the slices of `count` steps; after each, `read` fetches its result."""
     whole_s(device, work)
     now_s = device.bench.now_s
@@ -70,4 +70,4 @@ def slices(
         if read is not None:
             lanes.append((READS, wanted_s, read_s))
         for lane, from_s, to_s in lanes:
-            yield Slice(way=way, lane=lane, step=step, start_s=from_s, end_s=to_s)
+            yield LaneSpan(way=way, lane=lane, step=step, start_s=from_s, end_s=to_s)

@@ -32,7 +32,7 @@ class Params(x.Params):
     rounds: int = x.param(15, minimum=1, maximum=200)
 
 
-class Step(x.Row):
+class ChainTime(x.Row):
     """One repeat with `chains`: time and cycles of an operation, all chains together."""
 
     operation: str
@@ -62,7 +62,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     clock_hz, clocked = clock.core_hz, turn.round
                     yield clock
             taken_s = operation_s(name, chains, of[name], bench)
-            yield Step(
+            yield ChainTime(
                 operation=name,
                 chains=chains,
                 repeat=turn.round,
@@ -142,7 +142,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"steps": Step, "clocks": Clock},
+    tables={"steps": ChainTime, "clocks": Clock},
     measure=measure,
     loop="kernels.py:_chains.walk",
     analyse=analyse,

@@ -23,7 +23,7 @@ from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, cores_of, default_device, devices_of, gpus_of
 from experiments.tools.group import together
 
-from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, bubble, work
+from .steps import EXPECTED, MEASURED, Bubble, Busy, Check, Plan, Size, StepTime, bubble, work
 from .ways import CHANNELS, DATA, FP32_BYTES, LAYERS, ONE, WAYS, Shape
 
 ALIKE = 1e-3  # of the weights' progress: sums in another order differ by less
@@ -152,8 +152,8 @@ def _bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     params=Params,
     tables={
-        "lanes": Slice,
-        "steps": Step,
+        "lanes": Busy,
+        "steps": StepTime,
         "sizes": Size,
         "bubbles": Bubble,
         "checks": Check,

@@ -38,7 +38,7 @@ class Plan(x.Record):
     needed_bytes: int  # on each device
 
 
-class Slice(x.Row):
+class Busy(x.Row):
     """When a device computed in a way's fastest step; times count from the step's start."""
 
     way: str
@@ -47,7 +47,7 @@ class Slice(x.Row):
     end_s: float
 
 
-class Step(x.Row):
+class StepTime(x.Row):
     """One training step, until the last device has done its part."""
 
     way: str
@@ -110,7 +110,7 @@ def work(member: Member, plan: Plan) -> Iterator[object]:
                 yield Size(
                     way=way, memory_bytes=share.memory_bytes(), moved_bytes=share.moved_bytes()
                 )
-    best: dict[str, tuple[float, list[Slice]]] = {}
+    best: dict[str, tuple[float, list[Busy]]] = {}
     for turn, arm in member.bench.interleave(list(shares), plan.rounds):
         way, share = _way(arm), shares[arm]
         begin_s, step_s, idle = _timed(member, share, is_in=arm != ONE or member.rank == 0)
@@ -120,7 +120,7 @@ def work(member: Member, plan: Plan) -> Iterator[object]:
         if member.rank > 0:
             continue
         if is_shown:
-            yield Step(way=way, repeat=turn.round, step_s=step_s, busy_fraction=1 - idle)
+            yield StepTime(way=way, repeat=turn.round, step_s=step_s, busy_fraction=1 - idle)
         if isinstance(arm, int):
             yield Bubble(micro_batches=arm, kind=MEASURED, repeat=turn.round, idle_fraction=idle)
             if turn.round == 0:
@@ -163,10 +163,10 @@ def _timed(member: Member, share: MemberStep, *, is_in: bool) -> tuple[float, fl
     return own_s + begin_s, step_s, min(1.0, max(0.0, idle))
 
 
-def _slices(way: str, device: str, busy: list[x.Interval], begin_s: float) -> Iterator[Slice]:
+def _slices(way: str, device: str, busy: list[x.Interval], begin_s: float) -> Iterator[Busy]:
     for from_s, to_s in busy:
         start_s = max(0.0, from_s - begin_s)
-        yield Slice(way=way, device=device, start_s=start_s, end_s=max(start_s, to_s - begin_s))
+        yield Busy(way=way, device=device, start_s=start_s, end_s=max(start_s, to_s - begin_s))
 
 
 def bubble(stages: int, micro_batches: int) -> float:

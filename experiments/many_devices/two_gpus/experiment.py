@@ -64,7 +64,7 @@ class Took(x.Row):
     called_s: float
 
 
-class Slice(x.Row):
+class LaneSpan(x.Row):
     """One product of A or B, or an act of the caller; time from this way's first call."""
 
     way: str
@@ -154,7 +154,7 @@ def _feeds(job: Job, rounds: int) -> Iterator[Feed]:
         )
 
 
-def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
+def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[LaneSpan]:
     """Yield the caller's calls, and a few products of A and B, on the caller's clock."""
     zeros = {job: _zero(bench, job.worker) for job in (a, b)}
     begin_s = bench.now_s()
@@ -178,7 +178,7 @@ def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
         found += [(lane, (at_s + x.since(zero), at_s + y.since(zero))) for x, y in marks[job]]
     for lane, (from_s, to_s) in found:
         start_s = max(0.0, from_s - begin_s)
-        yield Slice(way=way, lane=lane, start_s=start_s, end_s=max(start_s, to_s - begin_s))
+        yield LaneSpan(way=way, lane=lane, start_s=start_s, end_s=max(start_s, to_s - begin_s))
 
 
 def _zero(bench: x.Bench, worker: Worker) -> tuple[Moment, float]:
@@ -276,7 +276,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"runs": Took, "lanes": Slice, "feeds": Feed, "conditions": Condition},
+    tables={"runs": Took, "lanes": LaneSpan, "feeds": Feed, "conditions": Condition},
     measure=measure,
     loop="experiment.py:_run",
     analyse=analyse,

@@ -66,7 +66,7 @@ class Params(x.Params):
     rounds: int = x.param(10, minimum=1, maximum=50)
 
 
-class Step(x.Row):
+class FineProduct(x.Row):
     """One product of the fine sweep; `multiple` is the number that its size is a multiple of."""
 
     precision: str
@@ -77,11 +77,11 @@ class Step(x.Row):
     flop_per_s: float
 
 
-class Wide(Step):
+class Wide(FineProduct):
     """One product of the wide sweep."""
 
 
-class Probe(Step):
+class Probe(FineProduct):
     """One product of few sizes; in the fine sweep's precision it is one of that as well."""
 
 
@@ -93,7 +93,7 @@ class Refused(x.Row):
     size: int
 
 
-Arm = tuple[type[Step], str, int]  # which sweep, which precision, which size
+Arm = tuple[type[FineProduct], str, int]  # which sweep, which precision, which size
 
 
 def multiple_of(size: int) -> str:
@@ -108,7 +108,7 @@ def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
         (params.size // 2 + params.size * n // (params.wide_sizes - 1)) // 64 * 64
         for n in range(params.wide_sizes)
     }
-    found: list[Arm] = [(Step, params.precision, size) for size in fine]
+    found: list[Arm] = [(FineProduct, params.precision, size) for size in fine]
     found += [(Wide, params.precision, size + one) for size in sorted(wide) for one in (0, 1)]
     others = [each for each in precisions if each != params.precision]
     found += [
@@ -166,8 +166,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         choose(device, precision)
         took_s = taken(device, calls[arm], counts[precision]).device_s
         m, n, k = shape_of(params, size)
-        is_probe = sweep is Step and size - params.size in PROBES
-        kinds: tuple[type[Step], ...] = (sweep, Probe) if is_probe else (sweep,)
+        is_probe = sweep is FineProduct and size - params.size in PROBES
+        kinds: tuple[type[FineProduct], ...] = (sweep, Probe) if is_probe else (sweep,)
         for kind in kinds:
             yield kind(
                 precision=precision,
@@ -237,7 +237,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _middle(params: Params, steps: Sequence[Step]) -> int:
+def _middle(params: Params, steps: Sequence[FineProduct]) -> int:
     """Return the middle size, which was halved if memory was short."""
     size, largest = params.size, max((row.size for row in steps), default=params.size)
     while size > largest:
@@ -288,7 +288,7 @@ def seconds(params: Params) -> float:
 EXPERIMENT = x.Experiment(
     params=Params,
     tables={
-        "steps": Step,
+        "steps": FineProduct,
         "wide": Wide,
         "probes": Probe,
         "refused": Refused,

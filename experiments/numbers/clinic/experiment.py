@@ -84,7 +84,7 @@ class Remarked(x.Row):
     detail: str
 
 
-class Step(x.Row):
+class TrainingStep(x.Row):
     """One step of training; `code` are piece and version in one."""
 
     code: str
@@ -117,7 +117,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         for turn, arm in bench.interleave(list(arms), params.rounds):
             step_s = each_s(device, arms[arm], counts[arm])
             piece_key, which = arm
-            yield Step(
+            yield TrainingStep(
                 code=f"{piece_key}_{which}",
                 piece=piece_key,
                 version=which,
@@ -246,7 +246,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"remarks": Remarked, "steps": Step, "conditions": Condition},
+    tables={"remarks": Remarked, "steps": TrainingStep, "conditions": Condition},
     measure=measure,
     loop="pieces/images_broken.py:train",
     analyse=analyse,

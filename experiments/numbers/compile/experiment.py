@@ -78,7 +78,7 @@ class Total(x.Row):
     total_s: float = x.column(scale="log10")
 
 
-class Step(x.Row):
+class StepTime(x.Row):
     """One step among many in a row; "busy" is the GPU's own time for an eager one."""
 
     way: str
@@ -155,9 +155,11 @@ def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> 
         yield x.Progress(0.5 + 0.4 * turn.fraction)
 
 
-def rows_of_step(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+def rows_of_step(
+    way: str, repeat: int, step_s: float, prepare_s: float
+) -> Iterator[StepTime | Total]:
     """Yield the time of a step, and the totals of preparing and so many steps."""
-    yield Step(way=way, repeat=repeat, step_s=step_s)
+    yield StepTime(way=way, repeat=repeat, step_s=step_s)
     for steps in STEPS:
         total_s = prepare_s + steps * step_s
         yield Total(way=way, steps=steps, repeat=repeat, total_s=total_s)
@@ -289,7 +291,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={
         "totals": Total,
-        "steps": Step,
+        "steps": StepTime,
         "ready": Ready,
         "batches": Batch,
         "files": Filed,

@@ -51,7 +51,7 @@ class Talk(x.Row):
     round_trip_s: float = x.column(scale="log10")
 
 
-class Step(x.Row):
+class PartTime(x.Row):
     """One part of sending the largest message through a pipe, timed alone."""
 
     part: str
@@ -82,7 +82,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             count = counts[method, size_bytes]
             each_s = once(count) / count
             if method in PARTS:
-                yield Step(part=method, repeat=turn.round, part_s=each_s)
+                yield PartTime(part=method, repeat=turn.round, part_s=each_s)
             else:
                 yield Talk(
                     method=method,
@@ -143,7 +143,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"talks": Talk, "steps": Step},
+    tables={"talks": Talk, "steps": PartTime},
     measure=measure,
     loop="tools/talk_jobs.py:talk",
     analyse=analyse,

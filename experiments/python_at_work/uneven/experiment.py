@@ -58,7 +58,7 @@ class WayTime(x.Row):
     efficiency_fraction: float
 
 
-class Slice(x.Row):
+class ChunkSpan(x.Row):
     """A chunk at a worker, in the first round; time from the first hand-out."""
 
     way: str
@@ -105,7 +105,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             name = f"{way}_{chunk}" if way == DYNAMIC else way
             if turn.round == 0 and name in SHOWN:
                 for worker, start_s, end_s in answer["slices"]:
-                    yield Slice(way=name, worker=worker, start_s=max(start_s, 0.0), end_s=end_s)
+                    yield ChunkSpan(way=name, worker=worker, start_s=max(start_s, 0.0), end_s=end_s)
             yield x.Progress(turn.fraction)
 
 
@@ -206,7 +206,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"shares": WayTime, "slices": Slice, "costs": Cost},
+    tables={"shares": WayTime, "slices": ChunkSpan, "costs": Cost},
     measure=measure,
     loop="jobs.py:row",
     analyse=analyse,

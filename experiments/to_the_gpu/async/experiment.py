@@ -27,7 +27,7 @@ from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import taken, warm
-from experiments.tools.lanes import Slice, slices
+from experiments.tools.lanes import LaneSpan, slices
 
 from .queue_formula import Formula, fitted
 
@@ -217,7 +217,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"calls": Calls, "blockers": Blocker, "lanes": Slice, "conditions": Condition},
+    tables={"calls": Calls, "blockers": Blocker, "lanes": LaneSpan, "conditions": Condition},
     measure=measure,
     loop="experiment.py:_called",
     analyse=analyse,

@@ -64,7 +64,7 @@ class WholeStep(x.Row):
     step_s: float
 
 
-class Slice(x.Row):
+class EventSpan(x.Row):
     """When events of a kind were going on, in the first steps of the last round.
 
     `lane` is "host" or "device".
@@ -139,7 +139,7 @@ def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> I
         yield PartTime(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
 
 
-def _lanes(trace: dict[str, Any]) -> Iterator[Slice]:
+def _lanes(trace: dict[str, Any]) -> Iterator[EventSpan]:
     of = profiling.lanes(profiling.spans(trace))
     waits, ends = of.get("waiting", []), of.get("step", [])
     if not waits or len(ends) < SHOWN:
@@ -148,7 +148,7 @@ def _lanes(trace: dict[str, Any]) -> Iterator[Slice]:
     for kind in KINDS:
         lane = "device" if kind in ON_DEVICE else "host"
         for begun_s, done_s in x.in_both(of.get(kind, []), [(start_s, end_s)])[:MOST_SLICES]:
-            yield Slice(kind=kind, lane=lane, start_s=begun_s - start_s, end_s=done_s - start_s)
+            yield EventSpan(kind=kind, lane=lane, start_s=begun_s - start_s, end_s=done_s - start_s)
 
 
 def _saved(trace: dict[str, Any], folder: str) -> str:
@@ -210,7 +210,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
+    tables={"shares": PartTime, "wholes": WholeStep, "slices": EventSpan, "conditions": Condition},
     measure=measure,
     loop="experiment.py:_steps",
     analyse=analyse,

@@ -73,7 +73,7 @@ class Alone(x.Row):
     samples_per_s: float
 
 
-class Step(x.Row):
+class StepPart(x.Row):
     """The time that a step of the learning epoch spent: `part` is "waiting" or "computing"."""
 
     workers: int
@@ -144,13 +144,13 @@ def _rows(
     workers: int,
     learner: training.Training,
     repeat: int,
-) -> Iterator[Epoch | Step | Start]:
+) -> Iterator[Epoch | StepPart | Start]:
     for kind, passed in _epochs(device, context, params, workers, learner):
         yield Epoch(workers=workers, kind=kind, repeat=repeat, samples_per_s=passed.samples_per_s)
         if kind == LEARNING:
             steps = ((WAITING, passed.waiting_s), (COMPUTING, passed.computing_s))
             for part, step_s in steps:
-                yield Step(workers=workers, part=part, repeat=repeat, step_s=step_s)
+                yield StepPart(workers=workers, part=part, repeat=repeat, step_s=step_s)
         if workers:
             helpers = NEW if kind == LEARNING else KEPT
             first_s = passed.first_batch_s
@@ -302,7 +302,7 @@ EXPERIMENT = x.Experiment(
     tables={
         "epochs": Epoch,
         "alone": Alone,
-        "steps": Step,
+        "steps": StepPart,
         "starts": Start,
         "conditions": Condition,
     },

@@ -25,7 +25,7 @@ from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
-from experiments.tools.lanes import Slice, slices
+from experiments.tools.lanes import LaneSpan, slices
 
 FP32_BYTES = 4
 SMALL, LARGE = "small", "large"
@@ -148,7 +148,7 @@ def _run(model: Model, matrices: str, arm: str | int, repeat: int) -> Iterator[S
         yield StepTime(matrices=matrices, way=way, repeat=repeat, step_s=step_s)
 
 
-def _lanes(model: Model) -> Iterator[Slice]:
+def _lanes(model: Model) -> Iterator[LaneSpan]:
     own = taken(model.device, model.step, MOST_QUEUED // 2)  # two calls each
     work_s = own.device_s if model.device.is_gpu and own.is_clean else None
     yield from slices(model.device, NEVER, model.step, SHOWN, work_s=work_s)
@@ -217,7 +217,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"ways": StepTime, "logs": Log, "lanes": Slice, "conditions": Condition},
+    tables={"ways": StepTime, "logs": Log, "lanes": LaneSpan, "conditions": Condition},
     measure=measure,
     loop="experiment.py:Model.run",
     analyse=analyse,

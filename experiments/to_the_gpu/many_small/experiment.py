@@ -25,7 +25,7 @@ from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import MOST_QUEUED, SAMPLE_S, each_s, enough_in_a_row, taken, warm
-from experiments.tools.lanes import Slice, slices
+from experiments.tools.lanes import LaneSpan, slices
 
 FP32_BYTES = 4
 THOUSAND = 1000
@@ -181,7 +181,7 @@ def seconds(params: Params) -> float:
 
 EXPERIMENT = x.Experiment(
     params=Params,
-    tables={"passes": Pass, "pieces": Piece, "lanes": Slice, "conditions": Condition},
+    tables={"passes": Pass, "pieces": Piece, "lanes": LaneSpan, "conditions": Condition},
     measure=measure,
     loop="experiment.py:_separate",
     analyse=analyse,

@@ -71,7 +71,7 @@ class Alone(x.Row):
     took_s: float
 
 
-class Slice(x.Row):
+class PieceSpan(x.Row):
     """One part of one piece, in the allowed number of streams; in the first round."""
 
     part: str
@@ -81,11 +81,11 @@ class Slice(x.Row):
     end_s: float
 
 
-class OneStream(Slice):
+class OneStream(PieceSpan):
     """The same in one stream."""
 
 
-class FromPageable(Slice):
+class FromPageable(PieceSpan):
     """The same in the allowed number of streams, from and to pageable memory."""
 
 
@@ -138,11 +138,11 @@ def stream_counts(streams: int) -> list[int]:
     return [*(2**n for n in range(streams.bit_length()) if 2**n < streams), streams]
 
 
-def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Slice]:
+def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[PieceSpan]:
     """Yield the lanes of one stream, of the allowed number, and from pageable memory."""
     if streams not in (1, most):
         return
-    row = FromPageable if memory == PAGEABLE else OneStream if streams == 1 else Slice
+    row = FromPageable if memory == PAGEABLE else OneStream if streams == 1 else PieceSpan
     for work in course.works:
         start_s, end_s = work.ran
         yield row(
@@ -239,7 +239,7 @@ EXPERIMENT = x.Experiment(
     tables={
         "totals": Total,
         "alone": Alone,
-        "several_streams": Slice,
+        "several_streams": PieceSpan,
         "one_stream": OneStream,
         "pageable": FromPageable,
         "conditions": Condition,

@@ -12,8 +12,8 @@ from experiments.inside_a_core.ilp.experiment import (
     COUNTS,
     EXPERIMENT,
     OPERATIONS,
+    ChainTime,
     Params,
-    Step,
     analyse,
     measure,
     operation_s,
@@ -43,7 +43,7 @@ def textbook(name, chains):
 def steps(cycles=textbook, noise=(NOISE, NOISE)):
     """Rows of every operation; one chain has a noise of its own."""
     return [
-        Step(operation=name, chains=chains, repeat=turn, operation_s=each / 3e9, cycles=each,
+        ChainTime(operation=name, chains=chains, repeat=turn, operation_s=each / 3e9, cycles=each,
              per_cycle=1 / each)
         for name in OPERATIONS
         for chains in COUNTS
@@ -121,7 +121,7 @@ def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):
     items = list(measure(params, Bench(inspect())))
 
     assert Note("not_pinned") in items
-    assert {s.chains for s in items if isinstance(s, Step)} == set(COUNTS)
+    assert {s.chains for s in items if isinstance(s, ChainTime)} == set(COUNTS)
 
 
 # --- the compiled chains --------------------------------------------------------------------------

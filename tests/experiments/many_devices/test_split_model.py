@@ -53,7 +53,7 @@ def tables(run):
 def made(noise=0.01, **step_s):
     """Return tables in which a step of each way took about that long, eight times."""
     steps = [
-        module.Step(
+        module.StepTime(
             way=way,
             repeat=n,
             step_s=took_s * (1 + noise * math.sin(9 * n + len(way))),

@@ -15,8 +15,8 @@ from experiments.numbers.alignment.experiment import (
     EXPERIMENT,
     ORDER,
     PROBES,
+    FineProduct,
     Params,
-    Step,
     Wide,
     analyse,
     arms,
@@ -81,7 +81,7 @@ def measured(params, bench):
 def tables_of(odd_s, *, aligned_s=1.0, size=128, noise=0.0):
     """Made rows, every repeat the given time for what would be a second of aligned work."""
     rows = [
-        Step(
+        FineProduct(
             precision="fp32",
             multiple=multiple_of(n),
             size=n,
@@ -108,7 +108,7 @@ def test_every_size_around_the_power_of_two_is_measured_and_wide_ones_in_pairs()
     found = arms(Params(size=512, span=8, wide_sizes=5), ["fp32", "fp16"])
     wide = [size for kind, _, size in found if kind is Wide]
 
-    assert [size for kind, _, size in found if kind is Step] == list(range(504, 521))
+    assert [size for kind, _, size in found if kind is FineProduct] == list(range(504, 521))
     assert wide == [256, 257, 384, 385, 512, 513, 640, 641, 768, 769]
     assert [size for _, name, size in found if name == "fp16"] == [512 + n for n in PROBES]
 

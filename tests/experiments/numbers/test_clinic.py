@@ -19,7 +19,7 @@ from experiments.numbers.clinic.experiment import (
     STATIONS,
     TRAIN,
     Params,
-    Step,
+    TrainingStep,
     analyse,
     measure,
     memory_bytes,
@@ -182,7 +182,7 @@ def steps(noise=0.01, **medians):
         "images_mended": (IMAGES, MENDED),
     }  # fmt: skip
     return [
-        Step(code="_".join(arms[name]), piece=arms[name][0], version=arms[name][1],
+        TrainingStep(code="_".join(arms[name]), piece=arms[name][0], version=arms[name][1],
              repeat=repeat, step_s=median * (1 + noise * math.sin(9 * repeat + len(name))))
         for name, median in medians.items()
         for repeat in range(8)

@@ -17,7 +17,7 @@ from experiments.numbers.compile.experiment import (
     STEPS,
     Params,
     Ready,
-    Step,
+    StepTime,
     analyse,
     measure,
     seconds,
@@ -80,7 +80,7 @@ def on_gpu(gpu, params=ON_GPU):
 
 def tables_of(step_s, prepare_s=None, *, noise=0.01):
     steps = [
-        Step(way=way, repeat=repeat, step_s=each_s * (1 + noise * repeat))
+        StepTime(way=way, repeat=repeat, step_s=each_s * (1 + noise * repeat))
         for way, each_s in step_s.items()
         for repeat in range(4)
     ]
@@ -284,7 +284,7 @@ def test_of_three_ways_chance_makes_none_pay():
     luck = [0.957, 0.957, 0.944, 0.975]
     tables = tables_of({})
     tables["steps"] = [
-        Step(way=way, repeat=n, step_s=s)
+        StepTime(way=way, repeat=n, step_s=s)
         for way, each in (("eager", eager), ("script", luck), ("compiled", luck), ("graph", luck))
         for n, s in enumerate(each)
     ]

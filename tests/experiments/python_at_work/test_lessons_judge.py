@@ -16,7 +16,7 @@ from experiments.python_at_work.false_sharing.experiment import PLAIN
 from experiments.python_at_work.race import lesson as race
 from experiments.python_at_work.race.experiment import BARE, CALL, LOCKED, Params
 from experiments.python_at_work.uneven import lesson as uneven
-from experiments.python_at_work.uneven.experiment import BLOCK, INTERLEAVED, Slice
+from experiments.python_at_work.uneven.experiment import BLOCK, INTERLEAVED, ChunkSpan
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
@@ -113,7 +113,7 @@ def test_uneven_is_judged_by_the_way_that_is_done_last(block_s, interleaved_s, d
 
 def test_the_longest_tail_is_found_among_the_lanes():
     slices = [
-        Slice(way=way, worker=worker, start_s=0.0, end_s=end_s)
+        ChunkSpan(way=way, worker=worker, start_s=0.0, end_s=end_s)
         for way, worker, end_s in (
             (BLOCK, 0, 0.1), (BLOCK, 1, 0.6), (INTERLEAVED, 0, 0.8), (INTERLEAVED, 1, 0.7),
         )

@@ -16,7 +16,7 @@ from experiments.python_at_work.talk_cost.experiment import (
     PARTS,
     WAYS,
     Params,
-    Step,
+    PartTime,
     Talk,
     analyse,
     sizes,
@@ -50,7 +50,8 @@ def tables(large=LARGE, wake_s=1e-5):
     return {
         "talks": rows + talks(COPY, MIB, 1e-4),
         "steps": [
-            Step(part=part, repeat=0, part_s=wake_s if part == "wake" else 1e-4) for part in PARTS
+            PartTime(part=part, repeat=0, part_s=wake_s if part == "wake" else 1e-4)
+            for part in PARTS
         ],
     }
 

@@ -14,8 +14,8 @@ from experiments.python_at_work.uneven import experiment as uneven
 from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (
     EXPERIMENT,
+    ChunkSpan,
     Params,
-    Slice,
     WayTime,
     analyse,
     chunks,
@@ -84,7 +84,7 @@ def test_what_is_said_of_dealing_in_turn_follows_the_order(order, told):
 def test_why_a_worker_begins_later_is_told(begins_s, is_told):
     rows = tables()
     rows["slices"] = [
-        Slice(way="block", worker=worker, start_s=start_s, end_s=0.3)
+        ChunkSpan(way="block", worker=worker, start_s=start_s, end_s=0.3)
         for worker, start_s in ((0, 0.0), (1, begins_s), (1, 0.2))
     ]
 
@@ -144,7 +144,7 @@ def test_how_other_chunks_stand_to_the_best_is_told(unsteady, told):
 def test_the_line_of_the_blocks_is_that_of_the_round_drawn():
     rows = tables()
     for worker, end_s in enumerate((0.1, 0.55)):
-        rows["slices"].append(Slice(way="block", worker=worker, start_s=0.0, end_s=end_s))
+        rows["slices"].append(ChunkSpan(way="block", worker=worker, start_s=0.0, end_s=end_s))
 
     assert analyse(PARAMS, rows, machine()).values["block_ends_s"] == 0.55
     assert "block_ends_s" not in analyse(PARAMS, tables(), machine()).values
@@ -206,7 +206,7 @@ def test_a_real_run_is_complete():
     assert all(0 < share.efficiency_fraction <= 1.001 for share in shares)
     assert [picture.shape for picture in pictures] == [(32, 16)]
     assert len(pictures[0].data) == 32 * 16
-    slices = [item for item in items if isinstance(item, Slice)]
+    slices = [item for item in items if isinstance(item, ChunkSpan)]
     assert {s.way for s in slices} == {"block", "interleaved", "dynamic_1", "dynamic_16"}
     assert sum(s.way == "dynamic_1" for s in slices) == 32
     assert all(0 <= s.start_s <= s.end_s for s in slices)

@@ -23,7 +23,7 @@ from experiments.to_the_gpu.dataloader.experiment import (  # noqa: E402
     Alone,
     Epoch,
     Params,
-    Step,
+    StepPart,
     analyse,
     counts,
 )
@@ -190,7 +190,7 @@ def tables_of(learning, alone=1000.0, waiting=0.5):
                     Epoch(workers=workers, kind=kind, repeat=repeat, samples_per_s=each * spread)
                 )
             for part, step_s in ((WAITING, waiting), (COMPUTING, 1 - waiting)):
-                steps.append(Step(workers=workers, part=part, repeat=repeat, step_s=step_s))
+                steps.append(StepPart(workers=workers, part=part, repeat=repeat, step_s=step_s))
     rows = [Alone(repeat=repeat, samples_per_s=alone) for repeat in range(3)]
     return {"epochs": epochs, "alone": rows, "steps": steps, "starts": [], "conditions": []}
 

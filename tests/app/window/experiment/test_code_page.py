@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from experiments.core.views import BROKEN
-from experiments.numbers.clinic.experiment import PIECES, Params, Remarked, Step
+from experiments.numbers.clinic.experiment import PIECES, Params, Remarked, TrainingStep
 from tests.app.recordings import made
 from tests.app.window.stage import events, settle
 from tests.experiments.machines import machine
@@ -18,7 +18,9 @@ FIRST = PIECES[0]
 ROWS = [
     Remarked(piece=FIRST.key, version=BROKEN, where="1 Linear", kind="no_multiple", detail="5001"),
     *(
-        Step(code=f"{FIRST.key}_{BROKEN}", piece=FIRST.key, version=BROKEN, repeat=n, step_s=0.1)
+        TrainingStep(
+            code=f"{FIRST.key}_{BROKEN}", piece=FIRST.key, version=BROKEN, repeat=n, step_s=0.1
+        )
         for n in range(3)
     ),
 ]
