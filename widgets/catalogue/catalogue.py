@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import WALKS, Card
@@ -15,7 +15,8 @@ from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
 from widgets.controls.actions import PAGE, Actions
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, holding, label, row
+from widgets.controls.layouts import DownArea
 from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -41,31 +42,19 @@ class Catalogue(QWidget):
         self._bar.left.connect(self._grid.focus_on)
         self._grid.opened.connect(self.opened)
         self._grid.reached.connect(self._show_whole)
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self._grid)
+        self._scroll = DownArea(self._grid)
         self._nothing = self._sentence()
-        about, title = (
-            label(words.say("catalogue.about"), "soft"),
-            label(words.say("catalogue.title"), "title"),
-        )
-        head = column(PlaceHead(about, title, self._bar))
-        left, top, right, _ = MARGINS
-        head.setContentsMargins(left, top, right, BELOW)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self._nothing, 1)
-        layout.addWidget(self._scroll, 1)
+        about = label(words.say("catalogue.about"), "soft")
+        title = label(words.say("catalogue.title"), "title")
+        head = column(PlaceHead(about, title, self._bar), edges=(*MARGINS[:3], BELOW))
+        layout = column(head, self._nothing, self._scroll, space=0, grows=1)
+        layout.setStretch(2, 1)
+        self.setLayout(layout)
         actions = self._actions = Actions(self, words, PAGE)
-        self._find = actions.add("catalogue.search", self._bar.search, "/ Ctrl+F")
+        actions.add("catalogue.search", self._bar.search, "/ Ctrl+F")
         self._surprise_action = actions.add("catalogue.surprise", self._surprise)
-        self._show_all = actions.add("catalogue.show_all", self._bar.show_all)
-        self._add = actions.add("catalogue.add_to_lecture", self._add_to_lecture, "L")
+        actions.add("catalogue.show_all", self._bar.show_all)
+        actions.add("catalogue.add_to_lecture", self._add_to_lecture, "L")
         self._filter()
         self._allow_surprise()
         look.changed.connect(self._fit)
@@ -129,12 +118,10 @@ class Catalogue(QWidget):
         self._fit()
 
     def _sentence(self) -> QWidget:
-        shown = QWidget()
         again = button(self._words.say("catalogue.show_all"), clicked=self._bar.show_all)
         said = label(self._words.say("catalogue.nothing_such"))
         said.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        shown.setLayout(column(None, said, row(None, again, None), None, space=3 * STEP))
-        return shown
+        return holding(column(None, said, row(None, again, None), None, space=3 * STEP))
 
     def _show_whole(self, card: QWidget) -> None:
         self._scroll.ensureWidgetVisible(card, 0, 12 * STEP)

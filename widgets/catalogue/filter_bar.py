@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -31,31 +32,28 @@ class FilterBar(QWidget):
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words = words
+        self._words, say = words, words.say
         self.filter = Filter()
-        self._part = MenuChip(words.say("catalogue.any_part"), words.say("catalogue.part_help"))
-        self._length = MenuChip(
-            words.say("catalogue.any_length"), words.say("catalogue.length_help")
-        )
-        self._here = chip(words.say("catalogue.only_here"), checkable=True)
-        self._here.setToolTip(words.say("catalogue.only_here_help"))
+        self._part = MenuChip(say("catalogue.any_part"), say("catalogue.part_help"))
+        self._length = MenuChip(say("catalogue.any_length"), say("catalogue.length_help"))
+        here_help = say("catalogue.only_here_help")
+        self._here = chip(say("catalogue.only_here"), checkable=True, tip=here_help)
         self._here.toggled.connect(lambda _on: self._read())
-        self._search = SearchField(look, words.say("catalogue.search"), SEARCH_WIDTH)
-        self._search.setToolTip(words.say("catalogue.search_help"))
+        self._search = SearchField(look, say("catalogue.search"), SEARCH_WIDTH)
+        self._search.setToolTip(say("catalogue.search_help"))
         self._search.textChanged.connect(lambda _text: self._read())
         self._search.left.connect(self.left)
-        self._all = button(words.say("catalogue.show_all"), "chip", clicked=self.show_all)
+        self._all = button(say("catalogue.show_all"), "chip", clicked=self.show_all)
         self._all.hide()
-        self.surprise = button(words.say("catalogue.surprise"), "chip-main")
-        self.surprise.clicked.connect(lambda _checked=False: self.surprised.emit())
+        surprise = say("catalogue.surprise")
+        self.surprise = button(surprise, "chip-main", clicked=self.surprised.emit)
         for menu in (self._part, self._length):
             menu.chosen.connect(self._read)
         self._length.offer(
-            [(words.say("catalogue.at_most", {"limit_s": limit}), limit) for limit in LENGTHS_S]
+            [(say("catalogue.at_most", {"limit_s": limit}), limit) for limit in LENGTHS_S]
         )
-        self.setLayout(
-            FlowLayout(self._all, self._part, self._length, self._here, self._search, self.surprise)
-        )
+        chips = self._all, self._part, self._length, self._here, self._search, self.surprise
+        self.setLayout(FlowLayout(*chips))
 
     def offer_parts(self, parts: Collection[Part]) -> None:
         """Offer these parts of the machine, from the cores outwards."""
@@ -119,7 +117,7 @@ class MenuChip(Chip):
             action = self._menu.addAction(text)
             action.setCheckable(True)
             self._group.addAction(action)
-            action.triggered.connect(self._chooser(value))
+            action.triggered.connect(partial(self._take, value))
             self._options[value] = action
         self.choose(self.value if self.value in self._options else None)
 
@@ -131,12 +129,9 @@ class MenuChip(Chip):
         self.setText(action.text())
         self.setChecked(value is not None)
 
-    def _chooser(self, value: Any) -> Callable[[], None]:
-        def choose() -> None:
-            self.choose(value)
-            self.chosen.emit()
-
-        return choose
+    def _take(self, value: Any, _checked: bool = False) -> None:
+        self.choose(value)
+        self.chosen.emit()
 
     def _open(self) -> None:
         self.setChecked(self.value is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from experiments.core.words import Words
 from widgets.catalogue.card import Card
 from widgets.catalogue.card_data import CardData, Filter, counted
-from widgets.controls.basics import label
+from widgets.controls.basics import discard, label
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -49,19 +49,14 @@ class ShelfGrid(QWidget):
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; existing cards stay, with their focus."""
         for gone in self._cards.keys() - {data.id for data in cards}:
-            card = self._cards.pop(gone)
-            card.hide()
-            card.deleteLater()
+            discard(self._cards.pop(gone))
         self._cards = {data.id: self._card(data) for data in cards}
         for shelf in dict.fromkeys(data.shelf for data in cards):
             self._head(shelf)
         self._count()
         self._arrange()
-        previous: QWidget | None = None
-        for card in self._cards.values():
-            if previous is not None:
-                QWidget.setTabOrder(previous, card)
-            previous = card
+        for before, card in pairwise(self._cards.values()):
+            QWidget.setTabOrder(before, card)
 
     def show_only(self, wanted: Filter) -> None:
         """Show only the cards that pass a filter."""

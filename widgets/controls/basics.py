@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from html import escape
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QMargins, QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
     QPushButton,
+    QSizePolicy,
     QStyle,
     QStyleOptionButton,
     QStylePainter,
@@ -29,6 +32,9 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 ICON_PX = 16  # of a button with an icon, at zoom 1
+Edges = tuple[int, int, int, int]  # room at the left, top, right and bottom
+Box = TypeVar("Box", bound=QBoxLayout)
+Policy = QSizePolicy.Policy
 
 
 def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
@@ -55,16 +61,24 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def button(
-    text: str, role: str = "plain", *, clicked: Callable[[], object] | None = None
+    text: str, role: str = "plain", *, clicked: Callable[[], object] | None = None, tip: str = ""
 ) -> QPushButton:
     """Return a button. Roles: plain, main (the main action of the page), stop, chip, link."""
     made = QPushButton(text)
+    dress(made, role, clicked=clicked, tip=tip)
+    return made
+
+
+def dress(
+    made: QPushButton, role: str, *, clicked: Callable[[], object] | None = None, tip: str = ""
+) -> None:
+    """Give a button its role, the mouse over it its shape, and a click what it does."""
     made.setProperty("role", role)
     made.setCursor(Qt.CursorShape.PointingHandCursor)
     made.setAutoDefault(True)  # Enter presses it too
+    made.setToolTip(tip)
     if clicked is not None:
         made.clicked.connect(lambda _checked=False: clicked())
-    return made
 
 
 class Chip(QPushButton):
@@ -75,9 +89,7 @@ class Chip(QPushButton):
     def __init__(self, text: str = "", *, checkable: bool = False, adds: bool = False) -> None:
         super().__init__(text)
         self._adds = adds
-        self.setProperty("role", "chip")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(True)  # Enter presses it too
+        dress(self, "chip")
         self.setCheckable(checkable)
 
     def sizeHint(self) -> QSize:
@@ -108,9 +120,18 @@ class Chip(QPushButton):
         return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
 
 
-def chip(text: str, *, checkable: bool = False, adds: bool = False) -> Chip:
+def chip(
+    text: str,
+    *,
+    checkable: bool = False,
+    adds: bool = False,
+    clicked: Callable[[], object] | None = None,
+    tip: str = "",
+) -> Chip:
     """Return a small round button, for filters and small actions."""
-    return Chip(text, checkable=checkable, adds=adds)
+    made = Chip(text, checkable=checkable, adds=adds)
+    dress(made, "chip", clicked=clicked, tip=tip)
+    return made
 
 
 def leave_keys(*buttons: QPushButton) -> None:
@@ -138,16 +159,19 @@ class SteadyChip(Chip):
 class IconButton(QPushButton):
     """A button with only an icon; `tip` is also its accessible name."""
 
-    def __init__(self, look: Look, name: str, tip: str) -> None:
+    def __init__(
+        self, look: Look, name: str, tip: str, *, clicked: Callable[[], object] | None = None
+    ) -> None:
         super().__init__()
         self._look, self._icon = look, name
-        self.setProperty("role", "icon")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(True)
-        self.setToolTip(tip)
-        self.setAccessibleName(tip)
-        look.changed.connect(self._restyle)  # a lambda would outlive the button
-        self._restyle()
+        dress(self, "icon", clicked=clicked)
+        self.call(tip)
+        look.follow(self._restyle)  # a lambda would outlive the button
+
+    def call(self, name: str) -> None:
+        """Say what it does, in its tooltip too."""
+        self.setToolTip(name)
+        self.setAccessibleName(name)
 
     def _restyle(self) -> None:
         side = round(ICON_PX * self._look.theme.zoom)
@@ -162,22 +186,75 @@ def panel() -> QFrame:
     return frame
 
 
-def row(*parts: QWidget | QLayout | None, space: int = 2 * STEP) -> QHBoxLayout:
-    """Return parts side by side; None is a stretch between them."""
-    layout = QHBoxLayout()
-    _fill(layout, parts, space)
+def row(
+    *parts: QWidget | QLayout | None,
+    space: int = 2 * STEP,
+    edges: Edges = (0, 0, 0, 0),
+    grows: int | None = None,
+) -> QHBoxLayout:
+    """Return parts side by side, with None for a stretch; the part at `grows` takes what is left.
+
+    `space` is between two parts, `edges` are around all.
+    """
+    return _filled(QHBoxLayout(), parts, space, edges, grows)
+
+
+def column(
+    *parts: QWidget | QLayout | None,
+    space: int = 2 * STEP,
+    edges: Edges = (0, 0, 0, 0),
+    grows: int | None = None,
+) -> QVBoxLayout:
+    """Return parts one below the other, as `row` does side by side."""
+    return _filled(QVBoxLayout(), parts, space, edges, grows)
+
+
+def grid(across: int, down: int, edges: Edges = (0, 0, 0, 0)) -> QGridLayout:
+    """Return an empty grid with so much room between its columns, and between its lines."""
+    layout = QGridLayout()
+    layout.setContentsMargins(*edges)
+    layout.setHorizontalSpacing(across)
+    layout.setVerticalSpacing(down)
     return layout
 
 
-def column(*parts: QWidget | QLayout | None, space: int = 2 * STEP) -> QVBoxLayout:
-    """Return parts one below the other; None is a stretch between them."""
-    layout = QVBoxLayout()
-    _fill(layout, parts, space)
-    return layout
+def holding(layout: QLayout) -> QWidget:
+    """Return a widget with this layout."""
+    made = QWidget()
+    made.setLayout(layout)
+    return made
 
 
-def _fill(layout: QBoxLayout, parts: Iterable[QWidget | QLayout | None], space: int) -> None:
-    layout.setContentsMargins(0, 0, 0, 0)
+def discard(*widgets: QWidget) -> None:
+    """Hide widgets, which layouts leave out then, and delete them."""
+    for each in widgets:
+        each.hide()
+        each.deleteLater()
+
+
+def follow_width(
+    widget: QWidget, down: Policy = Policy.Preferred, across: Policy = Policy.Preferred
+) -> None:
+    """Let layouts ask a widget for the height that it needs at a width."""
+    policy = QSizePolicy(across, down)
+    policy.setHeightForWidth(True)
+    widget.setSizePolicy(policy)
+
+
+def show_text(shown: QLabel | QPushButton, text: str) -> None:
+    """Show a text; hide what has none."""
+    shown.setText(text)
+    shown.setVisible(bool(text))
+
+
+def _filled(
+    layout: Box,
+    parts: Iterable[QWidget | QLayout | None],
+    space: int,
+    edges: Edges,
+    grows: int | None,
+) -> Box:
+    layout.setContentsMargins(*edges)
     layout.setSpacing(space)
     for part in parts:
         if part is None:
@@ -186,6 +263,9 @@ def _fill(layout: QBoxLayout, parts: Iterable[QWidget | QLayout | None], space: 
             layout.addLayout(part)
         else:
             layout.addWidget(part)
+    if grows is not None:
+        layout.setStretch(grows, 1)
+    return layout
 
 
 def announce(widget: QWidget, text: str, *, at_once: bool = False) -> None:
@@ -196,13 +276,14 @@ def announce(widget: QWidget, text: str, *, at_once: bool = False) -> None:
     QAccessible.updateAccessibility(event)
 
 
-def asks_for_escape(event: QEvent) -> bool:
-    """Return whether Qt asks if the focused widget takes Esc, before the window's Stop shortcut.
+def takes_escape(event: QEvent, *, wanted: bool = True) -> bool:
+    """Take Esc where it is wanted, before the window's Stop shortcut does; return whether it was.
 
-    `QWidget.event` then accepts the event and returns True.
+    Qt asks the focused widget first: `QWidget.event` returns True then.
     """
-    return (
-        event.type() == QEvent.Type.ShortcutOverride
-        and isinstance(event, QKeyEvent)
-        and event.key() == Qt.Key.Key_Escape
-    )
+    if not (wanted and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape):
+        return False
+    is_asked = event.type() == QEvent.Type.ShortcutOverride
+    if is_asked:
+        event.accept()
+    return is_asked

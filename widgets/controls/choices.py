@@ -12,11 +12,10 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QRadioButton,
-    QSizePolicy,
     QWidget,
 )
 
-from widgets.controls.basics import column, set_role
+from widgets.controls.basics import Policy, column, follow_width, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -32,9 +31,7 @@ class Check(QCheckBox):
     def __init__(self, text: str, look: Look) -> None:
         super().__init__(text)
         self._look = look
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self, Policy.Minimum)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         look.changed.connect(self.updateGeometry)
 
@@ -128,7 +125,7 @@ def joined(*buttons: QAbstractButton) -> QFrame:
     for each in buttons:
         set_role(each, "view")
     frame.setLayout(column(FlowLayout(*buttons, space=0)))
-    frame.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+    frame.setSizePolicy(Policy.Maximum, Policy.Preferred)
     return frame
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from widgets.controls.basics import label, row
+from widgets.controls.basics import column, discard, dress, label, row
 from widgets.style.theme import STEP
 
 CLOSED, OPEN = "▸", "▾"
@@ -24,23 +24,18 @@ class Fold(QWidget):
         self.head = _Head()
         self.head.toggled.connect(self._turn)
         self._sign, self._count = label(CLOSED, "soft"), label("", "soft")
-        inside = row(self._sign, label(title), None, self._count, space=2 * STEP)
-        inside.setContentsMargins(STEP, 2 * STEP, STEP, 2 * STEP)
-        self.head.setLayout(inside)
+        edges = (STEP, 2 * STEP, STEP, 2 * STEP)
+        self.head.setLayout(row(self._sign, label(title), None, self._count, edges=edges))
         for part in self.head.findChildren(QWidget):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2 * STEP)
-        self._column.addWidget(self.head)
+        self._column = column(self.head)
+        self.setLayout(self._column)
         self.hide()
 
     def hold(self, make: Callable[[], QWidget] | None, count: int | None = None) -> None:
         """Hold what `make` returns; None for nothing, and the row is hidden."""
         if self._content is not None:
-            self._column.removeWidget(self._content)
-            self._content.hide()
-            self._content.deleteLater()
+            discard(self._content)
         self._make, self._content = make, None
         self._count.setText("" if count is None else str(count))
         self.head.setAccessibleName(", ".join(filter(None, (self._title, self._count.text()))))
@@ -63,10 +58,8 @@ class _Head(QPushButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setProperty("role", "fold")
+        dress(self, "fold")
         self.setCheckable(True)
-        self.setAutoDefault(True)  # Enter presses it too
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:
         inside = self.layout()

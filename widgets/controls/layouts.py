@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QScrollArea, QWidget
 
+from widgets.controls.basics import column, holding
 from widgets.style.theme import STEP
 
 
@@ -97,14 +100,47 @@ class FlowLayout(QLayout):
         return lines
 
 
-class _Scroll(QScrollArea):
+class DownArea(QScrollArea):
+    """Shows what is as wide as the area, without a frame, and scrolls it up and down alone.
+
+    Its content takes the keys.
+    """
+
+    def __init__(self, content: QWidget | None = None) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        if content is not None:
+            self.setWidget(content)
+
+
+class ReaderArea(DownArea):
+    """Parts to read one below the other, scrolled by keys too; there is room for the scroll bar."""
+
+    def __init__(self, name: str, *parts: QWidget | QLayout) -> None:
+        super().__init__()
+        self.setProperty("role", "reader")
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.show_parts(parts)
+
+    def show_parts(self, parts: Sequence[QWidget | QLayout]) -> None:
+        """Show these parts in place of those before, scrolled to the top."""
+        before = self.takeWidget()
+        if before is not None:
+            before.deleteLater()  # one of its buttons may have asked for this
+        self.setWidget(holding(column(*parts, None, space=4 * STEP, edges=(0, 0, 3 * STEP, 0))))
+        self.verticalScrollBar().setValue(0)
+
+
+class _Scroll(DownArea):
     """A scroll area as high as its content where there is room."""
 
     def __init__(self, content: QWidget) -> None:
-        super().__init__()
+        super().__init__(content)
         self._content = content
-        self.setWidget(content)
-        self.setWidgetResizable(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for another height: at another width the content wraps differently."""
@@ -129,9 +165,7 @@ class _Scroll(QScrollArea):
 def scrolling(content: QWidget, name: str) -> QScrollArea:
     """Return an area that scrolls `content` vertically, by keys too, and shrinks to its height."""
     area = _Scroll(content)
-    area.setFrameShape(QFrame.Shape.NoFrame)
     area.setProperty("role", "reader")
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click would draw a focus frame around the text
     area.setAccessibleName(name)
     return area

@@ -139,9 +139,9 @@ class Explanation(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setProperty("role", "explanation")
         self.setAccessibleName(f"{term}: {text}")
-        inside = column(label(term, "strong"), label(unbroken(text), wrap=True), space=STEP)
-        inside.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        self.setLayout(inside)
+        edges = (4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        words = label(term, "strong"), label(unbroken(text), wrap=True)
+        self.setLayout(column(*words, space=STEP, edges=edges))
         self.setFixedWidth(width_px)
 
     def open(self) -> None:

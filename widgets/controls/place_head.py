@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
+from widgets.controls.basics import follow_width, grid, holding
 from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
@@ -24,13 +25,9 @@ class PlaceHead(QWidget):
         self._about, self._chips = about, chips
         self._is_beside: bool | None = None
         about.setMinimumWidth(1)  # a long machine name must not widen the window
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        chips.setSizePolicy(policy)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(4 * STEP)
-        self._grid.setVerticalSpacing(STEP)
+        follow_width(chips)
+        self._grid = grid(4 * STEP, STEP)
+        self.setLayout(self._grid)
         self._grid.setColumnStretch(0, 1)
         self._grid.addWidget(about, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         self._grid.addWidget(title, 1, 0, 1, 2)
@@ -65,6 +62,4 @@ class PlaceHead(QWidget):
 
 def chip_row(*chips: QWidget) -> QWidget:
     """Return chips side by side, wrapped into lines."""
-    made = QWidget()
-    made.setLayout(FlowLayout(*chips))
-    return made
+    return holding(FlowLayout(*chips))

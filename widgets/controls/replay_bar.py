@@ -35,34 +35,30 @@ class ReplayBar(QWidget):
         self._is_playing = False
         self._shown = self._longest = ""
         self.setAccessibleName(words.say("replay.bar"))
-        self.play_button = IconButton(look, "play", words.say("replay.play"))
-        self.restart_button = IconButton(look, "restart", words.say("replay.restart"))
-        self.back_button = IconButton(look, "step-back", words.say("replay.back"))
-        self.step_button = IconButton(look, "step", words.say("replay.step"))
+        say = words.say
+        self.play_button = IconButton(look, "play", say("replay.play"), clicked=self.toggle)
+        self.restart_button = IconButton(
+            look, "restart", say("replay.restart"), clicked=self.restart_asked.emit
+        )
+        self.back_button = IconButton(
+            look, "step-back", say("replay.back"), clicked=lambda: self.step_asked.emit(True)
+        )
+        self.step_button = IconButton(
+            look, "step", say("replay.step"), clicked=lambda: self.step_asked.emit(False)
+        )
+        buttons = self.play_button, self.back_button, self.step_button, self.restart_button
         self.slider = _TimeSlider(look)
-        self.slider.setAccessibleName(words.say("replay.position"))
+        self.slider.setAccessibleName(say("replay.position"))
         self._time = label(role="soft")
         self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._speeds = QButtonGroup(self)
         speeds = joined(*[self._speed_chip(speed) for speed in SPEEDS])
         speeds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)  # in one line
-        self.setLayout(
-            row(
-                row(
-                    self.play_button, self.back_button, self.step_button, self.restart_button,
-                    space=STEP,
-                ),
-                self.slider, self._time, speeds,
-                space=3 * STEP,
-            )
-        )  # fmt: skip
-        leave_keys(self.play_button, self.back_button, self.step_button, self.restart_button)
+        left = row(*buttons, space=STEP)
+        self.setLayout(row(left, self.slider, self._time, speeds, space=3 * STEP))
+        leave_keys(*buttons)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on the bar gives it the focus
         self.setFocusProxy(self.slider)  # only now: a proxy takes over the policy
-        self.play_button.clicked.connect(self.toggle)
-        self.restart_button.clicked.connect(self.restart_asked)
-        self.back_button.clicked.connect(lambda: self.step_asked.emit(True))
-        self.step_button.clicked.connect(lambda: self.step_asked.emit(False))
         self.slider.valueChanged.connect(lambda ms: self.seek_asked.emit(ms / 1000))
         look.changed.connect(self._show_button)
         look.changed.connect(self._fit)
@@ -115,13 +111,12 @@ class ReplayBar(QWidget):
 
     def _speed_chip(self, speed: float) -> QPushButton:
         times = {"times": f"{speed:g}"}
-        made = chip(self._words.say("replay.speed", times), checkable=True)
-        made.setAccessibleName(self._words.say("replay.speed_name", times))
-        made.setToolTip(made.accessibleName())
+        text, name = (self._words.say(key, times) for key in ("replay.speed", "replay.speed_name"))
+        made = chip(text, checkable=True, clicked=self._take_speed, tip=name)
+        made.setAccessibleName(name)
         made.setChecked(speed == SPEEDS[0])
         leave_keys(made)
         self._speeds.addButton(made, SPEEDS.index(speed))
-        made.clicked.connect(self._take_speed)
         return made
 
     def _take_speed(self) -> None:
@@ -144,9 +139,7 @@ class ReplayBar(QWidget):
     def _show_button(self) -> None:
         key = "replay.pause" if self._is_playing else "replay.play"
         self._shown = key
-        name = self._words.say(key)
-        self.play_button.setToolTip(name)
-        self.play_button.setAccessibleName(name)
+        self.play_button.call(self._words.say(key))
         colour = self._look.theme.accent
         self.play_button.setIcon(icon("pause" if self._is_playing else "play", colour))
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 
-from widgets.controls.basics import asks_for_escape
+from widgets.controls.basics import takes_escape
 from widgets.style.icons import icon, pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -27,8 +27,7 @@ class SearchField(QLineEdit):
         self.setPlaceholderText(name)
         self.setAccessibleName(name)
         self.setClearButtonEnabled(True)
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the icon before the text; Qt's own icon would ignore the zoom."""
@@ -40,10 +39,7 @@ class SearchField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc while there is text to clear."""
-        if asks_for_escape(event) and self.text():
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event, wanted=bool(self.text())) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Clear the text, or move on to the list."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
-from widgets.controls.basics import Chip
+from widgets.controls.basics import Chip, dress
 from widgets.style.theme import STEP
 
 HINT_OPACITY = 0.7  # on plain buttons; on coloured ones it would be unreadable
@@ -25,10 +25,7 @@ class ActionButton(QPushButton):
     ) -> None:
         super().__init__()
         self._action, self._hint, self._short = action, hint, short
-        self.setProperty("role", role)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(True)  # Enter presses it too
-        self.clicked.connect(lambda _checked=False: action.trigger())
+        dress(self, role, clicked=action.trigger)
         action.changed.connect(self._follow)
         self._follow()
 
@@ -107,7 +104,7 @@ class ActionChip(Chip):
     def __init__(self, action: QAction) -> None:
         super().__init__(checkable=action.isCheckable())
         self._action = action
-        self.clicked.connect(lambda _checked=False: action.trigger())
+        dress(self, "chip", clicked=action.trigger)
         action.changed.connect(self._follow)
         self._follow()
 

@@ -26,8 +26,7 @@ class CodeText(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
         self._colours = PythonHighlighter(self.document(), look)
-        look.changed.connect(self._restyle)
-        self._restyle()
+        look.follow(self._restyle)
 
     def show_text(
         self, text: str, top: int, marked: tuple[int, int] | None = None, *, is_whole: bool = False

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from textwrap import dedent
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from experiments.core.measured_loop import MeasuredLoop
 from experiments.core.words import Words
-from widgets.controls.basics import button, chip, column, label
+from widgets.controls.basics import Chip, button, chip, column, discard, holding, label, show_text
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.code_text import CodeText
 from widgets.style.look import Look
@@ -38,11 +39,9 @@ class CodeView(QWidget):
         self._text = CodeText(look)
         self._chips = QButtonGroup(self)
         self._chooser = FlowLayout()
-        self._files_shown = QWidget()
-        self._files_shown.setLayout(self._chooser)
+        self._files_shown = holding(self._chooser)
         self._fold = button("", "link", clicked=self._turn)
-        foot = QWidget()
-        foot.setLayout(FlowLayout(self._fold, *self._uses()))
+        foot = holding(FlowLayout(self._fold, *self._uses()))
         lines = column(
             self._where, self._ran, self._files_shown, self._text, foot, None, space=3 * STEP
         )
@@ -58,21 +57,17 @@ class CodeView(QWidget):
         self._files, self._loop = files, loop
         for old in self._chips.buttons():
             self._chips.removeButton(old)
-            self._chooser.removeWidget(old)
-            old.deleteLater()
+            discard(old)
         for place, (name, text) in enumerate(files):
-            made = chip(name, checkable=True)
-            if MEASURES.search(text):
-                made.setToolTip(self._words.say("page.code_help"))
-            made.clicked.connect(lambda _checked=False, place=place: self._show(place))
+            help_text = self._words.say("page.code_help") if MEASURES.search(text) else ""
+            made = chip(name, checkable=True, clicked=partial(self._show, place), tip=help_text)
             self._chips.addButton(made, place)
             self._chooser.addWidget(made)
         where = ""
         if loop is not None:
             values = {"file": loop.file, "first": loop.first, "last": loop.last}
             where = self._words.say("page.loop_where", values)
-        self._where.setText(where)
-        self._where.setVisible(bool(where))
+        show_text(self._where, where)
         self._fold.setVisible(loop is not None)
         self._show_folded(loop is not None)
 
@@ -81,17 +76,16 @@ class CodeView(QWidget):
         self._ran.setText(text)
         self._ran.setVisible(bool(text) and self._loop is not None)
 
-    def _uses(self) -> list[QPushButton]:
-        made: list[QPushButton] = []
-        for key, help_key, wanted in (
-            ("page.copy_script", "page.script_help", self.copy_wanted),
-            ("page.save_script", "page.script_help", self.save_wanted),
-            ("page.notebook", "page.notebook_help", self.notebook_wanted),
-        ):
-            made.append(chip(self._words.say(key)))
-            made[-1].setToolTip(self._words.say(help_key))
-            made[-1].clicked.connect(lambda _checked=False, wanted=wanted: wanted.emit())
-        return made
+    def _uses(self) -> list[Chip]:
+        say = self._words.say
+        return [
+            chip(say(key), clicked=wanted.emit, tip=say(help_key))
+            for key, help_key, wanted in (
+                ("page.copy_script", "page.script_help", self.copy_wanted),
+                ("page.save_script", "page.script_help", self.save_wanted),
+                ("page.notebook", "page.notebook_help", self.notebook_wanted),
+            )
+        ]
 
     def _turn(self) -> None:
         self._show_folded(not self._files_shown.isHidden())

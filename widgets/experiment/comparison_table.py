@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, tip
+from widgets.controls.basics import column, discard, grid, holding, label, tip
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -99,67 +99,56 @@ class ComparisonTable(QWidget):
 
     def _fill(self) -> None:
         self._is_narrow = self.width() < NARROW_PX * self._look.theme.zoom
-        shown, body = self._comparison, QWidget()
+        shown, say = self._comparison, self._words.say
         parts: list[QWidget] = []
         if shown.refusal:
             parts.append(label(shown.refusal, wrap=True))
         else:
-            say = self._words.say
-            parts += [
-                _run(letter, name, say(key))
-                for letter, name, key in (
-                    ("A", shown.a, "runs.a_drawn"),
-                    ("B", shown.b, "runs.b_drawn"),
-                )
-            ]
+            parts.append(_run("A", shown.a, say("runs.a_drawn")))
+            parts.append(_run("B", shown.b, say("runs.b_drawn")))
             parts += [label(unbroken(caution), wrap=True) for caution in shown.cautions]
             if shown.rows:
                 parts.append(self._table(shown.rows))
             parts += [label(unbroken(note), "soft", wrap=True) for note in shown.footnotes]
-        body.setLayout(column(*parts, None, space=2 * STEP))
+        body = holding(column(*parts, None))
         self._layout.replaceWidget(self._body, body)
-        self._body.hide()
-        self._body.deleteLater()
+        discard(self._body)
         self._body = body
         body.show()
 
     def _table(self, rows: Sequence[ComparedRow]) -> QWidget:
-        table = QWidget()
-        grid = QGridLayout(table)
-        grid.setContentsMargins(0, STEP, 0, STEP)
-        grid.setHorizontalSpacing((2 if self._is_narrow else 3) * STEP)
-        grid.setVerticalSpacing(STEP)
+        cells = grid((2 if self._is_narrow else 3) * STEP, STEP, (0, STEP, 0, STEP))
         first = 0 if self._is_narrow else 1
         for place, heading in enumerate(HEADINGS, first):
-            grid.addWidget(_number(heading, "soft"), 0, place)
-            grid.setColumnStretch(place, int(bool(self._is_narrow)))
+            cells.addWidget(_number(heading, "soft"), 0, place)
+            cells.setColumnStretch(place, int(bool(self._is_narrow)))
         if not self._is_narrow:
-            grid.setColumnStretch(0, 2)
-            grid.setColumnStretch(first + 3, 1)
+            cells.setColumnStretch(0, 2)
+            cells.setColumnStretch(first + 3, 1)
         line, are_judged = 1, any(each.verdict for each in rows)
         for each in rows:
             name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
             name.setToolTip(tip(each.about))
             if self._is_narrow:
                 name.setContentsMargins(0, STEP, 0, 0)
-                grid.addWidget(name, line, 0, 1, 3)
+                cells.addWidget(name, line, 0, 1, 3)
                 line += 1
             else:
-                grid.addWidget(name, line, 0)
+                cells.addWidget(name, line, 0)
             undivided = self._words.say("terminal.no_ratio") if each.verdict else NONE
             texts = (each.a or NONE, each.b or NONE, each.ratio or undivided)
             numbers = [_number(text, "number") for text in texts]
             for number, why in zip(numbers, self._why_none(each, are_judged), strict=True):
                 number.setToolTip(tip(self._words.say(why) if why else ""))
             for place, number in enumerate(numbers, first):
-                grid.addWidget(number, line, place)
+                cells.addWidget(number, line, place)
             if each.verdict and self._is_narrow:
                 line += 1
-                grid.addWidget(self._verdict(each), line, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
+                cells.addWidget(self._verdict(each), line, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
             elif each.verdict:
-                grid.addWidget(self._verdict(each), line, first + 3)
+                cells.addWidget(self._verdict(each), line, first + 3)
             line += 1
-        return table
+        return holding(cells)
 
     def _why_none(self, compared: ComparedRow, are_judged: bool) -> tuple[str, str, str]:
         """Return why A, B and their ratio are missing, each "" if there is nothing to explain."""
@@ -181,15 +170,12 @@ class ComparisonTable(QWidget):
 
 
 def _run(letter: str, name: str, drawn: str) -> QWidget:
-    shown = QWidget()
-    grid = QGridLayout(shown)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(2 * STEP)
-    grid.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
-    grid.addWidget(label(name, wrap=True), 0, 1)
-    grid.addWidget(label(drawn, "soft", wrap=True), 1, 1)
-    grid.setColumnStretch(1, 1)
-    return shown
+    cells = grid(2 * STEP, STEP + 2)
+    cells.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
+    cells.addWidget(label(name, wrap=True), 0, 1)
+    cells.addWidget(label(drawn, "soft", wrap=True), 1, 1)
+    cells.setColumnStretch(1, 1)
+    return holding(cells)
 
 
 def _number(text: str, role: str) -> QLabel:

@@ -7,11 +7,12 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QLabel
 
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, holding, label, show_text
+from widgets.controls.layouts import DownArea
 from widgets.plots.table.data_table import DataTable
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -53,7 +54,7 @@ def _unbroken(name: str) -> str:
     return shown.replace(" ", "&nbsp;") if len(name) <= SHORT else shown
 
 
-class DataSide(QScrollArea):
+class DataSide(DownArea):
     """The tables and facts of one run; scrolls if it is too high."""
 
     csv_wanted = Signal(str)  # the name of a table
@@ -66,15 +67,8 @@ class DataSide(QScrollArea):
         self._whose = label("", "soft", wrap=True)
         self._facts_title = label(words.say("page.conditions"), "panel-title")
         self.setFocusProxy(self._table)
-        content = QWidget()
-        content.setLayout(
-            column(self._whose, self._table, self._facts_title, self._facts, space=3 * STEP)
-        )
-        self.setWidget(content)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the keys
+        parts = self._whose, self._table, self._facts_title, self._facts
+        self.setWidget(holding(column(*parts, space=3 * STEP)))
 
     @property
     def table(self) -> str:
@@ -88,8 +82,7 @@ class DataSide(QScrollArea):
         whose: str = "",
     ) -> None:
         """Show rows and facts of a run; `whose` says which of two runs it is."""
-        self._whose.setText(whose)
-        self._whose.setVisible(bool(whose))
+        show_text(self._whose, whose)
         self._table.show_tables(tables)
         self._facts.show_facts(facts)
         self._facts_title.setVisible(bool(facts))

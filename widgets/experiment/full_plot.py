@@ -24,10 +24,8 @@ class FullPlot(Overlay):
         self._stretch, self._had_focus = home.stretch(self._at), window.focusWidget()
         super().__init__(window, width_px=0)
         self.setAccessibleName(title)
-        head = row(label(title, "head", wrap=True), closer)
-        head.setStretch(0, 1)
         closer.clicked.connect(self.dismiss)
-        self.content.addLayout(head)
+        self.content.addLayout(row(label(title, "head", wrap=True), closer, grows=0))
         self.content.addStretch(1)  # of a plot that cannot grow so high, below it too
         self.content.addWidget(plot, FIRST)
         self.content.addStretch(1)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row, tip
+from widgets.controls.basics import button, column, holding, label, row, tip
 from widgets.controls.choices import joined
 from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.experiment.action_button import ActionChip
@@ -31,8 +31,7 @@ class Header(QWidget):
         views = joined(*grouped)
         shown: list[QWidget] = [each for each in self._chips.values() if each not in grouped[1:]]
         shown = [views if each in grouped else each for each in shown]
-        way = QWidget()
-        way.setLayout(row(self._back, self._shelf, None, space=STEP))
+        way = holding(row(self._back, self._shelf, None, space=STEP))
         self.setLayout(column(PlaceHead(way, self._title, chip_row(*shown))))
 
     def show_experiment(self, question: str, shelf: str, method: str = "") -> None:

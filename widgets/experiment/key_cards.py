@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from experiments.core.declare import Key
 from experiments.core.units import unbroken
-from widgets.controls.basics import column, label, set_role, tip
+from widgets.controls.basics import column, discard, label, set_role, tip
 from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
@@ -40,10 +40,7 @@ class KeyCards(QWidget):
 
     def show_cards(self, cards: Sequence[Card]) -> None:
         """Show these cards in place of those before."""
-        for old in self._cards:
-            self._flow.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        discard(*self._cards)
         self._cards = [KeyCard(card) for card in cards]
         for each in self._cards:
             self._flow.addWidget(each)
@@ -69,14 +66,9 @@ class KeyCard(QFrame):
     def __init__(self, card: Card) -> None:
         super().__init__()
         self.card, self._is_under = card, False
-        inside = column(
-            label(unbroken(card.number), "key-number", wrap=True),
-            label(card.label, "small", wrap=True),
-            None,
-            space=0,
-        )
-        inside.setContentsMargins(3 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
-        self.setLayout(inside)
+        number = label(unbroken(card.number), "key-number", wrap=True)
+        name, edges = label(card.label, "small", wrap=True), (3 * STEP, *(2 * STEP,) * 3)
+        self.setLayout(column(number, name, None, space=0, edges=edges))
         self.setProperty("role", "key-card")
         self.setAccessibleName(f"{card.label}: {card.number}")
         self.setToolTip(tip(card.about))

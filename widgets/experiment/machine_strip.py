@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from machine.model import Machine
-from widgets.controls.basics import label
+from widgets.controls.basics import discard, label, row
 from widgets.map.layout.labels import ranges
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -47,13 +47,10 @@ class MachineStrip(QWidget):
         self._threads: frozenset[int] = frozenset()
         self._is_folded = False
         self.tiles: list[Tile] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(STEP + 2)
         self._head = label(words.say("map.on_the_map"), "soft")
-        self._layout.addWidget(self._head)
-        self._layout.addSpacing(2 * STEP)
-        self._layout.addStretch(1)
+        self._layout = row(self._head, None, space=STEP + 2)
+        self._layout.insertSpacing(1, 2 * STEP)
+        self.setLayout(self._layout)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(words.say("map.on_the_map"))
         look.changed.connect(self._rebuild)
@@ -95,10 +92,7 @@ class MachineStrip(QWidget):
 
     def _rebuild(self) -> None:
         focused = next((n for n, tile in enumerate(self.tiles) if tile.hasFocus()), None)
-        for tile in self.tiles:
-            self._layout.removeWidget(tile)
-            tile.hide()
-            tile.deleteLater()
+        discard(*self.tiles)
         self._is_folded = self._needed(self._pieces(fold=False), least=True) > self.width()
         self.tiles = []
         for piece in self._pieces(fold=self._is_folded):

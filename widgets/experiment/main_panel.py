@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, row
+from widgets.controls.basics import column, holding, label, row, show_text
 from widgets.controls.layouts import scrolling
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.views_panel import ViewsPanel
@@ -31,18 +33,14 @@ class MainPanel(QFrame):
         for each in about:
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
             each.setMaximumWidth(round(READABLE_PX * look.theme.zoom))
-        self._empty = QWidget()
-        inside = column(None, *about, None, space=3 * STEP)
-        inside.setContentsMargins(6 * STEP, 0, 6 * STEP, 0)
+        inside = column(None, *about, None, space=3 * STEP, edges=(6 * STEP, 0, 6 * STEP, 0))
         middle = row(None, inside, None)
         middle.setStretch(1, WHOLE)
-        self._empty.setLayout(middle)
-        self._data: QWidget | None = None
-        self._data_side: QWidget | None = None
+        self._empty = holding(middle)
         self._code_side = _with_margin(self.code)
         self._question_name = words.say("lesson.step_question")
-        self._question: QWidget | None = None
-        self._question_side: QWidget | None = None
+        self._data: QWidget | None = None
+        self._added: dict[str, tuple[QWidget, QWidget]] = {}  # a content, and the side it is on
         self._stack = QStackedWidget()
         for side in (self._empty, self.views, self._code_side):
             self._stack.addWidget(side)
@@ -51,21 +49,12 @@ class MainPanel(QFrame):
     def show_empty(self, topic: str, method: str = "", hint: str = "") -> None:
         """Show topic, method, and why there is no run."""
         for each, text in ((self._topic, topic), (self._method, method), (self._hint, hint)):
-            each.setText(text)
-            each.setVisible(bool(text))
+            show_text(each, text)
         self._stack.setCurrentWidget(self._empty)
 
     def show_question(self, question: QWidget) -> None:
         """Show this widget, which asks the question of a lesson; it scrolls where it is long."""
-        if question is not self._question:
-            if self._question_side is not None:
-                self._stack.removeWidget(self._question_side)
-                self._question_side.deleteLater()
-            self._question = question
-            self._question_side = _with_margin(scrolling(question, self._question_name))
-            self._stack.addWidget(self._question_side)
-        if self._question_side is not None:
-            self._stack.setCurrentWidget(self._question_side)
+        self._show_added("question", question, lambda: scrolling(question, self._question_name))
 
     def show_views(self) -> None:
         """Show the plots."""
@@ -77,14 +66,8 @@ class MainPanel(QFrame):
 
     def show_data(self, data: QWidget) -> None:
         """Show this widget as the data."""
-        if data is not self._data:
-            if self._data_side is not None:
-                self._stack.removeWidget(self._data_side)
-                self._data_side.deleteLater()
-            self._data, self._data_side = data, _with_margin(data)
-            self._stack.addWidget(self._data_side)
-        if self._data_side is not None:
-            self._stack.setCurrentWidget(self._data_side)
+        self._data = data
+        self._show_added("data", data, lambda: data)
 
     def take_keyboard(self) -> None:
         """Focus the rows, or the headline plot."""
@@ -95,10 +78,18 @@ class MainPanel(QFrame):
         elif self._data is not None:
             self._data.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def _show_added(self, name: str, content: QWidget, framed: Callable[[], QWidget]) -> None:
+        """Show a side with this content, which is made when the content is another one."""
+        before, side = self._added.get(name, (None, None))
+        if side is None or before is not content:
+            if side is not None:
+                self._stack.removeWidget(side)
+                side.deleteLater()
+            side = _with_margin(framed())
+            self._stack.addWidget(side)
+            self._added[name] = content, side
+        self._stack.setCurrentWidget(side)
+
 
 def _with_margin(content: QWidget) -> QWidget:
-    made = QWidget()
-    layout = column(content)
-    layout.setContentsMargins(4 * STEP, 4 * STEP, 4 * STEP, 4 * STEP)
-    made.setLayout(layout)
-    return made
+    return holding(column(content, edges=(4 * STEP,) * 4))

@@ -17,7 +17,7 @@ from experiments.core.teaching.puzzle_remarks import remarked
 from experiments.core.units import unbroken
 from experiments.core.views import BROKEN, MENDED, Code, Piece
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, column, label
+from widgets.controls.basics import announce, button, column, label, show_text
 from widgets.controls.choices import Segments
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.code_line import Line, Mark
@@ -124,8 +124,7 @@ class Puzzle(QWidget):
         if self._version == MENDED or not self._left():
             name = self._experiment.id
             said = remarked(self._words, name, self._view, self._rows, piece, self._version)
-        self._checker.setText(unbroken(said))
-        self._checker.setVisible(bool(said))
+        show_text(self._checker, unbroken(said))
 
     def _left(self) -> set[int]:
         """Return the faulty lines that are neither found nor shown."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from experiments.core.teaching.glossary import Glossary
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, row, tip
+from widgets.controls.basics import column, grid, holding, label, row, tip
 from widgets.controls.fold import Fold
 from widgets.controls.links import Link, LinkLabel, TermLabel
 from widgets.controls.wrapped import WrappedLink
@@ -92,27 +92,21 @@ class ResultBlock(QWidget):
         return True
 
     def _how(self, sentences: Sequence[str], conditions: Sequence[tuple[str, str]]) -> QWidget:
-        made = QWidget()
         facts = (
             label(unbroken(f"{name}: {value}"), "soft", wrap=True) for name, value in conditions
         )
         parts = [self._list(sentences)] if sentences else []
-        made.setLayout(column(*parts, column(*facts, space=STEP), space=3 * STEP))
-        return made
+        return holding(column(*parts, column(*facts, space=STEP), space=3 * STEP))
 
     def _list(self, sentences: Sequence[str]) -> QWidget:
         """Return a bulleted list of sentences."""
-        made = QWidget()
-        lines = QVBoxLayout(made)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(STEP + 2)
+        lines = column(space=STEP + 2)
         for sentence in sentences:
             words = TermLabel(self.glossary, self._look, "soft")
             words.say(self._plain(sentence))
-            line = row(_dot(), column(words, *self._links(sentence), space=0))
-            line.setStretch(1, 1)
-            lines.addLayout(line)
-        return made
+            text = column(words, *self._links(sentence), space=0)
+            lines.addLayout(row(_dot(), text, grows=1))
+        return holding(lines)
 
     def _plain(self, sentence: str) -> str:
         """Remove the backticks around experiments, which are links below; commands keep them."""
@@ -145,9 +139,8 @@ class _NextBlock(QFrame):
         )
         self._experiment.linkActivated.connect(self.experiment_wanted)
         head = label(words.say("page.next"), "strong")
-        inside = column(head, self._setting, self._experiment, space=STEP)
-        inside.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
-        self.setLayout(inside)
+        parts, edges = (head, self._setting, self._experiment), (4 * STEP, *(3 * STEP,) * 3)
+        self.setLayout(column(*parts, space=STEP, edges=edges))
 
     def show_further(self, further: Further) -> None:
         self._further = further
@@ -163,12 +156,8 @@ def _show_link(shown: LinkLabel, text: str, target: str) -> None:
 
 
 def _table(values: Sequence[tuple[str, ...]]) -> QWidget:
-    made = QWidget()
-    grid = QGridLayout(made)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(3 * STEP)
-    grid.setVerticalSpacing(STEP // 2)  # tight, so that long lists fit
-    grid.setColumnStretch(0, 1)
+    cells = grid(3 * STEP, STEP // 2)  # tight, so that long lists fit
+    cells.setColumnStretch(0, 1)
     for place, (name, number, *about) in enumerate(values):
         is_words = not any(map(str.isdigit, number))  # "no clear difference" may wrap
         words, figure = label(name, "value", wrap=True), label(number, "number", wrap=is_words)
@@ -179,10 +168,10 @@ def _table(values: Sequence[tuple[str, ...]]) -> QWidget:
         for part in (words, figure):
             part.setToolTip(tip(*about))
         figure.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignTop)
+        cells.addWidget(words, place, 0, Qt.AlignmentFlag.AlignTop)
         right = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-        grid.addWidget(figure, place, 1, right)
-    return made
+        cells.addWidget(figure, place, 1, right)
+    return holding(cells)
 
 
 def _dot() -> QLabel:

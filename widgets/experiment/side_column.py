@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QButtonGroup, QScrollArea, QStackedWidget, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import chip, column
+from widgets.controls.basics import chip, column, holding
 from widgets.controls.choices import joined
-from widgets.controls.layouts import FlowLayout
+from widgets.controls.layouts import DownArea, FlowLayout, ReaderArea
 from widgets.experiment.comparison_table import Comparison, ComparisonTable
 from widgets.experiment.result import Result, ResultBlock
 from widgets.experiment.state import StateBlock
@@ -35,7 +36,7 @@ class Tab(IntEnum):
     COMPARISON = 2
 
 
-class SideColumn(QScrollArea):
+class SideColumn(DownArea):
     """The tab below the head scrolls; if even the head lacks room, the whole column does."""
 
     def __init__(self, words: Words, look: Look, buttons: Sequence[QWidget]) -> None:
@@ -48,18 +49,20 @@ class SideColumn(QScrollArea):
         self._form, self._nothing = QWidget(), QWidget()
         self._offered: list[Tab] | None = None
         self._stack = _Tabs()
-        self._stack.addWidget(_scrolling(self.result, words.say("page.result")))
-        self._stack.addWidget(self._form)
-        self._stack.addWidget(_scrolling(self._comparison, words.say("page.comparison")))
-        self._stack.addWidget(self._nothing)
+        for each in (
+            ReaderArea(words.say("page.result"), self.result),
+            self._form,
+            ReaderArea(words.say("page.comparison"), self._comparison),
+            self._nothing,
+        ):
+            self._stack.addWidget(each)
         self._tabs = QButtonGroup(self)
         for tab, key in (
             (Tab.RESULT, "page.result"),
             (Tab.SETTINGS, "page.settings"),
             (Tab.COMPARISON, "page.comparison"),
         ):
-            made = chip(words.say(key), checkable=True)
-            made.clicked.connect(lambda _checked=False, tab=tab: self.choose(tab))
+            made = chip(words.say(key), checkable=True, clicked=partial(self.choose, tab))
             self._tabs.addButton(made, tab)
         # The program's settings have the same accessible name.
         self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
@@ -67,16 +70,11 @@ class SideColumn(QScrollArea):
         head = column(self.state, self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, FlowLayout(*buttons), None, space=4 * STEP)
         whole.setStretch(2, FIRST)
-        self._inner = QWidget()
-        self._inner.setLayout(whole)
+        self._inner = holding(whole)
         self.setWidget(self._inner)
         self._inner.installEventFilter(self)
         for area in self._stack.findChildren(QScrollArea):
             _content(area).installEventFilter(self)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.offer(())
 
     @property
@@ -212,18 +210,3 @@ def _content_px(area: QScrollArea) -> int:
     if layout is not None and layout.hasHeightForWidth():
         return layout.totalHeightForWidth(area.viewport().width()) + frame_px
     return content.sizeHint().height() + frame_px
-
-
-def _scrolling(content: QWidget, name: str) -> QScrollArea:
-    area = QScrollArea()
-    area.setProperty("role", "reader")
-    area.setAccessibleName(name)
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    inner = QWidget()
-    inside = column(content, None)
-    inside.setContentsMargins(0, 0, 3 * STEP, 0)  # room for the scroll bar
-    inner.setLayout(inside)
-    area.setWidget(inner)
-    return area

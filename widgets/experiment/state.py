@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, row, set_role, tip
+from widgets.controls.basics import column, label, row, set_role, show_text, tip
 from widgets.style.theme import STEP
 
 FINE = 1000  # steps of the bar
@@ -27,8 +27,7 @@ class StateBlock(QWidget):
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._doing, self._detail = (label("", "soft", wrap=True) for _ in range(2))
         self._doing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        head = row(self._title, self._aside)
-        head.setStretch(0, 1)
+        head = row(self._title, self._aside, grows=0)
         above = column(head, self._bar, self._doing, space=2 * STEP)
         below = column(self._sentence, self._detail, space=2 * STEP)
         self.setLayout(column(above, below, space=3 * STEP))
@@ -57,8 +56,7 @@ class StateBlock(QWidget):
             (self._sentence, unbroken(sentence)),
             (self._detail, detail if sentence else ""),
         ):
-            words.setText(text)
-            words.setVisible(bool(text))
+            show_text(words, text)
         self._aside.setToolTip(tip(aside_help))
         # A title above a sentence is less important than the sentence.
         set_role(self._title, "soft" if sentence or is_past else "head")

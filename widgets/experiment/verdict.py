@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from experiments.core.teaching.glossary import Glossary
-from widgets.controls.basics import button, column, label, set_role
+from widgets.controls.basics import button, column, holding, label, set_role, show_text
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.links import TermLabel
 from widgets.experiment.key_cards import Card, KeyCards
@@ -51,9 +51,7 @@ class VerdictBlock(QWidget):
         self._badge.setCheckable(True)
         self._reason = TermLabel(glossary, look, "soft")
         self._badge.toggled.connect(self._show_reason)
-        self._head = QWidget()
-        badge_row = FlowLayout(self._badge, self._beside)
-        self._head.setLayout(column(badge_row, self._reason))
+        self._head = holding(column(FlowLayout(self._badge, self._beside), self._reason))
         self._lead = TermLabel(glossary, look, "soft")
         self._verdict = TermLabel(glossary, look, "verdict")
         self._because = TermLabel(glossary, look)
@@ -71,8 +69,7 @@ class VerdictBlock(QWidget):
             self._badge.setText(f"{SIGNS[badge.kind]} {badge.name}")
             self._badge.setAccessibleName(", ".join(filter(None, (badge.name, badge.beside))))
             set_role(self._badge, f"badge-{badge.kind}")
-            self._beside.setText(badge.beside)
-            self._beside.setVisible(bool(badge.beside))
+            show_text(self._beside, badge.beside)
         self._reason.say(badge.reason if badge is not None else "")
         self._show_reason(shown=False)
         self._lead.say(shown.lead)

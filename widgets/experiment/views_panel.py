@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.declare import Experiment
 from experiments.core.judging.disturbed import loss_of
 from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.core.words import Words
 from experiments.engine.messages import Frame
-from widgets.controls.basics import IconButton, tip
+from widgets.controls.basics import IconButton, column, tip
+from widgets.controls.layouts import DownArea
 from widgets.experiment.full_plot import FullPlot
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
@@ -57,7 +58,7 @@ Tables = Mapping[str, Sequence[Any]]
 Other = tuple[str, str, Tables, Mapping[str, float]]
 
 
-class ViewsPanel(QScrollArea):
+class ViewsPanel(DownArea):
     """Every view of one experiment."""
 
     table_wanted = Signal()
@@ -80,10 +81,6 @@ class ViewsPanel(QScrollArea):
         self._full: FullPlot | None = None
         self._turn = 0
         self._generation = 0
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         look.changed.connect(self._fit)
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
@@ -94,9 +91,8 @@ class ViewsPanel(QScrollArea):
             self._full.dismiss()
         self._experiment = experiment
         content = _Content()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        layout.setSpacing(STEP)
+        layout = column(space=STEP, edges=(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP))
+        content.setLayout(layout)
         self.plots, self._shown, self._heads, self._drawn, self.place = [], [], [], [], 0
         self._left_out = self._only = frozenset()
         for place, view in enumerate(experiment.views):

@@ -9,13 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Experiment, Spec, specs
 from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, holding, label, row
+from widgets.controls.layouts import DownArea
 from widgets.form.inputs import Input, OneInput, ParamInfo, SomeInput, YesNoInput
 from widgets.form.typed_input import FolderInput, TypedInput
 from widgets.style.look import Look
@@ -40,32 +41,20 @@ class ParamsForm(QWidget):
             name: self._input(name, spec, types[name])
             for name, spec in specs(experiment.params).items()
         }
-        self._reset = button(words.say("form.reset"), "link", clicked=self.reset)
-        self._reset.setToolTip(words.say("form.reset_help"))
+        say = words.say
+        self._reset = button(
+            say("form.reset"), "link", clicked=self.reset, tip=say("form.reset_help")
+        )
         self._reset.hide()
-        self._content = QWidget()
-        content = QVBoxLayout(self._content)
-        content.setContentsMargins(0, 0, 0, 0)
-        content.setSpacing(3 * STEP)
-        for each in self._inputs.values():
-            content.addWidget(each)
-        content.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(self._content)
-        self._scroll = scroll
+        self._content = holding(column(*self._inputs.values(), None, space=3 * STEP))
+        self._scroll = DownArea(self._content)
         self._help = label(role="soft", wrap=True)
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
-        foot = row(self._help, self._reset)
-        foot.setStretch(0, 1)
+        foot = row(self._help, self._reset, grows=0)
         foot.setAlignment(self._reset, Qt.AlignmentFlag.AlignTop)
-        self.setLayout(column(scroll, foot))
-        self.setAccessibleName(words.say("form.name"))
-        look.changed.connect(self._fit)
-        self._fit()
+        self.setLayout(column(self._scroll, foot))
+        self.setAccessibleName(say("form.name"))
+        look.follow(self._fit)
 
     def show_params(
         self, params: Any, choices: Mapping[str, tuple[str, ...]], *, start: Any = None

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QWidget
 
 from experiments.core.declare import Spec
 from experiments.core.problems import Problem
 from experiments.core.words import Words
-from widgets.controls.basics import label, row
+from widgets.controls.basics import column, discard, label, row, show_text
 from widgets.controls.choices import Check
 from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
@@ -107,11 +107,7 @@ class OneInput(Input):
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QRadioButton] = {}
         self._flow = FlowLayout(space=STEP)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(STEP + 2)
-        layout.addWidget(self.heading())
-        layout.addLayout(self._flow)
+        self.setLayout(column(self.heading(), self._flow, space=STEP + 2))
 
     def value(self) -> str:
         """Return the chosen name."""
@@ -130,10 +126,7 @@ class OneInput(Input):
         return list(self._buttons.values())
 
     def _build(self, choices: tuple[str, ...]) -> None:
-        for button in self._buttons.values():
-            self._group.removeButton(button)
-            self._flow.removeWidget(button)
-            button.deleteLater()
+        discard(*self._buttons.values())
         self._buttons = {choice: self._button(choice) for choice in choices}
 
     def _button(self, choice: str) -> QRadioButton:
@@ -158,15 +151,9 @@ class SomeInput(Input):
         super().__init__(info)
         self._shown: tuple[str, ...] = ()
         self._checks: dict[str, Check] = {}
-        self._column = QVBoxLayout()
-        self._column.setSpacing(0)
+        self._column = column(space=0)
         self._lacking = label(role="soft", wrap=True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(STEP)
-        layout.addWidget(self.heading("strong"))
-        layout.addLayout(self._column)
-        layout.addWidget(self._lacking)
+        self.setLayout(column(self.heading("strong"), self._column, self._lacking, space=STEP))
 
     def value(self) -> tuple[str, ...]:
         """Return the chosen names in the order shown."""
@@ -182,20 +169,15 @@ class SomeInput(Input):
             check.setChecked(choice in value)
         lacking = [self.info.say_choice(choice) for choice in value if choice not in choices]
         say = self.info.words.say
-        if lacking:
-            self._lacking.setText(say("form.not_here", {"names": ", ".join(lacking)}))
-        else:
-            self._lacking.setText("" if choices else say("form.none_here"))
-        self._lacking.setVisible(bool(self._lacking.text()))
+        missing = say("form.not_here", {"names": ", ".join(lacking)}) if lacking else ""
+        show_text(self._lacking, missing if lacking or choices else say("form.none_here"))
 
     def controls(self) -> list[QWidget]:
         """Return the boxes."""
         return list(self._checks.values())
 
     def _build(self, choices: tuple[str, ...]) -> None:
-        for check in self._checks.values():
-            self._column.removeWidget(check)
-            check.deleteLater()
+        discard(*self._checks.values())
         self._checks = {choice: self._check(choice) for choice in choices}
 
     def _check(self, choice: str) -> Check:

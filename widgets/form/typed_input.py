@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
-from widgets.controls.basics import asks_for_escape, button, label, row, set_role
+from widgets.controls.basics import button, grid, label, row, set_role, takes_escape
 from widgets.controls.slider import StopSlider
 from widgets.controls.stops import stops
 from widgets.form.inputs import Input, ParamInfo
@@ -44,10 +44,7 @@ class ValueEdit(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc while there is typed text to undo."""
-        if asks_for_escape(event) and self.isModified():
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event, wanted=self.isModified()) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Step with the arrow keys; undo typed text with Esc."""
@@ -70,13 +67,10 @@ class ErrorLine(QWidget):
         self._look = look
         self._sign, self._text = QLabel(), label(role="doubt", wrap=True)
         self._sign.setAlignment(Qt.AlignmentFlag.AlignTop)
-        layout = row(self._sign, self._text, space=STEP + 2)
-        layout.setContentsMargins(0, STEP, 0, 0)
-        layout.setStretch(1, 1)
-        self.setLayout(layout)
+        parts = self._sign, self._text
+        self.setLayout(row(*parts, space=STEP + 2, edges=(0, STEP, 0, 0), grows=1))
         self.hide()
-        look.changed.connect(self._restyle)
-        self._restyle()
+        look.follow(self._restyle)
 
     def say(self, sentence: str) -> None:
         """Show a sentence; hide for ""."""
@@ -107,10 +101,8 @@ class TypedInput(Input):
         name = label(info.label, wrap=True)
         name.setBuddy(self._edit)
         self._error = ErrorLine(info.look)
-        self._grid = layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(2 * STEP)
-        layout.setVerticalSpacing(0)
+        self._grid = layout = grid(2 * STEP, 0)
+        self.setLayout(layout)
         layout.addWidget(name, 0, 0)
         layout.addWidget(self._edit, 0, 1, Qt.AlignmentFlag.AlignRight)
         layout.setColumnStretch(0, 1)
@@ -121,8 +113,7 @@ class TypedInput(Input):
             self._slider.setAccessibleName(info.label)
             self._slider.valueChanged.connect(self._slide)
             layout.addWidget(self._slider, 1, 0, 1, 2)
-        info.look.changed.connect(self._fit)
-        self._fit()
+        info.look.follow(self._fit)
 
     def value(self) -> Any:
         """Return the value; an unedited one comes back exactly. Raises UserError."""

@@ -9,10 +9,18 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import IconButton, announce, asks_for_escape, button, label
+from widgets.controls.basics import (
+    IconButton,
+    announce,
+    button,
+    label,
+    row,
+    show_text,
+    takes_escape,
+)
 from widgets.sheets.overlay import give_focus
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -33,16 +41,10 @@ class Notices(QFrame):
         self.setAccessibleName(words.say("notice.name"))
         self.text = label("", wrap=True)
         self.button = button("", "link", clicked=self._act)
-        self.closer = IconButton(look, "close", words.say("notice.close"))
-        self.closer.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(4 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
-        layout.setSpacing(3 * STEP)
-        for part in (self.text, self.button, self.closer):
-            layout.addWidget(part)
-        layout.setStretch(0, 1)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self.closer = IconButton(look, "close", words.say("notice.close"), clicked=self.dismiss)
+        parts, edges = (self.text, self.button, self.closer), (4 * STEP, *(2 * STEP,) * 3)
+        self.setLayout(row(*parts, space=3 * STEP, edges=edges, grows=0))
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._dismiss_if_unused)
         self._focus_before: QWidget | None = None
         look.changed.connect(self._arrange)
@@ -59,8 +61,7 @@ class Notices(QFrame):
         """Show a text for some seconds, with a button such as "Undo" if there is an action."""
         self._action = action
         self.text.setText(text)
-        self.button.setText(action_text or "")
-        self.button.setVisible(bool(action_text))
+        show_text(self.button, action_text or "")
         self.setAccessibleDescription(text)
         self._timer.start(round(seconds * MS_PER_S))
         if not self._has_focus():
@@ -95,10 +96,7 @@ class Notices(QFrame):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc before the window's shortcuts while the focus is here."""
-        if asks_for_escape(event):
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event) or super().event(event)
 
     def _act(self) -> None:
         action = self._action

@@ -74,8 +74,7 @@ class Rail(QFrame):
         for name, button in self._tools.items():
             button.clicked.connect(lambda _checked=False, name=name: self.used.emit(name))
             layout.addWidget(button)
-        look.changed.connect(self._restyle)
-        self._restyle()
+        look.follow(self._restyle)
 
     def choose(self, name: str) -> None:
         """Mark the open place."""

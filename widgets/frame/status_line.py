@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QLabel
+from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, row, tip
+from widgets.controls.basics import button, row, show_text, tip
 from widgets.controls.elided import ElidedButton, ElidedLabel
 from widgets.style.theme import STEP
 
@@ -30,12 +30,9 @@ class StatusLine(QFrame):
         stays = self._stop.sizePolicy()
         stays.setRetainSizeWhenHidden(True)  # else the line, and all above it, would jump
         self._stop.setSizePolicy(stays)
-        layout = row(
-            self._machine, self._load, self._power, self._run, self._stop, None, self._right,
-            space=6 * STEP,
-        )  # fmt: skip
-        layout.setContentsMargins(5 * STEP, 2 * STEP, 5 * STEP, 2 * STEP)
-        self.setLayout(layout)
+        parts = self._machine, self._load, self._power, self._run, self._stop, None, self._right
+        edges = (5 * STEP, 2 * STEP, 5 * STEP, 2 * STEP)
+        self.setLayout(row(*parts, space=6 * STEP, edges=edges))
         self.show_run("")
 
     def show_machine(self, text: str) -> None:
@@ -44,12 +41,12 @@ class StatusLine(QFrame):
 
     def show_load(self, text: str, about: str = "") -> None:
         """Show whether the machine is quiet, with `about` as its tooltip."""
-        _set(self._load, text)
+        show_text(self._load, text)
         self._load.explain(tip(about))
 
     def show_power(self, text: str) -> None:
         """Show the power source, such as battery; "" for none."""
-        _set(self._power, text)
+        show_text(self._power, text)
 
     def show_run(self, text: str, stops: str = "") -> None:
         """Show the current run; `stops` explains its Stop button. Hide both if `text` is empty."""
@@ -61,9 +58,4 @@ class StatusLine(QFrame):
 
     def show_place(self, text: str) -> None:
         """Show the text of the open page."""
-        _set(self._right, text)
-
-
-def _set(words: QLabel, text: str) -> None:
-    words.setText(text)
-    words.setVisible(bool(text))
+        show_text(self._right, text)

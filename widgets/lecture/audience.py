@@ -19,17 +19,35 @@ EDGE_PX = 2 * STEP  # at the bottom, where the mouse calls the strip
 OnKey = Callable[[QKeyEvent], bool]
 
 
-class Audience(QWidget):
-    """A slide over a whole screen. `closed` tells that somebody closed the window."""
+class LectureWindow(QWidget):
+    """What a lecture takes a screen for. `closed` tells that somebody closed the window."""
 
     closed = Signal()
 
-    def __init__(self, words: Words, look: Look, on_key: OnKey) -> None:
+    def __init__(self, name: str, look: Look, on_key: OnKey) -> None:
         super().__init__()
         self._on_key = on_key
-        self.setWindowTitle(words.say("lecture.audience"))
-        self.setAccessibleName(words.say("lecture.audience"))
+        self.setWindowTitle(name)
+        self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.over = Over(look, self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Hand the key to who leads the lecture."""
+        if not self._on_key(event):
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell it: the lecture ends with its window."""
+        event.accept()
+        self.closed.emit()
+
+
+class Audience(LectureWindow):
+    """A slide over a whole screen."""
+
+    def __init__(self, words: Words, look: Look, on_key: OnKey) -> None:
+        super().__init__(words.say("lecture.audience"), look, on_key)
         self.setMouseTracking(True)
         self.slide = Slide(words, look)
         self.slide.setParent(self)
@@ -42,7 +60,6 @@ class Audience(QWidget):
         self.strip = Strip(look.theme)
         self.strip.setParent(self)
         self.strip.hide()
-        self.over = Over(look, self)
         self._is_pinned = self._is_called = False
         for each in (self.slide, *self.slide.findChildren(QWidget)):
             each.setMouseTracking(True)
@@ -65,11 +82,6 @@ class Audience(QWidget):
         self._is_pinned = not self._is_pinned
         self._show_strip()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Hand the key to who leads the lecture."""
-        if not self._on_key(event):
-            super().keyPressEvent(event)
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Show the strip while the mouse is at the bottom edge."""
         super().mouseMoveEvent(event)
@@ -90,11 +102,6 @@ class Audience(QWidget):
         self._black.setGeometry(self.rect())
         height = self.strip.sizeHint().height()
         self.strip.setGeometry(0, self.height() - height, self.width(), height)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell it: the lecture ends with its window."""
-        event.accept()
-        self.closed.emit()
 
     def _show_strip(self) -> None:
         self.strip.setVisible(self._is_pinned or self._is_called)
@@ -117,9 +124,8 @@ class Strip(QFrame):
             each.setFont(theme.font("note"))
             each.setStyleSheet(f"color: {colour}; font-size: {theme.px('note')}px")
         self._right.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        layout = row(self._left, None, self._right, space=4 * STEP)
-        layout.setContentsMargins(4 * STEP, STEP, 4 * STEP, STEP)
-        self.setLayout(layout)
+        edges = (4 * STEP, STEP, 4 * STEP, STEP)
+        self.setLayout(row(self._left, None, self._right, space=4 * STEP, edges=edges))
 
     def show_text(self, left: str, right: str) -> None:
         """Show where the lecture is, and what comes next."""

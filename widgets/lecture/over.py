@@ -8,9 +8,9 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QWidget
 
-from widgets.controls.basics import announce, button, column, label, row
+from widgets.controls.basics import announce, button, column, discard, grid, label, row
 from widgets.sheets.shortcut_sheet import Group
 from widgets.style.look import Look
 
@@ -100,8 +100,7 @@ class Over(QWidget):
         """Make the panel anew in the size of the window."""
         self.setGeometry(self._window.rect())
         if self._panel is not None:
-            self._panel.hide()
-            self._panel.deleteLater()
+            discard(self._panel)
             self._panel = None
         if self.shown is None:
             return
@@ -118,13 +117,8 @@ class Over(QWidget):
         if not is_keys:
             made.setFixedWidth(min(self._px(WIDE), self.width() - margin))
         made.adjustSize()
-        size = made.size().boundedTo(self.size())
-        made.setGeometry(
-            (self.width() - size.width()) // 2,
-            (self.height() - size.height()) // 2,
-            size.width(),
-            size.height(),
-        )
+        made.resize(made.size().boundedTo(self.size()))
+        made.move((self.width() - made.width()) // 2, (self.height() - made.height()) // 2)
         made.show()
 
     def _keys(self, sheet: KeySheet) -> QLayout:
@@ -138,22 +132,19 @@ class Over(QWidget):
         )
 
     def _column(self, groups: Sequence[Group]) -> QLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(self._px(2 * LINE))
-        grid.setVerticalSpacing(self._px(LINE))
-        at = 0
+        cells, at = grid(self._px(2 * LINE), self._px(LINE)), 0
         for group in groups:
             if at:
-                grid.setRowMinimumHeight(at, self._px(LINE))
+                cells.setRowMinimumHeight(at, self._px(LINE))
                 at += 1
-            grid.addWidget(self._words(group.title, GROUP, soft=True), at, 0, 1, 2)
+            cells.addWidget(self._words(group.title, GROUP, soft=True), at, 0, 1, 2)
             at += 1
             for keys, text in group.keys:
-                grid.addWidget(self._words(keys, TEXT, weight=600), at, 0)
-                grid.addWidget(self._words(text, TEXT), at, 1)
+                cells.addWidget(self._words(keys, TEXT, weight=600), at, 0)
+                cells.addWidget(self._words(text, TEXT), at, 1)
                 at += 1
-        grid.setRowStretch(at, 1)
-        return grid
+        cells.setRowStretch(at, 1)
+        return cells
 
     def _question(self, asked: Question) -> QLayout:
         text = self._words(asked.text, TEXT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from experiments.core.words import Words
 from widgets.catalogue.card import EXPERIMENT_MIME
-from widgets.controls.basics import IconButton, button, column, label, row
+from widgets.controls.basics import IconButton, button, column, label, row, show_text
 from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.lecture.edit_list import EditList
 from widgets.lecture.presenter_data import ItemLine
@@ -75,13 +76,13 @@ class Playlist(QFrame):
         self.title.setPlaceholderText(words.say("playlist.title"))
         self.title.setAccessibleName(words.say("playlist.title"))
         self.title.editingFinished.connect(lambda: self.titled.emit(self.title.text()))
-        closer = IconButton(look, "close", words.say("playlist.close"))
-        closer.clicked.connect(lambda: self.asked.emit("close"))
+        close = partial(self.asked.emit, "close")
+        closer = IconButton(look, "close", words.say("playlist.close"), clicked=close)
         self.items = EditList(look, words.say("lecture.items"))
         self.items.dropped.connect(self.added)
         self.items.moved.connect(self.moved)
         self.items.removed.connect(self.removed)
-        self.items.entered.connect(self._write_notes)
+
         self.items.selected.connect(self._select)
         self._empty = label(words.say("playlist.empty"), "soft", wrap=True)
         self.notes = QPlainTextEdit()
@@ -91,6 +92,7 @@ class Playlist(QFrame):
         self.notes.setTabChangesFocus(True)
         self.notes.textChanged.connect(self._type)
         self.notes.installEventFilter(self)
+        self.items.entered.connect(self.notes.setFocus)
         self.minutes = QLineEdit()
         self.minutes.setFixedWidth(MINUTES_PX)
         self.minutes.setPlaceholderText(words.say("playlist.no_minutes"))
@@ -98,8 +100,14 @@ class Playlist(QFrame):
         self.minutes.editingFinished.connect(self._time)
         self._settings = label(role="soft", wrap=True)
         say = words.say
-        self.of_page = button(say("playlist.of_page"), "small-link", clicked=self._want_settings)
-        self.remove = button(say("playlist.remove"), "small-link", clicked=self._want_gone)
+        self.of_page = button(
+            say("playlist.of_page"),
+            "small-link",
+            clicked=lambda: self.settings_wanted.emit(self._place),
+        )
+        self.remove = button(
+            say("playlist.remove"), "small-link", clicked=lambda: self.removed.emit(self._place)
+        )
         self._total, self._checking = label(role="soft"), label(role="soft", wrap=True)
         self.open, self.save = self._button("open"), self._button("save")
         self.undo, self.check = self._button("undo"), self._button("check")
@@ -110,8 +118,7 @@ class Playlist(QFrame):
         self._of_item = scrolling(fields, words.say("playlist.of_item"))
         self._of_item.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._arrange(closer, fields)
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     def show_data(self, data: PlaylistData) -> None:
         """Show a lecture; what is typed at the moment stays."""
@@ -136,8 +143,7 @@ class Playlist(QFrame):
         self.items.setVisible(has_items)
         self._of_item.setVisible(data.place >= 0)
         self._total.setText(data.total)
-        self._checking.setText(data.checking or data.found)
-        self._checking.setVisible(bool(data.checking or data.found))
+        show_text(self._checking, data.checking or data.found)
         self.undo.setEnabled(data.can_undo)
         self.save.setEnabled(has_items and not data.is_saved)
         self.save.setText(self._words.say("playlist.saved" if data.is_saved else "playlist.save"))
@@ -180,29 +186,20 @@ class Playlist(QFrame):
         whole = column(
             head, self.title, self._empty, self.items, self._of_item, self._total,
             self._checking, buttons, self.begin, space=3 * STEP,
+            edges=(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP),
         )  # fmt: skip
         whole.insertStretch(8)
         whole.setStretch(3, 100)
-        whole.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP)
         self.setLayout(whole)
 
     def _button(self, name: str, role: str = "plain") -> QPushButton:
         text = self._words.say(f"playlist.{name}")
         return button(text, role, clicked=lambda: self.asked.emit(name))
 
-    def _want_settings(self) -> None:
-        self.settings_wanted.emit(self._place)
-
-    def _want_gone(self) -> None:
-        self.removed.emit(self._place)
-
     def _select(self, place: int) -> None:
         if place >= 0 and place != self._place:
             self._take_notes()
             self.selected.emit(place)
-
-    def _write_notes(self) -> None:
-        self.notes.setFocus()
 
     def _type(self) -> None:
         self._typed_at = self._place

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent, QPainter, QPaintEvent, QPixmap
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, column, label, panel, row, set_role
+from widgets.controls.basics import (
+    Policy,
+    announce,
+    button,
+    column,
+    follow_width,
+    holding,
+    label,
+    row,
+    set_role,
+    show_text,
+)
 from widgets.controls.layouts import FlowLayout, scrolling
+from widgets.lecture.audience import LectureWindow, OnKey
 from widgets.lecture.item_list import ItemList
-from widgets.lecture.over import Over
 from widgets.lecture.presenter_data import Act, PresenterData
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 SIDE_PX = 352  # of the items, at zoom 1
 RATIO = 16 / 9
-OnKey = Callable[[QKeyEvent], bool]
+
 PRESSING = (
     Qt.Key.Key_Space,
     Qt.Key.Key_Return,
@@ -29,21 +38,17 @@ PRESSING = (
 )
 
 
-class Presenter(QWidget):
+class Presenter(LectureWindow):
     """Shows `PresenterData` and two pictures. `asked` carries the name of a button."""
 
     asked = Signal(str)
     chosen = Signal(int)  # an item of the list
-    closed = Signal()
 
     def __init__(self, words: Words, look: Look, on_key: OnKey) -> None:
-        super().__init__()
-        self._on_key, self._look = on_key, look
-        self._buttons: dict[str, QPushButton] = {}
+        super().__init__(words.say("lecture.presenter"), look, on_key)
+        self._look = look
+        self.buttons: dict[str, QPushButton] = {}  # by the names of their acts
         self._problem_told = ""
-        self.setWindowTitle(words.say("lecture.presenter"))
-        self.setAccessibleName(words.say("lecture.presenter"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoFillBackground(True)
         self._sees, self._then = Picture(), Picture()
         self.problem = label(role="attention", wrap=True)
@@ -54,28 +59,18 @@ class Presenter(QWidget):
         self.items = ItemList(look, words.say("lecture.items"))
         self.items.chosen.connect(self.chosen)
         pictures = row(self._sees, self._then, space=5 * STEP)
-        notes = scrolling(_holding(self._notes), words.say("lecture.notes"))
+        notes = scrolling(holding(column(self._notes, None)), words.say("lecture.notes"))
         notes.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        buttons = QWidget()
-        buttons.setLayout(self._acts)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        buttons.setSizePolicy(policy)
+        buttons = holding(self._acts)
+        follow_width(buttons)
         head = label(words.say("lecture.notes"), "head")
         left = column(pictures, self.problem, head, notes, buttons, None, space=4 * STEP)
-        side = QWidget()
-        side.setLayout(column(self._clock, self._plan, self.items, space=3 * STEP))
-        self._side = side
-        body = row(left, side, space=7 * STEP)
-        body.setStretch(0, 1)
+        self._side = holding(column(self._clock, self._plan, self.items, space=3 * STEP))
+        body = row(left, self._side, space=7 * STEP, grows=0)
         foot = row(self._machine, None, self._worker)
-        whole = column(body, foot, space=4 * STEP)
-        whole.setStretch(0, 1)
-        whole.setContentsMargins(10 * STEP, 8 * STEP, 7 * STEP, 5 * STEP)
-        self.setLayout(whole)
-        self.over = Over(look, self)
-        look.changed.connect(self._fit)
-        self._fit()
+        edges = (10 * STEP, 8 * STEP, 7 * STEP, 5 * STEP)
+        self.setLayout(column(body, foot, space=4 * STEP, edges=edges, grows=0))
+        look.follow(self._fit)
 
     def show_data(self, data: PresenterData) -> None:
         """Show all texts."""
@@ -85,8 +80,7 @@ class Presenter(QWidget):
         self._clock.setText(data.clock)
         self._plan.setText(data.plan)
         set_role(self._plan, "doubt" if data.is_behind else "soft")
-        self.problem.setText(data.problem)
-        self.problem.setVisible(bool(data.problem))
+        show_text(self.problem, data.problem)
         if data.problem and data.problem != self._problem_told:
             announce(self, data.problem, at_once=True)
         self._problem_told = data.problem
@@ -101,34 +95,19 @@ class Presenter(QWidget):
         self._sees.show_picture(sees)
         self._then.show_picture(then)
 
-    @property
-    def buttons(self) -> dict[str, QPushButton]:
-        """Its buttons by the names of their acts."""
-        return self._buttons
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Hand the key to who leads the lecture."""
-        if not self._on_key(event):
-            super().keyPressEvent(event)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave a focused button only the keys that press it."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return event.key() not in PRESSING and self._on_key(event)
         return super().eventFilter(watched, event)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell it: the lecture ends with its window."""
-        event.accept()
-        self.closed.emit()
-
     def _show_act(self, act: Act) -> None:
-        known = self._buttons.get(act.name)
+        known = self.buttons.get(act.name)
         if known is None:
             known = button("", clicked=lambda: self.asked.emit(act.name))
             known.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             known.installEventFilter(self)
-            self._buttons[act.name] = known
+            self.buttons[act.name] = known
             self._acts.addWidget(known)
         known.setText(f"{act.text}  {act.keys}")
         known.setAccessibleName(f"{act.text}, {act.keys}")
@@ -146,10 +125,7 @@ class Picture(QFrame):
         super().__init__()
         self.setProperty("role", "panel")
         self._name, self._image = label(role="soft"), _Image()
-        layout = column(self._name, self._image)
-        layout.setStretch(1, 1)
-        layout.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
-        self.setLayout(layout)
+        self.setLayout(column(self._name, self._image, edges=(3 * STEP,) * 4, grows=1))
 
     def name(self, text: str) -> None:
         """Say what is in the picture."""
@@ -166,9 +142,7 @@ class _Image(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.picture = QPixmap()
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self, across=Policy.Expanding)
 
     def sizeHint(self) -> QSize:
         return QSize(320, round(320 / RATIO))
@@ -188,11 +162,3 @@ class _Image(QWidget):
             painter.drawPixmap(where, self.picture, QRectF(self.picture.rect()))
             painter.setPen(QColor(self.palette().midlight().color()))
             painter.drawRect(where.adjusted(0.5, 0.5, -0.5, -0.5))
-
-
-def _holding(content: QWidget) -> QWidget:
-    whole = panel()
-    whole.setProperty("role", "")
-    layout = column(content, None)
-    whole.setLayout(layout)
-    return whole

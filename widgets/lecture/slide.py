@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from experiments.core.declare import Experiment
 from experiments.core.views import Ruler
 from experiments.core.words import Words
+from widgets.controls.basics import discard
 from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_data import SlideData
@@ -76,8 +77,7 @@ class Slide(QWidget):
             return
         self._experiment = experiment
         if self.plot is not None:
-            self.plot.hide()
-            self.plot.deleteLater()
+            discard(self.plot)
             self.plot = None
         if experiment is not None and experiment.plots:
             self.plot = SlidePlot(experiment, self._words, self._look)
@@ -114,8 +114,7 @@ class Slide(QWidget):
     def thaw(self) -> None:
         """Let the picture go on."""
         if self._still is not None:
-            self._still.hide()
-            self._still.deleteLater()
+            discard(self._still)
             self._still = None
             self._halo.setVisible(self.has_halo)
 

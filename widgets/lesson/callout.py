@@ -19,6 +19,5 @@ class Aside(QFrame):
         super().__init__()
         self.setProperty("role", "aside")
         self.setProperty("edge", edge)
-        inside = column(*parts, space=STEP)
-        inside.setContentsMargins(4 * STEP - 1, 3 * STEP, 4 * STEP, 3 * STEP)
-        self.setLayout(inside)
+        edges = (4 * STEP - 1, 3 * STEP, 4 * STEP, 3 * STEP)
+        self.setLayout(column(*parts, space=STEP, edges=edges))

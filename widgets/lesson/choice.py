@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QRadioButton, QSizePolicy
+from PySide6.QtWidgets import QRadioButton
 
 from experiments.core.teaching.lessons import Choice
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column
+from widgets.controls.basics import Policy, column, follow_width
 from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.prediction_input import PredictionInput
 from widgets.style.look import Look
@@ -79,9 +79,7 @@ class OptionRow(QRadioButton):
         super().__init__(unbroken(text))
         self.letter = letter
         self._look = look
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self, Policy.Minimum)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(text)
         self.setAccessibleDescription(words.say("lesson.option_key", {"letter": letter}))

@@ -27,9 +27,7 @@ class CodeBlock(QFrame):
         self._text.setAccessibleName(name)
         # The letters follow the width, not the width the letters.
         self._text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        inside = column(self._text)
-        inside.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        self.setLayout(inside)
+        self.setLayout(column(self._text, edges=(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)))
         look.changed.connect(self._fit)
 
     def show_code(self, code: str) -> None:

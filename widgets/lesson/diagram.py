@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.teaching.diagram import Diagram
 from experiments.core.words import Words
+from widgets.controls.basics import follow_width
 from widgets.lesson.diagram_painter import DiagramPainter
 from widgets.style.look import Look
 
@@ -25,9 +26,7 @@ class DiagramView(QWidget):
         self._look = look
         self._diagram: Diagram | None = None
         self._labels: Mapping[str, str] = {}
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
         self.setAccessibleName(words.say("lesson.drawing"))
         look.changed.connect(self._follow)
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from experiments.core.teaching.lessons import Explained, Source
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label
+from widgets.controls.basics import button, column, holding, label, show_text
 from widgets.controls.wrapped import WrappedLink
 from widgets.lesson.callout import Aside
 from widgets.lesson.paragraph import Paragraph
@@ -38,9 +38,8 @@ class Explanation(QWidget):
         self._text, self._answer, self._confirm, self._limit, self._ask = (
             Paragraph(look) for _ in range(5)
         )
-        self._beside = QWidget()  # so that what is read aloud keeps its order
         self._lines = column(space=4 * STEP)
-        self._beside.setLayout(self._lines)
+        self._beside = holding(self._lines)  # so that what is read aloud keeps its order
         self._remarks: list[Paragraph] = []  # as many as were ever needed
         self._belief, self._asked = _strong(), _strong()
         self._view, self._next = WrappedLink(), WrappedLink()
@@ -48,7 +47,6 @@ class Explanation(QWidget):
         self._next.clicked.connect(lambda _checked=False: self.experiment_wanted.emit(self._to))
         self._sources = _Sources(words)
         many, and_next = (words.say(key) for key in ("lesson.many_believe", "lesson.and_next"))
-        self._rest = QWidget()
         parts = (
             self._text,
             self._beside,
@@ -58,7 +56,7 @@ class Explanation(QWidget):
             Aside(_strong(and_next), self._ask, self._next, edge="main"),
             self._sources,
         )
-        self._rest.setLayout(column(*parts, space=4 * STEP))
+        self._rest = holding(column(*parts, space=4 * STEP))
         self.setLayout(column(self._lead, self._headline, self._rest, space=4 * STEP))
 
     def show_explained(
@@ -79,8 +77,7 @@ class Explanation(QWidget):
         """
         say = self._words.say
         self._rest.setVisible(told is not None)
-        self._lead.setText(unbroken(lead))
-        self._lead.setVisible(bool(lead))
+        show_text(self._lead, unbroken(lead))
         self._headline.setText(unbroken(told.headline if told else say("lesson.cannot_tell")))
         if told is None:
             return

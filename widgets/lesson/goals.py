@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import announce, column, label, row, set_role
+from widgets.controls.basics import announce, column, discard, label, row, set_role
 from widgets.controls.choices import BOX, CORNER, tick, tick_pen
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -23,9 +23,7 @@ class Goals(QWidget):
         super().__init__()
         self._words, self._look = words, look
         self._lines: list[_Goal] = []
-        self._inside = QVBoxLayout()
-        self._inside.setContentsMargins(0, 0, 0, 0)
-        self._inside.setSpacing(2 * STEP)
+        self._inside = column()
         self._done = label(words.say("lesson.all_reached"), "soft", wrap=True)
         self._head = label(words.say("lesson.to_try"), "head", wrap=True)
         self.setAccessibleName(self._head.text())
@@ -34,9 +32,7 @@ class Goals(QWidget):
     def show_goals(self, texts: Sequence[str], reached: Sequence[bool]) -> None:
         """Show goals, as many as `reached` has; one that is newly reached is announced."""
         if [line.text for line in self._lines] != list(texts):
-            for line in self._lines:
-                line.hide()
-                line.deleteLater()
+            discard(*self._lines)
             self._lines = [_Goal(text, self._words, self._look) for text in texts]
             for line in self._lines:
                 self._inside.addWidget(line)
@@ -60,8 +56,7 @@ class _Goal(QWidget):
         self._words = words
         self._box = _Box(look)
         self._label: QLabel = label(unbroken(text), wrap=True)
-        inside = row(self._box, self._label, space=2 * STEP + 2)
-        inside.setStretch(1, 1)
+        inside = row(self._box, self._label, space=2 * STEP + 2, grows=1)
         inside.setAlignment(self._box, Qt.AlignmentFlag.AlignTop)
         self.setLayout(inside)
         self.show_reached(False)
@@ -81,8 +76,7 @@ class _Box(QWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look, self._is_on = look, False
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     def show_tick(self, is_on: bool) -> None:
         """Tick it, or not."""

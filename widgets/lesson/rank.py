@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QPushButton
 
 from experiments.core.teaching.lessons import Rank
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import announce, asks_for_escape, button, column, label, row
+from widgets.controls.basics import announce, button, column, label, row, takes_escape
 from widgets.lesson.arrow_focus import rove, step_to
 from widgets.lesson.prediction_input import At, PredictionInput
 from widgets.style.look import Look
@@ -34,9 +34,7 @@ class RankInput(PredictionInput):
         self._order = list(self._start)
         self.rows = [_Row(item, words) for item in predict.items]
         self._taken: _Row | None = None
-        self._inside = QVBoxLayout()
-        self._inside.setContentsMargins(0, 0, 0, 0)
-        self._inside.setSpacing(STEP + 2)
+        self._inside = column(space=STEP + 2)
         for made in self.rows:
             made.moved.connect(self._move)
             made.dragged.connect(self._drag)
@@ -69,10 +67,7 @@ class RankInput(PredictionInput):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc while a row is taken along."""
-        if self._taken is not None and asks_for_escape(event):
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event, wanted=self._taken is not None) or super().event(event)
 
     def set_at(self, at: At | None) -> None:
         """Show an order, or the one that it started in."""
@@ -144,12 +139,8 @@ class _Row(QFrame):
         self._place = label(role="place")
         self._up = self._mover("↑", "lesson.rank_up", -1)
         self._down = self._mover("↓", "lesson.rank_down", 1)
-        inside = row(
-            self._place, label(unbroken(item), wrap=True), self._up, self._down, space=2 * STEP
-        )
-        inside.setStretch(1, 1)
-        inside.setContentsMargins(3 * STEP, STEP, STEP, STEP)
-        self.setLayout(inside)
+        parts = self._place, label(unbroken(item), wrap=True), self._up, self._down
+        self.setLayout(row(*parts, edges=(3 * STEP, STEP, STEP, STEP), grows=1))
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setProperty("role", "rank")
         self.setAccessibleDescription(words.say("lesson.rank_keys"))
@@ -184,8 +175,8 @@ class _Row(QFrame):
         self.taken.emit(None)
 
     def _mover(self, sign: str, key: str, by: int) -> QPushButton:
-        made = button(sign, "icon", clicked=lambda: self.moved.emit(self, by))
+        name = self._words.say(key, {"item": self.item})
+        made = button(sign, "icon", clicked=lambda: self.moved.emit(self, by), tip=name)
         made.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keys move the row itself
-        made.setAccessibleName(self._words.say(key, {"item": self.item}))
-        made.setToolTip(made.accessibleName())
+        made.setAccessibleName(name)
         return made

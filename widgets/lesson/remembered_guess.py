@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import label
+from widgets.controls.basics import column, label
 from widgets.lesson.callout import Aside
 from widgets.lesson.confidence import NAMES
 from widgets.style.look import Look
@@ -25,10 +25,8 @@ class GuessNote(QWidget):
         self._sure: int | None = None
         self._guess = label(wrap=True)
         self._guess.setTextFormat(Qt.TextFormat.RichText)
-        inside = QVBoxLayout(self)
-        inside.setContentsMargins(0, 0, 0, 0)
         self._block = Aside(label(words.say("lesson.you_predicted"), "value"), self._guess)
-        inside.addWidget(self._block)
+        self.setLayout(column(self._block))
         look.changed.connect(self._show)
         self._block.hide()
 

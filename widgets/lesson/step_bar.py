@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import set_role
+from widgets.controls.basics import dress, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.steps import Step
@@ -64,10 +64,7 @@ class StepBar(QWidget):
 
     def _button(self, step: Step) -> QPushButton:
         made = _StepButton(self._words.say(_NAMES[step]))
-        made.setProperty("role", "step")
-        made.setCursor(Qt.CursorShape.PointingHandCursor)
-        made.setAutoDefault(True)
-        made.clicked.connect(lambda _checked=False: self.wanted.emit(step))
+        dress(made, "step", clicked=lambda: self.wanted.emit(step))
         return made
 
 

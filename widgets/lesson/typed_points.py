@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout
 
 from experiments.core.parameters import read_number, to_text
 from experiments.core.teaching.lessons import Marker, Sketch
 from experiments.core.units import show, unbroken, unit_of
 from experiments.core.words import Words
-from widgets.controls.basics import label, set_role
+from widgets.controls.basics import grid, label, set_role
 from widgets.form.typed_input import VALUE_CHARACTERS, ErrorLine, ValueEdit
 from widgets.lesson.log_slider import log_stops, middle_of
 from widgets.lesson.prediction_input import PredictionInput
@@ -49,19 +48,16 @@ class PointsInput(PredictionInput):
             self._edit(place, name) for place, name in enumerate(names)
         ]
         self._error = ErrorLine(look)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(2 * STEP)
-        grid.setVerticalSpacing(0)
-        grid.setColumnStretch(0, 1)
+        cells = grid(2 * STEP, 0)
+        cells.setColumnStretch(0, 1)
         for place, (name, edit) in enumerate(zip(names, self.edits, strict=True)):
             beside = label(unbroken(name), "value")
             beside.setBuddy(edit)
-            grid.addWidget(beside, place, 0)
-            grid.addWidget(edit, place, 1, Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(self._error, len(names), 0, 1, 2)
-        look.changed.connect(self._fit)
-        self._fit()
+            cells.addWidget(beside, place, 0)
+            cells.addWidget(edit, place, 1, Qt.AlignmentFlag.AlignRight)
+        cells.addWidget(self._error, len(names), 0, 1, 2)
+        self.setLayout(cells)
+        look.follow(self._fit)
         self._show()
 
     def focus_first(self) -> None:

@@ -15,7 +15,7 @@ from experiments.core.declare import Part
 from experiments.core.words import Words
 from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
-from widgets.controls.basics import announce, asks_for_escape
+from widgets.controls.basics import announce, takes_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
 from widgets.map.layout.boxes import Box, Kind, Layout
 from widgets.map.layout.layout import lay_out_comfortably
@@ -318,8 +318,7 @@ class MachineMap(Canvas):
 
     def event(self, event: QEvent) -> bool:
         """Show the tip of the box under the mouse; keep Esc while a part is chosen."""
-        if asks_for_escape(event) and self.chosen is not None:
-            event.accept()
+        if takes_escape(event, wanted=self.chosen is not None):
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
             box = self.box_at(QPointF(event.pos()))

@@ -6,22 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QContextMenuEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QMenu, QToolTip
 
 from experiments.core.declare import Experiment
 from experiments.core.views import View
 from experiments.core.words import Words
 from experiments.engine import messages
-from widgets.controls.basics import asks_for_escape, tip
+from widgets.controls.basics import announce, takes_escape, tip
 from widgets.plots import reading
 from widgets.plots.canvas import Canvas
 from widgets.plots.chart import Chart, Painted
@@ -202,9 +194,8 @@ class ReadablePlot(Canvas):
             self._announce(text)
 
     def _announce(self, text: str) -> None:
-        """Let assistive technology say a text."""
         if text:
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+            announce(self, text)
 
     def _read_under(self, at: QPointF) -> None:
         """Read the mark under the mouse; without one, a cursor placed by keys stays."""
@@ -251,10 +242,8 @@ class ReadablePlot(Canvas):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc while there is something to dismiss."""
-        if asks_for_escape(event) and (self._cursor or self._measure):
-            event.accept()
-            return True
-        return super().event(event)
+        has_one = self._cursor is not None or self._measure is not None
+        return takes_escape(event, wanted=has_one) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle the keys of a plot; pass all others on."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label
+from widgets.controls.basics import button, column, holding, label
 from widgets.controls.choices import Check
 from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.runs.listed import ListedRun
@@ -36,15 +36,9 @@ class BinLook(Overlay):
         lines: list[QWidget] = list(self.checks.values())
         if len(runs) > LISTED:
             lines.append(label(say("runs.bin_more", {"count": len(runs) - LISTED}), "soft"))
-        content = QWidget()
-        content.setLayout(column(*lines, None, space=STEP))
-        area = scrolling(content, say("runs.bin"))
+        area = scrolling(holding(column(*lines, None, space=STEP)), say("runs.bin"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused box
-        for line in lines:
-            line.ensurePolished()  # otherwise their heights are wrong
-        height = content.heightForWidth(self.room_px()) + 2 * STEP
-        area.setFixedHeight(min(height, parent.height() - 60 * STEP))
-        self.content.addWidget(area)
+        self.add_area(area, around_px=60 * STEP)
         self.back_button = button("", "main", clicked=self._bring_back)
         self.leave_button = button(say("runs.bin_leave"), clicked=self.dismiss)
         self.content.addLayout(FlowLayout(self.back_button, self.leave_button))
@@ -58,12 +52,9 @@ class BinLook(Overlay):
 
     def _count(self) -> None:
         """Show on the button how many runs it restores."""
-        say, ticked = self._words.say, len(self._ticked())
-        if ticked:
-            text = say("runs.bin_some", {"count": ticked})
-        else:
-            text = say("runs.bin_all", {"count": len(self._runs)})
-        self.back_button.setText(text)
+        ticked = len(self._ticked())
+        key = "runs.bin_some" if ticked else "runs.bin_all"
+        self.back_button.setText(self._words.say(key, {"count": ticked or len(self._runs)}))
 
     def _bring_back(self) -> None:
         keys = self._ticked() or [run.key for run in self._runs]

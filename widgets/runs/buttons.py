@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import IconButton, button, column, leave_keys, row
+from widgets.controls.basics import IconButton, button, column, holding, leave_keys, row
 from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import icon
 from widgets.style.look import Look
@@ -23,36 +23,25 @@ class RunButtons(QWidget):
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look, self._words, self._is_pinned = look, words, False
-        say = words.say
-        self.open = button(say("runs.open"), "main", clicked=self._asks("runs.open_run"))
-        self.compare = button(say("runs.compare"), "main", clicked=self._asks("runs.compare_runs"))
-        self.collage = button(say("runs.collage"), clicked=self._asks("runs.collage_runs"))
-        self.collage.setToolTip(say("runs.collage_runs"))
-        self.replay = IconButton(look, "play", say("runs.replay_hint"))
-        self.replay.clicked.connect(self._asks("runs.replay_hint"))
-        self.again = button(say("runs.again"), clicked=self._asks("runs.again_hint"))
-        self.again.setToolTip(say("runs.again_hint"))
-        self.pin = IconButton(look, "pin", say("runs.pin"))
-        self.pin.clicked.connect(self._asks("runs.pin_runs"))
-        self.export = IconButton(look, "export", say("runs.export"))
-        self.export.clicked.connect(self._asks("runs.export_runs"))
-        self.report = button(say("report.short"), clicked=self._asks("report.of_run"))
-        self.report.setToolTip(say("report.help"))
-        self.delete = IconButton(look, "delete", say("runs.delete"))
-        self.delete.clicked.connect(self._asks("runs.delete_runs"))
-        self.compare_with = button(
-            say("runs.compare_with"), "flush-link", clicked=self._asks("runs.compare_with")
-        )
+        self.open = self._button("runs.open", "runs.open_run", "main")
+        self.compare = self._button("runs.compare", "runs.compare_runs", "main")
+        self.collage = self._button("runs.collage", "runs.collage_runs", tip="runs.collage_runs")
+        self.replay = self._icon("play", "runs.replay_hint", "runs.replay_hint")
+        self.again = self._button("runs.again", "runs.again_hint", tip="runs.again_hint")
+        self.pin = self._icon("pin", "runs.pin", "runs.pin_runs")
+        self.export = self._icon("export", "runs.export", "runs.export_runs")
+        self.report = self._button("report.short", "report.of_run", tip="report.help")
+        self.delete = self._icon("delete", "runs.delete", "runs.delete_runs")
+        self.compare_with = self._button("runs.compare_with", "runs.compare_with", "flush-link")
         self.allow_comparison(allowed=True)
-        self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
+        self.leave = button(words.say("runs.compare_leave"), clicked=self.comparing_left.emit)
         self._all = (
             self.open, self.compare, self.again, self.compare_with, self.collage, self.leave,
             self.replay, self.pin, self.export, self.report, self.delete,
         )  # fmt: skip
         leave_keys(*self._all)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # so that the list can be its focus proxy
-        icons = QWidget()
-        icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
+        icons = holding(row(self.replay, self.pin, self.export, self.delete, space=0))
         buttons = FlowLayout(
             self.open, self.compare, self.collage, self.again, self.report, self.leave, icons
         )
@@ -89,8 +78,14 @@ class RunButtons(QWidget):
         """Show only the button that cancels the comparison."""
         self._offer({self.leave})
 
-    def _asks(self, key: str) -> Callable[..., None]:
-        return lambda *_checked: self.asked.emit(key)
+    def _button(self, key: str, asks: str, role: str = "plain", *, tip: str = "") -> QPushButton:
+        say = self._words.say
+        asked = partial(self.asked.emit, asks)
+        return button(say(key), role, clicked=asked, tip=say(tip) if tip else "")
+
+    def _icon(self, name: str, key: str, asks: str) -> IconButton:
+        asked = partial(self.asked.emit, asks)
+        return IconButton(self._look, name, self._words.say(key), clicked=asked)
 
     def _offer(self, offered: set[QWidget]) -> None:
         for each in self._all:
@@ -99,6 +94,4 @@ class RunButtons(QWidget):
     def _show_pin(self) -> None:
         theme = self._look.theme
         self.pin.setIcon(icon("pin", theme.accent if self._is_pinned else theme.soft))
-        name = self._words.say("runs.unpin" if self._is_pinned else "runs.pin")
-        self.pin.setToolTip(name)
-        self.pin.setAccessibleName(name)
+        self.pin.call(self._words.say("runs.unpin" if self._is_pinned else "runs.pin"))

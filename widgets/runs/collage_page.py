@@ -6,27 +6,36 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
 )
 
 from experiments.core.tables import to_tabs
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, chip, column, label, panel, row
+from widgets.controls.actions import HERE, PAGE, Actions
+from widgets.controls.basics import (
+    announce,
+    button,
+    chip,
+    column,
+    discard,
+    holding,
+    label,
+    panel,
+    row,
+)
 from widgets.controls.choices import Segments
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.plots.readable import ReadablePlot
 from widgets.runs.collage_data import Shown
 from widgets.runs.collage_plots import collage_plot
-from widgets.runs.page import centred
+from widgets.runs.page import empty
 from widgets.runs.takes_files import TakesFiles
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -53,45 +62,33 @@ class CollagePage(TakesFiles):
         self.plots: list[ReadablePlot] = []
         say = words.say
         crumb = button(say("places.runs"), "crumb", clicked=self.back.emit)
-        way = QWidget()
-        way.setLayout(row(crumb, label(f"· {say('runs.collage')}", "soft"), None, space=STEP))
+        way = holding(row(crumb, label(f"· {say('runs.collage')}", "soft"), None, space=STEP))
         self._title = label("", "title", wrap=True)
         self._title.setTextFormat(Qt.TextFormat.RichText)
-        self._turn_chip = chip(say("collage.table"))
-        self.again_button = chip(say("collage.start_again"))
-        self.again_button.setToolTip(say("collage.start_again_hint"))
-        self.again_button.clicked.connect(lambda: self.again_asked.emit())
-        self.add_button = chip(say("collage.add_files"))
-        self.add_button.clicked.connect(lambda: self.add_asked.emit())
-        self.turn = QAction(say("plot.show_table"), self, shortcut=QKeySequence("Ctrl+D"))
-        self.turn.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self.turn.triggered.connect(lambda _checked=False: self._turn())
-        self.addAction(self.turn)
-        self._turn_chip.clicked.connect(self.turn.trigger)
-        self.report_button = chip(say("collage.report"))
-        self.report = QAction(say("collage.sheet.title"), self, shortcut=QKeySequence("Ctrl+P"))
-        self.report.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self.report.triggered.connect(lambda _checked=False: self.report_wanted.emit(self._shown))
-        self.addAction(self.report)
-        self.report_button.clicked.connect(self.report.trigger)
+        self._actions = Actions(self, words, PAGE)
+        self.turn = self._actions.add("plot.show_table", self._turn, "Ctrl+D")
+        self.report = self._actions.add("collage.sheet.title", self._report, "Ctrl+P")
+        self._turn_chip = chip(say("collage.table"), clicked=self.turn.trigger)
+        self.report_button = chip(say("collage.report"), clicked=self.report.trigger)
+        hint = say("collage.start_again_hint")
+        self.again_button = chip(
+            say("collage.start_again"), clicked=self.again_asked.emit, tip=hint
+        )
+        self.add_button = chip(say("collage.add_files"), clicked=self.add_asked.emit)
+        self._chips = self._turn_chip, self.report_button, self.again_button, self.add_button
         self._reading = label("", "soft")
-        self._chooser = QWidget()
         self._chooser_row = column()
-        self._chooser.setLayout(self._chooser_row)
+        self._chooser = holding(self._chooser_row)
         self._choices: Segments | None = None
         self._offered: list[tuple[str, str]] = []
         self._main, self._rest = label("", "head", wrap=True), label("", "soft", wrap=True)
-        self._plots = QWidget()
         self._plot_row = row(space=5 * STEP)
-        self._plots.setLayout(self._plot_row)
         self._panels: list[QFrame] = []
         self.table = self._make_table()
         self._body = QStackedWidget()
-        self._body.addWidget(self._make_empty())
-        self._body.addWidget(self._plots)
-        self._body.addWidget(self.table)
-        chips = chip_row(self._turn_chip, self.report_button, self.again_button, self.add_button)
-        head = PlaceHead(way, self._title, chips)
+        for each in (self._make_empty(), holding(self._plot_row), self.table):
+            self._body.addWidget(each)
+        head = PlaceHead(way, self._title, chip_row(*self._chips))
         said = column(self._main, self._rest, space=STEP)
         page = column(head, self._chooser, self._reading, self._body, said, None, space=BELOW)
         page.setStretch(3, 100)  # the rest comes once the plots are high enough
@@ -101,7 +98,7 @@ class CollagePage(TakesFiles):
 
     def own_actions(self) -> tuple[QAction, ...]:
         """Return the actions allowed now."""
-        return tuple(each for each in (self.turn, self.report) if each.isEnabled())
+        return tuple(self._actions)
 
     # --- showing --------------------------------------------------------------------------------
 
@@ -150,8 +147,7 @@ class CollagePage(TakesFiles):
         self._reading.hide()
         self._body.setCurrentIndex(at)
         is_full = self._shown is not None
-        chips = self._turn_chip, self.report_button, self.again_button, self.add_button
-        for each in (*chips, self._main):
+        for each in self._chips:
             each.setVisible(is_full)
         self._main.setVisible(bool(self._main.text()))
         self._rest.setVisible(bool(self._rest.text()))
@@ -166,6 +162,9 @@ class CollagePage(TakesFiles):
         """Show the table in place of the plots, or the plots again."""
         self._show_body(PLOTS if self._body.currentIndex() == TABLE else TABLE)
         self.focus_first()
+
+    def _report(self) -> None:
+        self.report_wanted.emit(self._shown)
 
     def _dress(self) -> None:
         theme, shown = self._look.theme, self._shown
@@ -182,16 +181,7 @@ class CollagePage(TakesFiles):
     def _make_empty(self) -> QFrame:
         say = self._words.say
         self.fill_button = button(say("collage.add_files"), "main", clicked=self.add_asked.emit)
-        frame = panel()
-        layout = QVBoxLayout(frame)
-        layout.addWidget(
-            centred(
-                label(say("collage.empty"), "head", wrap=True),
-                label(say("collage.empty_how"), "soft", wrap=True),
-                self.fill_button,
-            )
-        )
-        return frame
+        return empty(say("collage.empty"), say("collage.empty_how"), self.fill_button)
 
     def _make_table(self) -> QTableWidget:
         table = QTableWidget()
@@ -206,11 +196,7 @@ class CollagePage(TakesFiles):
         table.horizontalHeader().setDefaultAlignment(LEFT)
         table.horizontalHeader().setStretchLastSection(True)
         table.setAccessibleName(self._words.say("collage.table"))
-        copy = QAction(self._words.say("collage.copy"), table)
-        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
-        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        copy.triggered.connect(lambda _checked=False: self._copy())
-        table.addAction(copy)
+        Actions(table, self._words, HERE).add("collage.copy", self._copy, "Ctrl+C")
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         return table
 
@@ -235,9 +221,7 @@ class CollagePage(TakesFiles):
             QGuiApplication.clipboard().setText(text)
 
     def _fill_plots(self, shown: Shown) -> None:
-        for old in self._panels:
-            old.hide()
-            old.deleteLater()
+        discard(*self._panels)
         self.plots, self._panels = [], []
         given = shown.experiment, self._words, self._look
         for each in (shown.guesses, shown.cloud):
@@ -250,10 +234,8 @@ class CollagePage(TakesFiles):
         plot.table_wanted.connect(self.turn.trigger)
         plot.save_wanted.connect(lambda ending: self.save_wanted.emit(plot, ending))
         frame = panel()
-        inside = column(label(title, "head"), plot, space=2 * STEP)
-        inside.setContentsMargins(4 * STEP, 4 * STEP, 3 * STEP, 2 * STEP)
-        inside.setStretch(1, 1)
-        frame.setLayout(inside)
+        edges = (4 * STEP, 4 * STEP, 3 * STEP, 2 * STEP)
+        frame.setLayout(column(label(title, "head"), plot, edges=edges, grows=1))
         self._plot_row.addWidget(frame)
         self._panels.append(frame)
         self.plots.append(plot)
@@ -263,8 +245,7 @@ class CollagePage(TakesFiles):
         choices = choices if len(choices) > 1 else ()
         is_other, self._offered = list(choices) != self._offered, list(choices)
         if self._choices is not None and is_other:
-            self._choices.hide()
-            self._choices.deleteLater()
+            discard(self._choices)
             self._choices = None
         self._chooser.setVisible(bool(choices))
         if self._choices is not None:

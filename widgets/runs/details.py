@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, holding, label, show_text
+from widgets.controls.layouts import DownArea
 from widgets.runs.buttons import RunButtons
 from widgets.runs.facts import Facts
 from widgets.runs.warned import Warned
@@ -77,31 +78,21 @@ class Details(QFrame):
         self._problem = Warned(self._look)
         self._values, self._facts = Facts(numbers=True), Facts()
         self._remarks = label("", "soft", wrap=True)
-        self._head = QWidget()
-        self._head.setLayout(column(self._title, self._when, space=STEP))
+        self._head = holding(column(self._title, self._when, space=STEP))
         self._parts = (
             self._named, self._head, self._ending, self._finding, self._problem, self._hint,
             self._fields, self._values, self._facts, self._remarks,
         )  # fmt: skip
-        inner = QWidget()
-        layout = column(*self._parts, None, space=3 * STEP)
-        layout.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 3 * STEP)
-        inner.setLayout(layout)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        edges = (4 * STEP, 2 * STEP, 4 * STEP, 3 * STEP)
+        area = DownArea(holding(column(*self._parts, None, space=3 * STEP, edges=edges)))
         # Take the focus on a click beside a field, or typing would act on the list.
         area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inner)
-        above = column(self.buttons)  # above the scrolling part, so that they stay in place
-        above.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, STEP)
-        frame = column(above, area, space=0)
-        frame.setContentsMargins(0, STEP, 0, STEP)
-        self.setLayout(frame)
+        # Above the scrolling part, so that they stay in place.
+        above = column(self.buttons, edges=(4 * STEP, 3 * STEP, 4 * STEP, STEP))
+        self.setLayout(column(above, area, space=0, edges=(0, STEP, 0, STEP)))
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.hand_on)
-        look.changed.connect(self._measure)
-        self._measure()
+        look.follow(self._measure)
         self.show_nothing()
 
     # --- showing ------------------------------------------------------------------------------
@@ -149,8 +140,7 @@ class Details(QFrame):
         self._shown = None
         told = why_not_comparable or hint
         self._title.setText(self._words.say("runs.several", {"count": count}))
-        self._when.setText(told)
-        self._when.setVisible(bool(told))
+        show_text(self._when, told)
         self._show_only({self._head}, set())
         self.buttons.show_several(
             can_compare=not why_not_comparable, can_collage=can_collage, are_pinned=are_pinned
@@ -213,35 +203,28 @@ class Details(QFrame):
 
     def _make_fields(self) -> None:
         say = self._words.say
-        self.name = QLineEdit()
+        self.name, self.note, self.tags = QLineEdit(), QPlainTextEdit(), QLineEdit()
         self.name.setMaxLength(NAME_LIMIT)
-        self.name.setAccessibleName(say("runs.name"))
-        self.name.setPlaceholderText(say("runs.name_hint"))
-        self.name.returnPressed.connect(self.hand_on)
-        self.note = QPlainTextEdit()
         self.note.setProperty("role", "note")
         self.note.setTabChangesFocus(True)
-        self.note.setAccessibleName(say("runs.note"))
-        self.note.setPlaceholderText(say("runs.note_hint"))
-        self.tags = QLineEdit()
-        self.tags.setAccessibleName(say("runs.tags"))
-        self.tags.setPlaceholderText(say("runs.tags_hint"))
-        self.tags.returnPressed.connect(self.hand_on)
         self._unkept_says = Warned(self._look)
-        fields = (("runs.name", self.name), ("runs.note", self.note), ("runs.tags", self.tags))
-        name, *others = (
-            column(_FieldName(say(key), field), field, space=STEP) for key, field in fields
-        )
-        self._named, self._fields = QWidget(), QWidget()
-        self._named.setLayout(name)  # on top, so that it never moves
-        self._fields.setLayout(column(*others, self._unkept_says))
-        for field in (self.name, self.note, self.tags):
-            key = "runs.name_stays" if field is self.name else "runs.stays_here"
-            field.setToolTip(say(key))
+        columns = []
+        for field, name, hint, stays in (
+            (self.name, "runs.name", "runs.name_hint", "runs.name_stays"),
+            (self.note, "runs.note", "runs.note_hint", "runs.stays_here"),
+            (self.tags, "runs.tags", "runs.tags_hint", "runs.stays_here"),
+        ):
+            field.setAccessibleName(say(name))
+            field.setPlaceholderText(say(hint))
+            field.setToolTip(say(stays))
             field.installEventFilter(self)
-        self.name.textEdited.connect(self._typing)
-        self.tags.textEdited.connect(self._typing)
+            columns.append(column(_FieldName(say(name), field), field, space=STEP))
+        for line in (self.name, self.tags):
+            line.returnPressed.connect(self.hand_on)
+            line.textEdited.connect(self._typing)
         self.note.textChanged.connect(self._typing)
+        self._named = holding(columns[0])  # on top, so that it never moves
+        self._fields = holding(column(*columns[1:], self._unkept_says))
 
     def _typing(self) -> None:
         if self._shown is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
-from widgets.controls.basics import label, tip
+from widgets.controls.basics import discard, grid, label, tip
 from widgets.style.theme import STEP
 
 Align = Qt.AlignmentFlag
@@ -25,20 +25,16 @@ class Facts(QWidget):
         self._align = Align.AlignLeft if wide else Align.AlignRight
         self._facts: tuple[tuple[str, ...], ...] = ()
         self._labels: list[QLabel] = []
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing((6 if wide else 3) * STEP)
-        self._grid.setVerticalSpacing(STEP)
+        self._grid = grid((6 if wide else 3) * STEP, STEP)
         self._grid.setColumnStretch(1, 1)
+        self.setLayout(self._grid)
 
     def show_facts(self, facts: Sequence[tuple[str, ...]]) -> None:
         """Show these facts."""
         if tuple(facts) == self._facts:
             return
         self._facts = tuple(facts)
-        for old in self._labels:
-            self._grid.removeWidget(old)
-            old.deleteLater()
+        discard(*self._labels)
         self._labels = []
         for line, (name, answer, *about) in enumerate(facts):
             left = label(name, "soft", wrap=self._numbers)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
-from widgets.controls.layouts import FlowLayout
+from widgets.controls.basics import button, column, holding, label, row
+from widgets.controls.layouts import DownArea, FlowLayout
 from widgets.runs.facts import Facts
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -52,48 +52,35 @@ class ImportLook(Overlay):
         say, values = words.say, {"count": len(files)}
         self.add_head(say("import.title", values), say("import.leave"), look)
         blocks = [self._block(each, say("import.look"), alone=len(files) == 1) for each in files]
-        self._files = QWidget()
-        inner = column(*blocks, None, space=5 * STEP)
-        self._files.setLayout(inner)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._files)
-        self._files.ensurePolished()
-        height = inner.heightForWidth(self.room_px()) + 2 * STEP
-        area.setFixedHeight(min(height, parent.height() - 60 * STEP))
-        area.setFocusPolicy(area.focusPolicy().NoFocus)
-        self.content.addWidget(area)
-        keep_words = (
-            say("import.keep") if len(files) == 1 else say("import.keep_all", {"count": len(new)})
-        )
-        self.keep_button = button(keep_words, "main", clicked=lambda: self._keep(new))
-        self.show_button = button(
-            say("import.show" if len(files) == 1 else "import.show_all"),
-            "main",
-            clicked=lambda: self._show(whole),
-        )
-        self.leave_button = button(
-            say("import.leave" if len(files) == 1 else "import.leave_all"), clicked=self.dismiss
-        )
+        area = DownArea(holding(column(*blocks, None, space=5 * STEP)))
+        self.add_area(area, around_px=60 * STEP)
+        is_one = len(files) == 1
+        keep_words = say("import.keep") if is_one else say("import.keep_all", {"count": len(new)})
+        show_words = say("import.show" if is_one else "import.show_all")
+        leave_words = say("import.leave" if is_one else "import.leave_all")
+        self.keep_button = button(keep_words, "main", clicked=self._ends(self.keep_asked, new))
+        self.show_button = button(show_words, "main", clicked=self._ends(self.show_asked, whole))
+        self.leave_button = button(leave_words, clicked=self.dismiss)
         parts: list[QWidget] = [self.leave_button]
         if whole:
             parts.insert(0, self.keep_button if new else self.show_button)
             if len(whole) > 1:
-                self.collage_button = button(
-                    say("import.collage"), clicked=lambda: self._collage([f.key for f in files])
-                )
+                every = self._ends(self.collage_asked, [each.key for each in files])
+                self.collage_button = button(say("import.collage"), clicked=every)
                 parts.insert(1, self.collage_button)
-            if len(files) == 1:
-                self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
-                self.same_button = button(say("import.same"), clicked=lambda: self._same(whole[0]))
-                self.same_button.setToolTip(say("import.same_hint"))
+            if is_one:
+                look_at = self._ends(self.look_asked, whole[0])
+                run_same = self._ends(self.same_asked, whole[0])
+                self.look_button = button(say("import.look"), clicked=look_at)
+                self.same_button = button(
+                    say("import.same"), clicked=run_same, tip=say("import.same_hint")
+                )
                 parts[1:1] = [self.look_button, self.same_button]
         self.content.addLayout(FlowLayout(*parts))
         self.setFocusProxy(parts[0])
 
     def _block(self, inside: Inside, look_words: str, *, alone: bool) -> QWidget:
         """Return one file, with its own button to open it if there are several."""
-        block = QWidget()
         parts: list[QWidget] = []
         if inside.problem:
             parts = [label(inside.file, "strong", wrap=True), label(inside.problem, wrap=True)]
@@ -109,28 +96,17 @@ class ImportLook(Overlay):
                 parts.append(label(inside.remark, "soft", wrap=True))
         layout = column(*parts, space=STEP)
         if not alone and not inside.problem:
-            only = button(look_words, "flush-link", clicked=lambda: self._look(inside.key))
+            look_at = self._ends(self.look_asked, inside.key)
+            only = button(look_words, "flush-link", clicked=look_at)
             only.setAccessibleName(f"{look_words}: {inside.file}")
             layout.addLayout(row(only, None))
-        block.setLayout(layout)
-        return block
+        return holding(layout)
 
-    def _keep(self, keys: Sequence[str]) -> None:
-        self.dismiss()
-        self.keep_asked.emit(list(keys))
+    def _ends(self, asked: SignalInstance, keys: object) -> Callable[[], None]:
+        """Return what closes the sheet, and then asks for something to be done with keys."""
 
-    def _show(self, keys: Sequence[str]) -> None:
-        self.dismiss()
-        self.show_asked.emit(list(keys))
+        def end() -> None:
+            self.dismiss()
+            asked.emit(keys)
 
-    def _collage(self, keys: Sequence[str]) -> None:
-        self.dismiss()
-        self.collage_asked.emit(list(keys))
-
-    def _same(self, key: str) -> None:
-        self.dismiss()
-        self.same_asked.emit(key)
-
-    def _look(self, key: str) -> None:
-        self.dismiss()
-        self.look_asked.emit(key)
+        return end

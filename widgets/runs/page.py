@@ -5,20 +5,25 @@ Files may be dropped anywhere on it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, chip, column, label, leave_keys, panel, row
+from widgets.controls.basics import (
+    button,
+    chip,
+    column,
+    discard,
+    holding,
+    label,
+    leave_keys,
+    panel,
+    row,
+)
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.controls.search_field import SearchField
@@ -49,46 +54,37 @@ class RunsPage(TakesFiles):
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
         self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
-        self.import_button = chip(words.say("runs.import_files"))
-        self.import_button.clicked.connect(lambda: self.import_asked.emit())
-        self.surprises = chip(words.say("runs.surprises"), checkable=True)
-        self.surprises.setToolTip(words.say("runs.surprises_hint"))
-        self.surprises.clicked.connect(self._search_again)
+        self.import_button = chip(words.say("runs.import_files"), clicked=self.import_asked.emit)
+        self.surprises = chip(
+            words.say("runs.surprises"),
+            checkable=True,
+            clicked=self._search_again,
+            tip=words.say("runs.surprises_hint"),
+        )
         self.reminder = Reminder(words)
         self.reminder.answered.connect(lambda _again: self.table.setFocus())
         self._count = label("", "soft")
-        self._chips = QWidget()
         self._chip_row = FlowLayout()
-        self._chips.setLayout(self._chip_row)
+        self._chips = holding(self._chip_row)
         self._chips.hide()
         self._left = QStackedWidget()
         self._left.addWidget(self.table)
         self._left.addWidget(self._make_not_found())
         frame = panel()
-        inner = QVBoxLayout(frame)
-        inner.setContentsMargins(1, 2 * STEP, 1, 2 * STEP)
-        inner.addWidget(self._left)
-        self._both = QWidget()
-        both = row(frame, self.details, space=4 * STEP)
-        both.setStretch(0, 1)
-        self._both.setLayout(both)
+        frame.setLayout(column(self._left, edges=(1, 2 * STEP, 1, 2 * STEP)))
         self._body = QStackedWidget()
         self._body.addWidget(QWidget())  # until the runs are known
         self._body.addWidget(self._make_empty())
-        self._body.addWidget(self._both)
+        self._body.addWidget(holding(row(frame, self.details, space=4 * STEP, grows=0)))
         title = label(words.say("places.runs"), "title")
-        head = PlaceHead(
-            self._count, title, chip_row(self.search, self.surprises, self.import_button)
-        )
-        page = column(head, self._chips, self.reminder, self._body, space=BELOW)
-        page.setStretch(3, 1)
-        self.setLayout(page)
+        chips = chip_row(self.search, self.surprises, self.import_button)
+        parts = PlaceHead(self._count, title, chips), self._chips, self.reminder, self._body
+        self.setLayout(column(*parts, space=BELOW, grows=3))
         for field in (self.search, self.details.name, self.details.note, self.details.tags):
             field.setAcceptDrops(False)  # the page handles drops, also on its fields
         self.search.textChanged.connect(self._search_again)
         self.search.left.connect(self.table.setFocus)
-        look.changed.connect(self._measure)
-        self._measure()
+        look.follow(self._measure)
 
     @property
     def is_empty(self) -> bool:
@@ -129,37 +125,20 @@ class RunsPage(TakesFiles):
         self.to_experiments_button = button(
             say("runs.to_experiments"), "main", clicked=self.experiments_asked.emit
         )
-        frame = panel()
-        layout = QVBoxLayout(frame)
-        layout.addWidget(
-            centred(
-                label(say("runs.empty"), "head", wrap=True),
-                label(say("runs.empty_hint"), "soft", wrap=True),
-                self.to_experiments_button,
-            )
-        )
-        return frame
+        return empty(say("runs.empty"), say("runs.empty_hint"), self.to_experiments_button)
 
     def _show_tags(self) -> None:
-        counts: dict[str, int] = {}
-        for run in self.runs:
-            for tag in run.tags:
-                counts[tag] = counts.get(tag, 0) + 1
+        counts = Counter(tag for run in self.runs for tag in run.tags)
         often = sorted(counts, key=lambda tag: (-counts[tag], tag.lower()))[:TAG_LIMIT]
         tags = tuple(sorted(often, key=str.lower))
         if tags == self._tags:
             return
         self._tags, before = tags, self._chosen_tags()
-        while self._chip_row.takeAt(0):
-            pass
-        for old in self._made_chips:
-            old.hide()
-            old.deleteLater()
-        self._made_chips = [chip(tag, checkable=True) for tag in tags]
+        discard(*self._made_chips)
+        self._made_chips = [chip(tag, checkable=True, clicked=self._search_again) for tag in tags]
         leave_keys(*self._made_chips)
         for made in self._made_chips:
             made.setChecked(made.text() in before)
-            made.clicked.connect(self._search_again)
             self._chip_row.addWidget(made)
             made.show()
         self._chips.setVisible(bool(tags))
@@ -185,16 +164,21 @@ class RunsPage(TakesFiles):
             self.show_all_button.setFocus()
         self.search.setVisible(bool(count))
         self._count.setVisible(bool(count))
-        say, values = self._words.say, {"found": found, "count": count}
-        if found != count:
-            self._count.setText(say("runs.found", values))
-        else:
-            self._count.setText(say("runs.count", values))
+        key = "runs.found" if found != count else "runs.count"
+        self._count.setText(self._words.say(key, {"found": found, "count": count}))
 
     def _measure(self) -> None:
         zoom = self._look.theme.zoom
         most = round(self.width() * DETAILS_FRACTION)
         self.details.setFixedWidth(min(round(DETAILS_PX * zoom), most))
+
+
+def empty(said: str, how: str, do: QPushButton) -> QFrame:
+    """Return a panel that says what is missing, how to get it, and offers that."""
+    frame = panel()
+    texts = label(said, "head", wrap=True), label(how, "soft", wrap=True)
+    QVBoxLayout(frame).addWidget(centred(*texts, do))
+    return frame
 
 
 def centred(*parts: QWidget) -> QWidget:
@@ -203,6 +187,4 @@ def centred(*parts: QWidget) -> QWidget:
         if isinstance(part, QLabel):
             part.setAlignment(Qt.AlignmentFlag.AlignCenter)
     lines = [part if isinstance(part, QLabel) else row(None, part, None) for part in parts]
-    middle = QWidget()
-    middle.setLayout(column(None, *lines, None, space=3 * STEP))
-    return middle
+    return holding(column(None, *lines, None, space=3 * STEP))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -17,13 +19,11 @@ class Reminder(QWidget):
     def __init__(self, words: Words) -> None:
         super().__init__()
         self._text = label("", wrap=True)
-        self.ask = button(words.say("runs.ask_again"), clicked=lambda: self._answer(again=True))
-        self.leave = button(
-            words.say("runs.ask_not_again"), "flush-link", clicked=lambda: self._answer(again=False)
-        )
-        line = row(self._text, self.ask, self.leave)
-        line.setStretch(0, 1)
-        self.setLayout(line)
+        say, answer = words.say, self._answer
+        self.ask = button(say("runs.ask_again"), clicked=partial(answer, again=True))
+        no = partial(answer, again=False)
+        self.leave = button(say("runs.ask_not_again"), "flush-link", clicked=no)
+        self.setLayout(row(self._text, self.ask, self.leave, grows=0))
         self.hide()
 
     def offer(self, text: str) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, tip
+from widgets.controls.basics import column, grid, holding, label, tip
 from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -54,35 +54,24 @@ class SideBySide(Overlay):
         self.table = self._table(shown, words)
         parts: list[QWidget] = [label(shown.question, "strong", wrap=True)]
         parts += [label(caution, "soft", wrap=True) for caution in shown.cautions]
-        content = QWidget()
-        inner = column(*parts, self.table, None, space=2 * STEP)
-        inner.setContentsMargins(2 * STEP, STEP, 2 * STEP, STEP)
-        content.setLayout(inner)
-        area = scrolling(content, title)
+        edges = (2 * STEP, STEP, 2 * STEP, STEP)
+        area = scrolling(holding(column(*parts, self.table, None, edges=edges)), title)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        content.ensurePolished()
-        for each in content.findChildren(QLabel):
-            each.ensurePolished()  # otherwise their heights are wrong
-        height = content.heightForWidth(self.room_px()) + 2 * STEP
-        area.setFixedHeight(min(height, parent.height() - 40 * STEP))
-        self.content.addWidget(area)
+        self.add_area(area, around_px=40 * STEP)
         self.setFocusProxy(area)
 
     def _table(self, shown: RunsBeside, words: Words) -> QWidget:
-        table = QWidget()
+        cells = grid(3 * STEP, STEP, (0, STEP, 0, STEP))
+        table = holding(cells)
         table.setAccessibleName(words.say("runs.beside_values"))
-        grid = QGridLayout(table)
-        grid.setContentsMargins(0, STEP, 0, STEP)
-        grid.setHorizontalSpacing(3 * STEP)
-        grid.setVerticalSpacing(STEP)
-        grid.setColumnMinimumWidth(0, round(NAME_PX * self._zoom / 2))
-        grid.setColumnStretch(0, 2)
+        cells.setColumnMinimumWidth(0, round(NAME_PX * self._zoom / 2))
+        cells.setColumnStretch(0, 2)
         for place, (name, kind) in enumerate(shown.heads, 1):
-            grid.setColumnStretch(place, 1)
+            cells.setColumnStretch(place, 1)
             head = column(_cell(name, "strong"), _cell(kind, "soft"), None, space=0)
             if shown.machines:
                 head.insertWidget(2, _cell(shown.machines[place - 1], "soft"))
-            grid.addLayout(head, 0, place)
+            cells.addLayout(head, 0, place)
         line = 1
         for heading, rows, role in (
             ("runs.beside_settings", shown.settings, "note"),
@@ -92,23 +81,24 @@ class SideBySide(Overlay):
                 continue
             above = label(words.say(heading), "soft")
             above.setContentsMargins(0, 2 * STEP, 0, 0)
-            grid.addWidget(above, line, 0)
+            cells.addWidget(above, line, 0)
             for row in rows:
                 line += 1
-                self._add_row(grid, line, row, role, [name for name, _ in shown.heads])
+                _add_row(cells, line, row, role, [name for name, _ in shown.heads])
             line += 1
         return table
 
-    def _add_row(
-        self, grid: QGridLayout, line: int, row: BesideRow, role: str, heads: Sequence[str]
-    ) -> None:
-        name = label(row.name, wrap=True)
-        name.setToolTip(tip(row.about))
-        grid.addWidget(name, line, 0)
-        for place, text in enumerate(row.cells, 1):
-            cell = _cell(text or NONE, role)
-            cell.setAccessibleName(f"{row.name}, {heads[place - 1]}: {text or NONE}")
-            grid.addWidget(cell, line, place)
+
+def _add_row(
+    cells: QGridLayout, line: int, row: BesideRow, role: str, heads: Sequence[str]
+) -> None:
+    name = label(row.name, wrap=True)
+    name.setToolTip(tip(row.about))
+    cells.addWidget(name, line, 0)
+    for place, text in enumerate(row.cells, 1):
+        cell = _cell(text or NONE, role)
+        cell.setAccessibleName(f"{row.name}, {heads[place - 1]}: {text or NONE}")
+        cells.addWidget(cell, line, place)
 
 
 def _cell(text: str, role: str) -> QLabel:

@@ -122,8 +122,7 @@ class RunsTable(QTableView):
         self.runs.modelAboutToBeReset.connect(self._remember)
         self.runs.modelReset.connect(self._restore)
         self.selectionModel().selectionChanged.connect(self._tell_chosen)
-        look.changed.connect(self._measure)
-        self._measure()
+        look.follow(self._measure)
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
         """Show these runs."""

@@ -19,12 +19,10 @@ class Warned(QWidget):
         super().__init__()
         self._look, self._is_quiet = look, False
         self._sign, self._text = QLabel(), label("", "attention", wrap=True)
-        layout = row(self._sign, self._text)
+        layout = row(self._sign, self._text, grows=1)
         layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
-        layout.setStretch(1, 1)
         self.setLayout(layout)
-        look.changed.connect(self._draw)
-        self._draw()
+        look.follow(self._draw)
 
     def text(self) -> str:
         """Return the sentence."""

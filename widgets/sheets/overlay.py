@@ -13,7 +13,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from widgets.controls.basics import IconButton, announce, label, panel, row
@@ -66,16 +66,20 @@ class Overlay(QWidget):
         self.closed.emit()
         self.deleteLater()
 
-    def room_px(self) -> int:
-        """Return the width of the content."""
-        margins = self.content.contentsMargins()
-        return self._sheet_px() - margins.left() - margins.right()
+    def add_area(self, area: QScrollArea, around_px: int) -> None:
+        """Add an area as high as what it scrolls; above and below it stays room in the window."""
+        shown, margins = area.widget(), self.content.contentsMargins()
+        assert shown is not None  # each is made with one
+        for each in (shown, *shown.findChildren(QWidget)):
+            each.ensurePolished()  # otherwise their heights are wrong
+        height = shown.heightForWidth(self._sheet_px() - margins.left() - margins.right())
+        area.setFixedHeight(min(height + 2 * STEP, self._window.height() - around_px))
+        self.content.addWidget(area)
 
     def add_head(self, title: str, close_text: str, look: Look) -> None:
         """Add a title with a close button above the content."""
         self.setAccessibleName(title)
-        self.closer = IconButton(look, "close", close_text)
-        self.closer.clicked.connect(self.dismiss)
+        self.closer = IconButton(look, "close", close_text, clicked=self.dismiss)
         self.content.addLayout(row(label(title, "head"), None, self.closer))
         self.content.addSpacing(STEP)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
@@ -20,6 +22,11 @@ class Look(QObject):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
+
+    def follow(self, dress: Callable[[], object]) -> None:
+        """Call a method of a widget now, and after each change."""
+        self.changed.connect(dress)
+        dress()
 
     def wear(self, theme: Theme) -> None:
         """Apply another theme to the whole application."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
-from widgets.controls.basics import asks_for_escape
+from widgets.controls.basics import takes_escape
 from widgets.runs.details import Details
 from widgets.runs.model import Column
 from widgets.runs.table import RunsTable
@@ -50,8 +50,7 @@ class Pairing(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let Esc cancel, before it stops a run."""
-        if asks_for_escape(event):
-            event.accept()
+        if takes_escape(event):
             return True
         is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if is_escape and event.type() == QEvent.Type.KeyPress:

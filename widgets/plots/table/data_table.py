@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTableView, QWidget
 
 from experiments.core.declare import Experiment
 from experiments.core.tables import to_tabs
 from experiments.core.words import Words
-from widgets.controls.basics import chip, column, label, row, tip
+from widgets.controls.actions import HERE, Actions
+from widgets.controls.basics import chip, column, discard, holding, label, row, tip
 from widgets.controls.elided import ElidedButton
 from widgets.controls.layouts import FlowLayout
 from widgets.plots.table.rows_model import RowsModel
@@ -42,17 +43,15 @@ class DataTable(QWidget):
         self.view = QTableView()
         self._prepare_view()
         self.setFocusProxy(self.view)
-        self._chips = QWidget()
         self._chips_layout = FlowLayout(space=STEP)
-        self._chips.setLayout(self._chips_layout)
+        self._chips = holding(self._chips_layout)
         self._group = QButtonGroup(self)
         self._count = label("", "soft")
         self._count.setToolTip(tip(words.say("data.order_help")))
-        save = chip(words.say("data.save_csv"))
-        save.clicked.connect(lambda: self.csv_wanted.emit(self._table))
+        say_csv = words.say("data.save_csv")
+        save = chip(say_csv, clicked=lambda: self.csv_wanted.emit(self._table))
         self.setLayout(column(self._chips, row(self._count, None, save), self.view))
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     @property
     def table(self) -> str:
@@ -126,22 +125,15 @@ class DataTable(QWidget):
         view.setSortingEnabled(True)
         head.setSortIndicatorShown(False)  # the header text has an arrow of its own
         head.sortIndicatorChanged.connect(self._fit_arrow)
-        for key, keys, do in (
-            ("data.copy", QKeySequence.StandardKey.Copy, self.copy),
-            ("data.select_all", QKeySequence.StandardKey.SelectAll, view.selectAll),
-        ):
-            action = QAction(self._words.say(key), view)
-            action.setShortcut(QKeySequence(keys))
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            action.triggered.connect(lambda _checked=False, do=do: do())
-            view.addAction(action)
+        actions = Actions(view, self._words, HERE)
+        actions.add("data.copy", self.copy, "Ctrl+C")
+        actions.add("data.select_all", view.selectAll, "Ctrl+A")
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _make_chips(self, names: Sequence[str]) -> None:
         for old in self._group.buttons():
             self._group.removeButton(old)
-            self._chips_layout.removeWidget(old)
-            old.deleteLater()
+            discard(old)
         for name in names:
             made = ElidedButton("chip")
             made.setCheckable(True)
