@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import os
@@ -15,7 +16,7 @@ from experiments.core import words
 from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -43,6 +44,15 @@ class ExitCode(enum.IntEnum):
 
 class WriteFailed(UserError):
     """A file that could be opened could not be written to its end: FAILED, not wrong usage."""
+
+
+@contextlib.contextmanager
+def refused(kind: type[UserError], key: str, path: Path) -> Iterator[None]:
+    """Raise a UserError of this kind and key where the system refuses to write a file."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(key, path=str(path), reason=error.strerror or "?") from None
 
 
 class Context:

@@ -5,15 +5,13 @@ The JSON is experiments/checkup/result.py's `Result`, described in experiments/c
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +28,7 @@ from app.checkup.in_words import (
     summary,
 )
 from app.checkup.store import Checkups, has_measured
-from app.context import Context, ExitCode, WriteFailed
+from app.context import Context, ExitCode, WriteFailed, refused
 from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
 from app.reports.pictures import qt_or_problem
@@ -204,7 +202,14 @@ def _followed(context: Context, checkup: Checkup) -> Result:
     """Follow a checkup to its end; progress and notes go to standard error."""
     result: Result | None = None
     words, errors = context.words, context.errors
-    with _bar(context) as (shown, task):
+    columns = (
+        BarColumn(bar_width=28),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", style="dim"),
+        TextColumn("{task.fields[doing]}"),
+    )
+    with bar(context, *columns) as shown:
+        task = shown.add_task("", total=1.0, left="", doing="")
         for event in checkup.events():
             if isinstance(event, run_checkup.Began):
                 said = doing(words, event)
@@ -220,19 +225,6 @@ def _followed(context: Context, checkup: Checkup) -> Result:
                 result = event.result
     assert result is not None  # a checkup always ends in one
     return result
-
-
-@contextlib.contextmanager
-def _bar(context: Context) -> Iterator[tuple[Progress, TaskID]]:
-    shown = bar(
-        context,
-        BarColumn(bar_width=28),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[left]}", style="dim"),
-        TextColumn("{task.fields[doing]}"),
-    )
-    with shown:
-        yield shown, shown.add_task("", total=1.0, left="", doing="")
 
 
 def _for_others(result: Result) -> bytes:
@@ -269,8 +261,5 @@ def write_report(context: Context, document: Document, kind: str, path: Path) ->
 
 def write_file(path: Path, data: bytes, key: str) -> None:
     """Write a file whole or not at all. Raises WriteFailed with this key."""
-    try:
+    with refused(WriteFailed, key, path):
         write_whole(path, data)
-    except OSError as error:
-        reason = error.strerror or "?"
-        raise WriteFailed(key, path=str(path), reason=reason) from None

@@ -52,17 +52,13 @@ class Draw:
         self._console.print()
         title = Text(self._word("views", view.key), style="bold")
         if isinstance(view, Lines) and view.y.scale != "linear":
-            title.append(f" {self._heading(logarithmic=True)}", style="not bold dim")
+            title.append(f" {self._words.say('terminal.logarithmic')}", style="not bold dim")
         self._console.print(title)
         self._console.print(drawn)
         if isinstance(view, Lines) and (apart := self._apart(marks.lines(view, rows))):
             self._console.print(Text(apart, style="dim"))
         for line in self._limit_lines(view.limits, values):
             self._console.print(line)
-
-    def _heading(self, *, logarithmic: bool) -> str:
-        """Return the heading of bars with a logarithmic length."""
-        return self._words.say("terminal.logarithmic") if logarithmic else ""
 
     def choice(self, text: str) -> str:
         """Return the words of a choice; numbers and names stay as they are."""
@@ -99,10 +95,10 @@ class Draw:
         length = _scale(values, width, logarithmic=logarithmic)
         column = view.detail if isinstance(view, Bars) else None
         detailed = len({bar.detail for bar in bars}) > 1
-        table = _grid()
+        table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(max_width=LABEL_WIDTH)
         if logarithmic:
-            table.add_row("", Text(self._heading(logarithmic=True), style="dim"))
+            table.add_row("", Text(self._words.say("terminal.logarithmic"), style="dim"))
         for bar, value, number, spread in zip(bars, values, numbers, spreads, strict=True):
             label = self._label(bar.label, column, bar.detail if detailed else "")
             table.add_row(label, _blocks(length(value)), number, Text(spread, style="dim"))
@@ -191,7 +187,7 @@ class Draw:
         numbers = [_lane_number(lane) for lane in lanes]
         beside = LABEL_WIDTH + max(map(len, numbers), default=0) + 2 * GAP
         width = max(20, min(self._console.width - beside, MOST_LANE))
-        table = _grid()
+        table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(width=LABEL_WIDTH)
         detailed = len({lane.detail for lane in lanes}) > 1
         before = None
@@ -245,10 +241,6 @@ class Draw:
 def _range(repeats: Sequence[float], unit: str) -> str:
     low, high = min(repeats, default=0.0), max(repeats, default=0.0)
     return "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
-
-
-def _grid() -> Table:
-    return Table(box=None, pad_edge=False, show_header=False)
 
 
 def _thinned(points: Sequence[T], most: int = MOST_ROWS) -> list[T]:

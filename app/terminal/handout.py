@@ -8,14 +8,12 @@ recording stands in its place.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
-from app.context import Context, ExitCode, WriteFailed
+from app.context import Context, ExitCode, WriteFailed, refused
 from app.lecture.handout import handout
 from app.lecture.handout_items import find
 from app.lecture.record import read
-from app.reports.document import Document
 from app.reports.pictures import drawer, qt_or_problem
 from app.reports.writing import as_text, written
 from experiments.core.problems import Problem
@@ -37,19 +35,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     document = handout(words, held, found, draw, why_not)
     for kind, target in wanted.items():
         if target is not None:
-            _write(document, kind, target, context)
+            data = written(document, kind, words)
+            with refused(WriteFailed, "file_not_written", target):
+                target.write_bytes(data)
     if not any(wanted.values()):
         sys.stdout.write(as_text(document, "markdown", words))
     del application  # held until here: the fonts belong to it
     for trouble in filter(None, [problem, *(each.problem for each in found)]):
         context.complain(trouble)
     return ExitCode.LOOK if any(each.problem for each in found) else ExitCode.DONE
-
-
-def _write(document: Document, kind: str, path: Path, context: Context) -> None:
-    data = written(document, kind, context.words)
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        values = {"path": str(path), "reason": error.strerror or "?"}
-        raise WriteFailed("file_not_written", **values) from None

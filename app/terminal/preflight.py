@@ -74,7 +74,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         }
         context.console.out(json.dumps(told, indent=1), highlight=False)
     elif is_whole:
-        _conclude(found, context)
+        ready = sum(each.mark is Mark.READY for each in found)
+        key = "preflight.all_ready" if ready == len(found) else "preflight.some_ready"
+        context.console.print(context.words.say(key, {"ready": ready, "count": len(found)}))
     else:
         values = {"count": len(lecture.item), "tried": len(found)}
         context.errors.print(context.words.say("preflight.stopped", values))
@@ -145,12 +147,6 @@ def _behind(fallback: Fallback | None, context: Context) -> str:
         "date": fallback.started.at[:10],
     }
     return context.words.say(f"preflight.{fallback.origin}", values)
-
-
-def _conclude(found: list[Checked], context: Context) -> None:
-    ready = sum(each.mark is Mark.READY for each in found)
-    key = "preflight.all_ready" if ready == len(found) else "preflight.some_ready"
-    context.console.print(context.words.say(key, {"ready": ready, "count": len(found)}))
 
 
 def _entry(checked: Checked, context: Context) -> dict[str, Any]:

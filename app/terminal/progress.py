@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 from app.context import Context
 from app.report import note_text
@@ -52,7 +50,14 @@ class Follow:
         A killed process sends no finding; its rows tell one.
         """
         run_state = RunState(self._experiment)
-        with self._bar() as (shown, task):
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=28),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[left]}", style="dim"),
+        )
+        with bar(self._context, *columns, streams=self._silent) as shown:
+            task = shown.add_task(self._experiment.id, total=1.0, left="")
             for event in self._run.events():
                 run_state.add(event)
                 if isinstance(event, messages.Progress):
@@ -79,16 +84,3 @@ class Follow:
         self._context.errors.print(said)
         if note.key in messages.WAITING:
             self._context.errors.print(self._context.words.say("terminal.waiting_hint"))
-
-    @contextlib.contextmanager
-    def _bar(self) -> Iterator[tuple[Progress, TaskID]]:
-        shown = bar(
-            self._context,
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=28),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}", style="dim"),
-            streams=self._silent,
-        )
-        with shown:
-            yield shown, shown.add_task(self._experiment.id, total=1.0, left="")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.text import Text
 
-from app.context import Context, ExitCode, WriteFailed, discard_output
+from app.context import Context, ExitCode, WriteFailed, discard_output, refused
 from app.output import write_line
 from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
@@ -258,11 +258,8 @@ def writable(path: Path | None, key: str) -> Iterator[None]:
         yield
         return
     is_new = not os.path.exists(path)
-    try:
+    with refused(UserError, key, path):
         path.open("ab").close()
-    except OSError as error:
-        reason = error.strerror or "?"
-        raise UserError(key, path=str(path), reason=reason) from None
     try:
         yield
     finally:
@@ -277,8 +274,5 @@ def _write_copy(path: Path, lines: list[bytes]) -> None:
         import gzip
 
         data = gzip.compress(data, mtime=0)
-    try:
+    with refused(WriteFailed, "out_not_writable", path):
         path.write_bytes(data)
-    except OSError as error:
-        reason = error.strerror or "?"
-        raise WriteFailed("out_not_writable", path=str(path), reason=reason) from None

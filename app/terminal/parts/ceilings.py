@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,11 +13,11 @@ from rich.text import Text
 
 from app.terminal.parts.devices import lanes_text
 from app.terminal.parts.gpus import numbers_text
+from app.terminal.parts.listed import alike
 from experiments.core.units import show
 from machine.bus import pcie
 from machine.model import Machine
 
-T = TypeVar("T")
 _UNITS = ("bytes_per_s", "flop_per_s", "op_per_s")
 
 
@@ -32,9 +32,7 @@ class _Line:
 
 def show_ceilings(console: Console, machine: Machine) -> None:
     """Print the ceilings of the machine, grouped by the source of their formulas."""
-    by_source: dict[str, list[_Line]] = {}
-    for line in _lines(machine):
-        by_source.setdefault(line.source, []).append(line)
+    by_source = alike((line.source, line) for line in _lines(machine))
     if not by_source:
         return
     console.print(Text("At best", style="bold"))
@@ -59,15 +57,14 @@ def _lines(machine: Machine) -> Iterator[_Line]:
     memory = peaks.get("memory", {})
     if _has_value(memory):
         yield _line("memory", "", memory)
-    for (what, _), links in _alike(_links(machine)):
+    for (what, _), links in alike(_links(machine)).items():
         count = f", {len(links)} links" if len(links) > 1 else ""
         yield _line("pcie", f"{what}{count}", links[0])
-    for (name, _), gpus in _alike(_gpus(machine)):
+    for (name, _), gpus in alike(_gpus(machine)).items():
         which = numbers_text([int(index) for index, _ in gpus])
         yield _line(f"gpu {which}", name.replace("_data_sheet", " (data sheet)"), gpus[0][1])
     nvlinks = [(pair, e) for pair, e in peaks.get("nvlink", {}).items() if _has_value(e)]
-    pairs = (((_told(e, "formula"), ""), (pair, e)) for pair, e in nvlinks)
-    for _, joined in _alike(pairs):
+    for joined in alike((_told(e, "formula"), (pair, e)) for pair, e in nvlinks).values():
         a, _, b = joined[0][0].partition("-")
         which = f"gpu {a} and {b}" if len(joined) == 1 else f"{len(joined)} pairs of GPUs"
         yield _line("nvlink", f"{which}, each way", joined[0][1])
@@ -87,13 +84,6 @@ def _gpus(machine: Machine) -> Iterator[tuple[tuple[str, str], tuple[str, Mappin
         for name, entry in ceilings.items():
             if _has_value(entry):
                 yield (name, _told(entry, "formula")), (index, entry)
-
-
-def _alike(told: Iterable[tuple[tuple[str, str], T]]) -> Iterator[tuple[tuple[str, str], list[T]]]:
-    found: dict[tuple[str, str], list[T]] = {}
-    for key, value in told:
-        found.setdefault(key, []).append(value)
-    yield from found.items()
 
 
 def _line(part: str, what: str, entry: Mapping[str, Any]) -> _Line:

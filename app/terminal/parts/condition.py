@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.terminal.parts.listed import alike, listed
 from experiments.core.units import show
-from machine.condition import FileSystem, PowerLimit, Temperature
+from machine.condition import PowerLimit, Temperature
 from machine.memory.modules import is_slowed
 from machine.model import Machine
 from machine.processor.protection import protection
@@ -21,30 +22,25 @@ def maker_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     if system.board:
         yield "board", system.board
     if system.firmware:
-        date = f", {system.firmware_date}" if system.firmware_date else ""
-        yield "firmware", f"{system.firmware}{date}"
+        yield "firmware", listed(system.firmware, system.firmware_date)
 
 
 def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield the lines about the processor's clock, heat and power."""
     clock, cpu = machine.cpu.clock, machine.cpu
-    parts = []
-    if clock.max_hz:
-        least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
-        parts.append(f"{least}{show(clock.max_hz, 'hz')}")
-    if clock.boost:
-        state = "on for some cores" if clock.boost == "mixed" else clock.boost
-        parts.append(f"boost {state}")
-    if clock.governor:
-        parts.append(f"governor {clock.governor}")
-    if clock.energy_preference:
-        parts.append(f"energy preference {clock.energy_preference}")
-    if clock.driver:
-        parts.append(f"driver {clock.driver}")
-    if parts:
-        yield "clock", ", ".join(parts)
-    if told := [_temperature_text(one) for one in cpu.temperatures if one.now_celsius is not None]:
-        yield "heat", ", ".join(told)
+    least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
+    boost = "on for some cores" if clock.boost == "mixed" else clock.boost
+    if told := listed(
+        clock.max_hz and f"{least}{show(clock.max_hz, 'hz')}",
+        clock.boost and f"boost {boost}",
+        clock.governor and f"governor {clock.governor}",
+        clock.energy_preference and f"energy preference {clock.energy_preference}",
+        clock.driver and f"driver {clock.driver}",
+    ):
+        yield "clock", told
+    known = (one for one in cpu.temperatures if one.now_celsius is not None)
+    if heat := listed(*map(_temperature_text, known)):
+        yield "heat", heat
     counts = cpu.throttling
     if counts.cores or counts.packages:
         cores, packages = counts.cores or 0, counts.packages or 0
@@ -52,9 +48,9 @@ def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
             "throttled",
             f"by heat since the start: {cores} times a core, {packages} times a package",
         )
-    for package in sorted({limit.package or 0 for limit in cpu.power_limits}):
-        limits = [limit for limit in cpu.power_limits if (limit.package or 0) == package]
-        yield "power", f"package {package}: {', '.join(map(_power_text, limits))}"
+    limits = alike((limit.package or 0, _power_text(limit)) for limit in cpu.power_limits)
+    for package in sorted(limits):
+        yield "power", f"package {package}: {', '.join(limits[package])}"
 
 
 def _temperature_text(temperature: Temperature) -> str:
@@ -80,16 +76,16 @@ def page_lines(machine: Machine) -> Iterator[tuple[str, str]]:
             f"{now / 1e6:g} of {rated / 1e6:g} MT/s: the firmware runs the modules slower than "
             "they can. Look for XMP or EXPO in its settings; the processor may also allow no more.",
         )
-    parts = []
-    if memory.transparent_huge_pages:
-        parts.append(f"transparent huge pages: {memory.transparent_huge_pages}")
-    parts += [
-        f"{page.total} of {show(page.size_bytes, 'bytes')} set aside, {page.free} free"
-        for page in memory.huge_pages
-        if page.total
-    ]
-    if parts:
-        yield "pages", ", ".join(parts)
+    mode = memory.transparent_huge_pages
+    if pages := listed(
+        mode and f"transparent huge pages: {mode}",
+        *(
+            f"{page.total} of {show(page.size_bytes, 'bytes')} set aside, {page.free} free"
+            for page in memory.huge_pages
+            if page.total
+        ),
+    ):
+        yield "pages", pages
     total, used = memory.swap_total_bytes, memory.swap_used_bytes
     if total:
         text = f"{show(used or 0, 'bytes')} of {show(total, 'bytes')} used"
@@ -104,25 +100,13 @@ def page_lines(machine: Machine) -> Iterator[tuple[str, str]]:
 def protection_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield the lines about vulnerabilities and microcode."""
     told = protection(machine.cpu.vulnerabilities)
-    parts = [
-        f"{what}: {', '.join(names)}"
-        for what, names in (("vulnerable", told.vulnerable), ("unknown", told.unknown))
-        if names
-    ]
-    if told.mitigated:
-        parts.append(f"{len(told.mitigated)} mitigated")
-    if told.not_affected:
-        parts.append(f"{len(told.not_affected)} do not concern it")
-    if parts:
-        yield "security", "; ".join(parts)
+    if security := listed(
+        told.vulnerable and f"vulnerable: {', '.join(told.vulnerable)}",
+        told.unknown and f"unknown: {', '.join(told.unknown)}",
+        told.mitigated and f"{len(told.mitigated)} mitigated",
+        told.not_affected and f"{len(told.not_affected)} do not concern it",
+        by="; ",
+    ):
+        yield "security", security
     if machine.cpu.microcode:
         yield "microcode", machine.cpu.microcode
-
-
-def file_system_text(system: FileSystem) -> str:
-    """Return kind, place and space of a file system."""
-    name = " ".join(text for text in (system.kind, f"({system.place})") if text)
-    if system.total_bytes is None or system.free_bytes is None:
-        return name
-    free, total = (show(n, "bytes/s")[:-2] for n in (system.free_bytes, system.total_bytes))
-    return f"{name} {free} free of {total}"

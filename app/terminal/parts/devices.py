@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.terminal.parts.condition import file_system_text
+from app.terminal.parts.listed import alike, listed
 from experiments.core.units import show
 from machine.bus import pcie
+from machine.condition import FileSystem
 from machine.devices import Disk, Link, NetworkInterface, PciDevice
 from machine.model import Machine, MemoryModule
 
@@ -20,16 +22,18 @@ _NVSWITCH = 0x0680
 def device_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield label and text of each line; equal devices share one."""
     cards = [device for device in machine.pci if matters(device)]
-    for text, names in _alike((device.address, pci_line(machine, device)) for device in cards):
-        yield "pcie", f"{_counted(names)}{text}, at {', '.join(names)}"
+    for text, names in alike((pci_line(machine, card), card.address) for card in cards).items():
+        yield "pcie", f"{_times(names)}{text}, at {', '.join(names)}"
     shares = sum(device.is_virtual_function for device in machine.pci)
     if shares:
         yield "", f"and {shares} virtual function{'s' * (shares > 1)}: shares of these cards"
     yield from _shared_lines(machine, cards)
-    for text, names in _alike((disk.name, disk_line(disk)) for disk in machine.storage):
-        yield "disk", _with_names(names, text)
-    for text, names in _alike((net.name, network_line(net)) for net in machine.network):
-        yield "network", _with_names(names, text)
+    disks = alike((disk_line(disk), disk.name) for disk in machine.storage)
+    networks = alike((network_line(net), net.name) for net in machine.network)
+    for label, lines in (("disk", disks), ("network", networks)):
+        for text, names in lines.items():
+            shown = ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
+            yield label, f"{shown}: {_times(names)}{text}" if text else shown
 
 
 def matters(device: PciDevice) -> bool:
@@ -103,60 +107,49 @@ def _why_less(link: Link) -> str:
 
 def disk_line(disk: Disk) -> str:
     """Return model, kind, size, link rate and file systems, without the name."""
-    size = show(disk.size_bytes, "bytes/s").removesuffix("/s") if disk.size_bytes else None
-    peak = f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}" if disk.peak_bytes_per_s else None
-    worn = f"{disk.wear_fraction:.0%} worn at most" if disk.wear_fraction is not None else None
-    systems = map(file_system_text, disk.file_systems)
-    return ", ".join(text for text in (disk.model, disk.kind, size, peak, worn, *systems) if text)
+    return listed(
+        disk.model,
+        disk.kind,
+        disk.size_bytes and show(disk.size_bytes, "bytes/s").removesuffix("/s"),
+        disk.peak_bytes_per_s and f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}",
+        disk.wear_fraction is not None and f"{disk.wear_fraction:.0%} worn at most",
+        *map(_file_system_text, disk.file_systems),
+    )
+
+
+def _file_system_text(system: FileSystem) -> str:
+    """Return kind, place and space of a file system."""
+    name = " ".join(text for text in (system.kind, f"({system.place})") if text)
+    if system.total_bytes is None or system.free_bytes is None:
+        return name
+    free, total = (show(n, "bytes/s")[:-2] for n in (system.free_bytes, system.total_bytes))
+    return f"{name} {free} free of {total}"
 
 
 def network_line(interface: NetworkInterface) -> str:
     """Return kind and how fast it runs, or that it is down."""
     peak = interface.peak_bytes_per_s
-    state = "down" if interface.is_up is False else "up" if interface.is_up else None
-    rate = f"at most {show(peak, 'bytes/s')}" if peak else None
-    return ", ".join(text for text in (interface.kind, state, rate) if text)
+    state = {None: None, True: "up", False: "down"}[interface.is_up]
+    return listed(interface.kind, state, peak and f"at most {show(peak, 'bytes/s')}")
 
 
 def modules_text(modules: tuple[MemoryModule, ...]) -> str | None:
     """Return the sticks of memory, those of a kind counted together."""
-    kinds: dict[str, int] = {}
+    kinds: Counter[str] = Counter()
     for module in modules:
         if module.size_bytes:
-            rate = module.transfers_per_s
-            words = (
-                show(module.size_bytes, "bytes"),
-                module.kind,
-                f"at {rate / 1e6:g} MT/s" if rate else None,
-            )
-            text = " ".join(word for word in words if word)
-            kinds[text] = kinds.get(text, 0) + 1
+            size, rate = show(module.size_bytes, "bytes"), module.transfers_per_s
+            kinds[listed(size, module.kind, rate and f"at {rate / 1e6:g} MT/s", by=" ")] += 1
     told = ", ".join(f"{count} × {text}" for text, count in kinds.items())
-    filled = sum(kinds.values())
-    return (
-        f"{told} in {filled} of {len(modules)} slots" if 0 < filled < len(modules) else told or None
-    )
+    filled = kinds.total()
+    some = f"{told} in {filled} of {len(modules)} slots"
+    return some if 0 < filled < len(modules) else told or None
 
 
 def lanes_text(generation: int | None, width: int | None) -> str:
     """Return generation and width of a link, as far as they are known."""
-    lanes = f"×{width}" if width else ""
-    return " ".join(text for text in (f"Gen{generation}" if generation else "", lanes) if text)
+    return listed(generation and f"Gen{generation}", width and f"×{width}", by=" ")
 
 
-def _alike(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each distinct text with all names that have it, in order of appearance."""
-    names: dict[str, list[str]] = {}
-    for name, text in told:
-        names.setdefault(text, []).append(name)
-    yield from names.items()
-
-
-def _counted(names: Sequence[str]) -> str:
+def _times(names: Sequence[str]) -> str:
     return f"{len(names)} × " if len(names) > 1 else ""
-
-
-def _with_names(names: Sequence[str], text: str) -> str:
-    """Return the names, shortened to first and last, and their text."""
-    shown = ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
-    return f"{shown}: {_counted(names)}{text}" if text else shown

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.terminal.parts.devices import link_text
-from app.terminal.parts.gpu_health import health_lines
+from app.terminal.parts.listed import listed
+from experiments.core import words as texts
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.devices import Gpu
@@ -32,17 +33,16 @@ def gpu_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         )
     for gpu in machine.gpus:
         for instance in gpu.mig_instances:
-            size = f", {show(instance.memory_bytes, 'bytes')}" if instance.memory_bytes else ""
-            sms = f", {instance.sms} SMs" if instance.sms else ""
-            yield f"of gpu {gpu.index}", f"{instance.name or 'an instance of MIG'}{size}{sms}"
-    yield from health_lines(machine.gpus)
+            size = instance.memory_bytes and show(instance.memory_bytes, "bytes")
+            name, sms = instance.name or "an instance of MIG", instance.sms
+            yield f"of gpu {gpu.index}", listed(name, size, sms and f"{sms} SMs")
+    yield from _health_lines(machine.gpus)
     for gpu in machine.gpus[:1]:
-        versions = _known(
+        if driver := listed(
             gpu.driver_version and f"driver {gpu.driver_version}",
             gpu.cuda_version and f"knows CUDA up to {gpu.cuda_version}",
-        )
-        if versions:
-            yield "gpu driver", ", ".join(versions)
+        ):
+            yield "gpu driver", driver
     if machine.gpu_links:
         yield from matrix_lines(machine)
     joined = [gpu.nvlinks for gpu in machine.gpus if gpu.nvlinks]
@@ -68,7 +68,7 @@ def gpu_line(gpu: Gpu) -> str:
     if memory and gpu.unified_memory:
         memory += " shared with the processor"
     cores = {"NVIDIA": "SMs", "AMD": "compute units", "Apple": "GPU cores"}
-    names = _known(
+    return listed(
         gpu.name or f"an accelerator of {gpu.vendor or 'an unknown maker'}",
         memory,
         gpu.sms and f"{gpu.sms} {cores.get(gpu.vendor or '', 'units')}",
@@ -85,7 +85,6 @@ def gpu_line(gpu: Gpu) -> str:
         gpu.asleep and "asleep",
         gpu.visible is False and "hidden from programs started here",
     )
-    return ", ".join(names)
 
 
 def matrix_lines(machine: Machine) -> Iterator[tuple[str, str]]:
@@ -99,6 +98,65 @@ def matrix_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         yield "", f"{a:>3}" + "".join(f"{way:>{width}}" for way in row)
 
 
+def _health_lines(gpus: Sequence[Gpu]) -> Iterator[tuple[str, str]]:
+    """Yield the lines about heat, power limits and memory; GPUs that are alike share one."""
+    yield from _shared(gpus, "heat", _limits)
+    for gpu in gpus:
+        if told := [r.key for r in gpu.clock_reasons or () if r.severity != "information"]:
+            yield f"of gpu {gpu.index}", listed(*map(texts.load().say, told))
+    yield from _shared(gpus, "power", _power)
+    yield from _shared(gpus, "memory", _memory)
+
+
+def _shared(
+    gpus: Sequence[Gpu], label: str, tell: Callable[[Gpu], str]
+) -> Iterator[tuple[str, str]]:
+    for text, alike in itertools.groupby(gpus, key=tell):
+        some = list(alike)
+        if told := listed(_now(some) if tell is _limits else "", text):
+            first, last = some[0].index, some[-1].index
+            which = f"gpu {first}" if first == last else f"gpus {first} to {last}"
+            yield f"{'gpu' if len(some) == len(gpus) else which} {label}", told
+
+
+def _now(gpus: Sequence[Gpu]) -> str:
+    found = [gpu.temperature_celsius for gpu in gpus if gpu.temperature_celsius is not None]
+    ends = dict.fromkeys(show(end(found), "celsius") for end in (min, max)) if found else ()
+    return f"{' to '.join(ends)} now" if ends else ""
+
+
+def _limits(gpu: Gpu) -> str:
+    slow, off = gpu.temperature_slowdown_celsius, gpu.temperature_shutdown_celsius
+    return listed(
+        slow and f"slows down at {show(slow, 'celsius')}",
+        off and f"switches off at {show(off, 'celsius')}",
+    )
+
+
+def _power(gpu: Gpu) -> str:
+    least, most, usual = gpu.power_min_watts, gpu.power_max_watts, gpu.power_default_watts
+    between = f"from {show(least or 0, 'watts')} to {show(most or 0, 'watts')}"
+    return listed(
+        least is not None and most and f"may be limited {between}",
+        usual and usual != gpu.power_limit_watts and f"{show(usual, 'watts')} by default",
+    )
+
+
+def _memory(gpu: Gpu) -> str:
+    reach = gpu.bar_bytes and show(gpu.bar_bytes, "bytes")
+    small = reach and f"the processor reaches {reach} (no resizable BAR)"
+    return listed(
+        gpu.ecc is not None and f"ECC {'on' if gpu.ecc else 'off'}",
+        gpu.ecc_pending not in (None, gpu.ecc)
+        and f"{'on' if gpu.ecc_pending else 'off'} from its next start",
+        gpu.resizable_bar and "the processor reaches all of it (resizable BAR)",
+        gpu.resizable_bar is False and small,
+        gpu.remapped_rows and f"{gpu.remapped_rows} rows replaced after errors",
+        gpu.remapping_pending and "a repair waits for its next start",
+        gpu.remapping_failed and "a repair has failed",
+    )
+
+
 def load_text(gpu: Mapping[str, Any], words: Words) -> str:
     """Return what a GPU does now, errors first."""
     if gpu["state"] != "awake":
@@ -107,7 +165,7 @@ def load_text(gpu: Mapping[str, Any], words: Words) -> str:
     used, total = gpu["memory_used_bytes"], gpu["memory_total_bytes"]
     watts, limit_watts = gpu["power_watts"], gpu["power_limit_watts"]
     limit = f" of {show(limit_watts, 'watts')}" if limit_watts else ""
-    told = _known(
+    return listed(
         *errors,
         "?" if gpu["busy"] is None else f"{gpu['busy'] * 100:.0f} %",
         used is not None and total and f"{show(used, 'bytes')} of {show(total, 'bytes')}",
@@ -116,7 +174,6 @@ def load_text(gpu: Mapping[str, Any], words: Words) -> str:
         gpu["temperature_celsius"] and show(gpu["temperature_celsius"], "celsius"),
         *(words.say(reason["key"]) for reason in gpu["clock_reasons"] or ()),
     )
-    return ", ".join(told)
 
 
 def process_lines(gpus: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -124,13 +181,13 @@ def process_lines(gpus: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]
     for gpu in gpus:
         for process in gpu["processes"] or ():
             held, age_s = process["memory_bytes"], process["age_s"]
-            told = _known(
+            told = listed(
                 held is not None and show(held, "bytes"),
                 process["user"],
                 age_s is not None and f"since {_age(age_s)}",
                 process["command"],
             )
-            yield f"gpu {gpu['index']} · {process['pid']}", ", ".join(told)
+            yield f"gpu {gpu['index']} · {process['pid']}", told
 
 
 def _age(age_s: float) -> str:
@@ -138,7 +195,3 @@ def _age(age_s: float) -> str:
         if age_s >= 2 * size_s:
             return f"{age_s / size_s:.0f} {unit}"
     return f"{age_s:.0f} s"
-
-
-def _known(*texts: Any) -> list[str]:
-    return [text for text in texts if isinstance(text, str) and text]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.terminal.parts.devices import modules_text
+from app.terminal.parts.listed import listed
 from experiments.core.units import show
 from machine.memory.nodes import host_nodes
 from machine.model import Machine, NumaNode, missing_of
@@ -15,18 +16,18 @@ def memory_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield label and text of each line about the memory."""
     memory = machine.memory
     if memory.total_bytes:
-        parts = [show(memory.total_bytes, "bytes")]
-        if memory.limit_bytes:
-            parts.append(f"its control group allows {show(memory.limit_bytes, 'bytes')}")
-        if modules := modules_text(memory.modules):
-            parts.append(modules)
-        if memory.channels:
-            parts.append(f"{memory.channels} channels")
-        if memory.peak_bytes_per_s:
-            parts.append(f"at most {show(memory.peak_bytes_per_s, 'bytes/s')}")
-        elif missing_of(machine, "memory.peak_bytes_per_s"):
-            parts.append("bandwidth not known")
-        yield "memory", ", ".join(parts)
+        limit, peak = memory.limit_bytes, memory.peak_bytes_per_s
+        untold = not peak and missing_of(machine, "memory.peak_bytes_per_s")
+        yield (
+            "memory",
+            listed(
+                show(memory.total_bytes, "bytes"),
+                limit and f"its control group allows {show(limit, 'bytes')}",
+                modules_text(memory.modules),
+                memory.channels and f"{memory.channels} channels",
+                f"at most {show(peak, 'bytes/s')}" if peak else untold and "bandwidth not known",
+            ),
+        )
     if len(machine.numa) > 1 or any(node.side_caches for node in machine.numa):
         there = {node.id for node in host_nodes(machine.numa)}
         for node in machine.numa:
