@@ -21,6 +21,8 @@ from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
 from tests import ROOT
+from widgets.live.page import EXPLAINED
+from widgets.map.layout.boxes import Kind as BoxKind
 
 ENGLISH = words.load("en")
 HOMES = homes((*SHELVES, PROBES))
@@ -117,6 +119,11 @@ def is_said(key: str) -> bool:
             part = name.removeprefix("include_").removesuffix("_help")
             is_told = bool({key, part, f".{name}"} & constants()) or f'"{key}"' in TEMPLATE
             return is_told or is_put_together(name)
+        case "map" if name.startswith("about_"):
+            kind = name.removeprefix("about_")
+            return kind in {*BoxKind, "l1", "l2", "l3", "c2c"} or key in constants()
+        case "live" if name.endswith(("_head", "_text")):
+            return key in constants() or name.rpartition("_")[0] in EXPLAINED
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
             return bool({tile, tile.removeprefix("gpu_")} & constants())

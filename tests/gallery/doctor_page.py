@@ -57,7 +57,7 @@ def doctor_page(kind: str, look: Look, words: Words) -> QWidget:
     window = QWidget()
     window.resize(1280, 720)
     page = DoctorPage(words, look, window)
-    page.offer([PythonChoice(path="", text="~/thesis/.venv  ·  PyTorch 2.13.0+cpu")])
+    page.chooser.offer([PythonChoice(path="", text="~/thesis/.venv  ·  PyTorch 2.13.0+cpu")])
     page.chooser.show_chosen("")
     if kind == "waiting":
         page.wait("~/thesis/.venv", [Link(title=link.title) for link in _WRONG.links])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -18,17 +17,11 @@ from widgets.style.theme import STEP
 WIDTH_PX = 820
 
 
-class Changed(NamedTuple):
-    """A row of both checkups in words; `ratio` may be ""."""
-
-    title: str
-    before: str
-    now: str
-    ratio: str
-
-
 class CompareSheet(Overlay):
-    """A sentence, the rows that changed, and what changed with them."""
+    """A sentence, the rows that changed, and what changed with them.
+
+    Of a row it is given the title, what was and is found, and the ratio, which may be "".
+    """
 
     def __init__(
         self,
@@ -37,7 +30,7 @@ class CompareSheet(Overlay):
         parent: QWidget,
         *,
         lines: Sequence[str],
-        rows: Sequence[Changed],
+        rows: Sequence[tuple[str, str, str, str]],
     ) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
         first, *others = lines
@@ -47,11 +40,11 @@ class CompareSheet(Overlay):
         grid = QGridLayout()
         grid.setHorizontalSpacing(5 * STEP)
         grid.setVerticalSpacing(3 * STEP)
-        for place, row in enumerate(rows):
-            now = " → ".join(filter(None, (row.before, row.now)))
-            grid.addWidget(label(row.title, "strong", wrap=True), place, 0)
-            grid.addWidget(label(unbroken(now), "note-number", wrap=True), place, 1)
-            grid.addWidget(label(unbroken(row.ratio), "soft", wrap=True), place, 2)
+        for place, (title, before, now, ratio) in enumerate(rows):
+            found = " → ".join(filter(None, (before, now)))
+            grid.addWidget(label(title, "strong", wrap=True), place, 0)
+            grid.addWidget(label(unbroken(found), "note-number", wrap=True), place, 1)
+            grid.addWidget(label(unbroken(ratio), "soft", wrap=True), place, 2)
         for at, share in enumerate((3, 5, 2)):
             grid.setColumnStretch(at, share)
         below = [label(unbroken(each), "soft", wrap=True) for each in others]

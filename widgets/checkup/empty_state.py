@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
+from PySide6.QtWidgets import QFrame, QGridLayout
 
 from experiments.core.words import Words
 from widgets.controls.basics import label
@@ -17,7 +17,6 @@ class EmptyState(QFrame):
     def __init__(self, words: Words, stages: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self._gentle = label(words.say("checkup_page.gentle"), "soft", wrap=True)
         grid = QGridLayout(self)
         grid.setContentsMargins(6 * STEP, 5 * STEP, 6 * STEP, 5 * STEP)
         grid.setHorizontalSpacing(6 * STEP)
@@ -27,9 +26,5 @@ class EmptyState(QFrame):
         for place, (name, question) in enumerate(stages, 1):
             grid.addWidget(label(name, "strong"), place, 0)
             grid.addWidget(label(question, wrap=True), place, 1)
-        grid.addWidget(self._gentle, len(stages) + 1, 0, 1, 2)
-
-    @property
-    def texts(self) -> list[str]:
-        """Every text that is shown."""
-        return [each.text() for each in self.findChildren(QLabel)]
+        gentle = label(words.say("checkup_page.gentle"), "soft", wrap=True)
+        grid.addWidget(gentle, len(stages) + 1, 0, 1, 2)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from experiments.checkup.result import Word
 from experiments.core.words import Words
 from widgets.checkup.counts import CountLine
 from widgets.checkup.empty_state import EmptyState
-from widgets.checkup.page_data import PageData
-from widgets.checkup.row_data import RowData
+from widgets.checkup.page_data import PageData, RowData
 from widgets.checkup.row_list import RowList
 from widgets.checkup.trace_plot import TracePanel
 from widgets.checkup.under_way import UnderWay
 from widgets.controls.actions import Actions
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, discard, holding, label
 from widgets.controls.elided import ElidedLabel
 from widgets.controls.fold import Fold
+from widgets.controls.layouts import DownArea
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.experiment.action_button import ActionButton
 from widgets.style.look import Look
@@ -60,8 +60,7 @@ class CheckupPage(QWidget):
         self.about = ElidedLabel("soft")
         self._counts = CountLine(look)
         self._standing = label(words.say("checkup.standing"), "soft", wrap=True)
-        self._notes = QVBoxLayout()
-        self._notes.setSpacing(STEP)
+        self._notes, self._shown_notes = column(space=STEP), list[QLabel]()
         self.under_way = UnderWay(words)
         self.empty_state = EmptyState(words, stages)
         self.rows, self.trace = RowList(words, look), TracePanel(words, look)
@@ -111,28 +110,17 @@ class CheckupPage(QWidget):
         return made
 
     def _show_notes(self, notes: Sequence[str]) -> None:
-        while (item := self._notes.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for text in notes:
-            self._notes.addWidget(label(text, "note", wrap=True))
+        discard(*self._shown_notes)
+        self._shown_notes = [label(text, "note", wrap=True) for text in notes]
+        for each in self._shown_notes:
+            self._notes.addWidget(each)
 
     def _arrange(self) -> None:
         title = label(self._words.say("checkup.title"), "title")
         head = PlaceHead(self.about, title, self._buttons)
-        inner = QWidget()
-        self._content = column(self.rows, self.absent, self._links, self.trace, space=4 * STEP)
-        self._content.insertWidget(0, self.empty_state)
-        self._content.addStretch(1)
-        self._content.setContentsMargins(0, 0, 0, 4 * STEP)
-        inner.setLayout(self._content)
-        self.area = QScrollArea()
-        self.area.setWidget(inner)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its rows take the keys
+        parts = (self.empty_state, self.rows, self.absent, self._links, self.trace, None)
+        self._content = column(*parts, space=4 * STEP, edges=(0, 0, 0, 4 * STEP))
+        self.area = DownArea(holding(self._content))
         self.area.setAccessibleName(self._words.say("checkup.title"))
         told = column(self._counts, self._standing, self._notes, space=STEP)
         above = column(head, told, self.under_way)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from widgets.checkup.row_data import RowData
+from widgets.checkup.page_data import RowData
 from widgets.checkup.sign import colour_of, draw_sign
 from widgets.controls.basics import tip
 from widgets.controls.wrapped import draw_lines, line_px, wrapped

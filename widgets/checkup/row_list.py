@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from experiments.checkup.result import Word
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.checkup.row_data import RowData
+from widgets.checkup.page_data import RowData
 from widgets.checkup.row_line import EDGE, RowLine
-from widgets.controls.basics import button, column, label, panel
+from widgets.controls.basics import button, column, discard, label, panel, selectable
 from widgets.controls.layouts import FlowLayout
 from widgets.lesson.arrow_focus import rove, step_to
 from widgets.style.look import Look
@@ -47,10 +47,8 @@ class RowList(QFrame):
             if self._column.indexOf(row) != place:
                 self._column.insertWidget(place, row)
             self.rows.append(row)
-        for row in set(old) - set(self.rows):  # two of a stranger's file may have one key
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+        gone = set(old) - set(self.rows)  # two of a stranger's file may have one key
+        discard(*gone)
         lines = self.lines
         stop = next((each for each in lines if each.focusPolicy() & Qt.FocusPolicy.TabFocus), None)
         rove(lines, stop or next(iter(lines), None))
@@ -95,7 +93,8 @@ class CheckRow(QWidget):
         self.line.tell(data, stage)
         self._rule.setVisible(not is_first)
         if has_changed and self.details is not None:
-            self._drop_details()
+            discard(self.details)
+            self.details = None
             self._turn(self.line.isChecked())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -115,13 +114,6 @@ class CheckRow(QWidget):
         is_open = self.details is not None and self.line.isChecked()
         below = 3 * STEP if is_open else 0
         self._below.setContentsMargins(self.line.indent() if is_open else 0, 0, EDGE, below)
-
-    def _drop_details(self) -> None:
-        assert self.details is not None
-        self._below.removeWidget(self.details)
-        self.details.hide()
-        self.details.deleteLater()
-        self.details = None
 
     def _details(self) -> QFrame:
         """Return what it means, what to do, how sure it is, and the links."""
@@ -150,10 +142,9 @@ class CheckRow(QWidget):
 
 def _text(html: str) -> QLabel:
     """Return a text with bold words, which can be selected by the mouse."""
-    made = label(wrap=True)
+    made = selectable(label(wrap=True))
     made.setTextFormat(Qt.TextFormat.RichText)
     made.setText(html)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made
 
 

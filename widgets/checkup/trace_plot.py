@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -13,14 +14,14 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.controls.basics import column, label, tip
+from widgets.controls.basics import column, discard, label, tip
 from widgets.controls.wrapped import line_px
 from widgets.live.grid import GAP, column_count
 from widgets.style.look import Look
 from widgets.style.theme import STEP, mixed
 
 Trace = Sequence[Mapping[str, Any]]  # entries of experiments.checkup.result.Result.trace
-UNITS = {"hz": "hz", "celsius": "celsius", "watts": "watts", "fraction": "fraction"}
+UNITS = ("hz", "celsius", "watts", "fraction")
 Points = Sequence[tuple[float, float]]  # s, value
 HELD = "held_back"
 MOST_POINTS = 400  # of one curve that are drawn
@@ -67,7 +68,7 @@ def curves(words: Words, trace: Trace) -> Iterator[Curve]:
         yield Curve(
             key=name,
             title=words.say(key, {"number": number or ""}),
-            unit=UNITS[unit],
+            unit=unit,
             points=points,
             held=[float(entry.get("t_s") or 0.0) for entry in told],
             reasons=", ".join(words.say(reason) for reason in reasons),
@@ -90,9 +91,7 @@ class TracePanel(QWidget):
         """Show the curves of a trace; none for an empty one."""
         found = {curve.key: curve for curve in curves(self._words, trace)}
         for key in self.tiles.keys() - found.keys():
-            tile = self.tiles.pop(key)
-            tile.hide()
-            tile.deleteLater()
+            discard(self.tiles.pop(key))
         for key, curve in found.items():
             if key not in self.tiles:
                 self.tiles[key] = CurveTile(self._words, self._look)
@@ -241,10 +240,5 @@ def thinned(points: Points, most: int) -> Points:
     found: list[tuple[float, float]] = []
     for start in range(0, len(points), size):
         stretch = points[start : start + size]
-        ends = {min(stretch, key=_value), max(stretch, key=_value)}
-        found += sorted(ends)
+        found += sorted({end(stretch, key=itemgetter(1)) for end in (min, max)})
     return found
-
-
-def _value(point: tuple[float, float]) -> float:
-    return point[1]

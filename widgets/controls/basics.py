@@ -268,6 +268,12 @@ def _filled(
     return layout
 
 
+def selectable(text: QLabel) -> QLabel:
+    """Let the mouse select a text."""
+    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return text
+
+
 def announce(widget: QWidget, text: str, *, at_once: bool = False) -> None:
     """Let assistive technology say `text`, after its current words or interrupting them."""
     event = QAccessibleAnnouncementEvent(widget, text)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, discard, label, selectable
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import NAMES, Link
 from widgets.doctor.sign import colour_of, draw_sign
@@ -35,10 +35,7 @@ class Chain(QFrame):
 
     def show_links(self, links: Sequence[Link]) -> None:
         """Show these links."""
-        for old in self.links:
-            self._lines.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        discard(*self.links)
         widest = max((link.title for link in links), key=len, default="")
         ends = {0: "first", len(links) - 1: "last"}
         self.links = [
@@ -57,8 +54,7 @@ class ShownLink(QWidget):
         self._look, self._end = look, end
         self.line = _Line(link, widest, words, look)
         self.details = QWidget()
-        text = label(link.text, wrap=True)
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text = selectable(label(link.text, wrap=True))
         self._inside = column(text, *(Command(each, words, look) for each in link.commands))
         self.details.setLayout(self._inside)
         self.setLayout(column(self.line, self.details, space=0))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices, QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, label, row
+from widgets.controls.basics import button, label, row, selectable
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -22,8 +22,7 @@ class Command(QFrame):
         self._text, self._words, self._look = text, words, look
         self.setProperty("role", "command")
         is_page = text.startswith("https://")
-        self._shown = label(text, wrap=True)
-        self._shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._shown = selectable(label(text, wrap=True))
         self._shown.setMinimumWidth(_LEAST_PX)
         self.button = button(
             words.say("doctor.page.read" if is_page else "doctor.page.copy"),

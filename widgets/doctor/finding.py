@@ -9,21 +9,13 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.controls.basics import announce, column, label, row, set_role
+from widgets.controls.basics import announce, column, discard, label, row, selectable, set_role
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import PageData
-from widgets.doctor.sign import draw_sign
+from widgets.doctor.sign import COLOURS, draw_sign
 from widgets.style.look import Look
 from widgets.style.signs import side_px
 from widgets.style.theme import STEP
-
-_ROLES = {
-    State.OK: "trouble-good",
-    State.LOOK: "trouble-attention",
-    State.WRONG: "trouble-fault",
-    State.UNKNOWN: "trouble-attention",
-    State.NOT_REACHED: "trouble-plain",
-}
 
 
 class FindingBox(QFrame):
@@ -33,8 +25,7 @@ class FindingBox(QFrame):
         super().__init__()
         self._words, self._look = words, look
         self._sign = _Sign(look)
-        self.headline, self.text = label("", "head", wrap=True), label("", wrap=True)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.headline, self.text = label("", "head", wrap=True), selectable(label(wrap=True))
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 0)  # progress is unknown
@@ -60,7 +51,8 @@ class FindingBox(QFrame):
         self._bar.show()
 
     def _show(self, state: State, headline: str, text: str, commands: tuple[str, ...] = ()) -> None:
-        set_role(self, _ROLES[state])
+        role = "plain" if state is State.NOT_REACHED else COLOURS[state]
+        set_role(self, f"trouble-{role}")
         self._bar.hide()
         self._sign.show_state(state)
         self._sign.setVisible(state is not State.NOT_REACHED)
@@ -69,10 +61,7 @@ class FindingBox(QFrame):
         self.text.setVisible(bool(text))
         self.setAccessibleName(headline)
         self.setAccessibleDescription(text)
-        for old in self.commands:
-            self._lines.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        discard(*self.commands)
         self.commands = [Command(each, self._words, self._look) for each in commands]
         for command in self.commands:
             self._lines.addWidget(command)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.controls.basics import IconButton, button, column, label, row
+from widgets.controls.basics import IconButton, button, column, follow_width, holding, label, row
+from widgets.controls.layouts import DownArea
 from widgets.doctor.chain import Chain
 from widgets.doctor.chooser import Chooser
 from widgets.doctor.finding import FindingBox
-from widgets.doctor.page_data import Link, PageData, PythonChoice
+from widgets.doctor.page_data import Link, PageData
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -26,9 +28,6 @@ class DoctorPage(Overlay):
     """Shows a diagnosis."""
 
     wanted = Signal(str)  # examine the Python at this path, "" for this program's own
-    again_wanted = Signal()
-    file_asked = Signal()
-    folder_asked = Signal()
     copy_asked = Signal(str)  # "text" or "json"
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
@@ -36,23 +35,15 @@ class DoctorPage(Overlay):
         self._words = words
         self.setAcceptDrops(True)
         self.title = label("", "head")
-        closer = IconButton(look, "close", words.say("overlay.close"))
-        closer.clicked.connect(self.dismiss)
+        closer = IconButton(look, "close", words.say("overlay.close"), clicked=self.dismiss)
         self.chooser, self.box = Chooser(words), FindingBox(words, look)
         self.chain = Chain(words, look)
         self.chooser.wanted.connect(self.wanted)
-        self.chooser.again_wanted.connect(self.again_wanted)
-        self.chooser.file_asked.connect(self.file_asked)
-        self.chooser.folder_asked.connect(self.folder_asked)
-        inner = QWidget()
-        inside = column(self.box, self.chain, None, space=4 * STEP)
-        inner.setLayout(inside)
+        inner = holding(column(self.box, self.chain, None, space=4 * STEP))
         self.area = Area(inner, words.say("doctor.page.chain"))
-        self.copy_text = button(
-            words.say("doctor.page.copy_text"), clicked=lambda: self.copy_asked.emit("text")
-        )
-        self.copy_json = button(
-            words.say("doctor.page.copy_json"), clicked=lambda: self.copy_asked.emit("json")
+        self.copy_text, self.copy_json = (
+            button(words.say(key), clicked=partial(self.copy_asked.emit, kind))
+            for key, kind in (("doctor.page.copy_text", "text"), ("doctor.page.copy_json", "json"))
         )
         self.copied = label("", "soft")
         self.content.addLayout(row(self.title, None, closer))
@@ -87,10 +78,6 @@ class DoctorPage(Overlay):
         self.chain.hide()
         self.chooser.hide()
         self._allow_copy(False)
-
-    def offer(self, choices: Sequence[PythonChoice]) -> None:
-        """Offer these Pythons."""
-        self.chooser.offer(choices)
 
     def say_copied(self) -> None:
         """Say that the report is on the clipboard."""
@@ -143,22 +130,15 @@ def _path(data: QMimeData) -> str:
     return next((url.toLocalFile() for url in data.urls() if url.isLocalFile()), "")
 
 
-class Area(QScrollArea):
+class Area(DownArea):
     """As high as its content at this width; scrolls if there is less room."""
 
     def __init__(self, content: QWidget, name: str) -> None:
-        super().__init__()
+        super().__init__(content)
         self._content = content
-        self.setWidget(content)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "reader")
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the keys
         self.setAccessibleName(name)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
         content.installEventFilter(self)
 
     def heightForWidth(self, width: int) -> int:

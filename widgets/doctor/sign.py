@@ -9,19 +9,20 @@ from machine.doctor.verdicts import State
 from widgets.style.signs import draw_icon, draw_letter, side_px
 from widgets.style.theme import Theme
 
+COLOURS = {  # by their names in a theme
+    State.OK: "good",
+    State.LOOK: "attention",
+    State.WRONG: "fault",
+    State.UNKNOWN: "attention",
+    State.NOT_REACHED: "soft",
+}
 _ICONS = {State.OK: "checkup", State.LOOK: "attention", State.WRONG: "close"}
 _DOT = 0.14  # radius of the dot for a link not examined yet, relative to the sign
 
 
 def colour_of(state: State, theme: Theme) -> str:
     """Return the colour of sign and words."""
-    return {
-        State.OK: theme.good,
-        State.LOOK: theme.attention,
-        State.WRONG: theme.fault,
-        State.UNKNOWN: theme.attention,
-        State.NOT_REACHED: theme.soft,
-    }[state]
+    return str(getattr(theme, COLOURS[state]))
 
 
 def draw_sign(painter: QPainter, state: State, middle: QPointF, theme: Theme) -> None:

@@ -98,7 +98,8 @@ class Board(QWidget):
             resource = self._resources[name]
             tile.show_face(resource.face(moment))
             if isinstance(tile.body, CoresBody):
-                self._show_threads(tile.body, moment)
+                if set(tile.body.strip.threads) != moment.threads.keys():
+                    tile.body.strip.show_groups(group_threads(self._machine, moment.threads))
             elif resource.scale is not None and resource.scale.fit(history):
                 self._show_scale(tile, resource.scale.top, resource.unit)
                 tile.body.start_anew()
@@ -165,17 +166,9 @@ class Board(QWidget):
             body.strip.moved.connect(lambda: self._show_axis(tile, body))
         return tile
 
-    def _show_threads(self, body: CoresBody, moment: Moment) -> None:
-        if set(body.strip.threads) != moment.threads.keys():
-            body.strip.show_groups(group_threads(self._machine, moment.threads))
-
     def _show_axis(self, tile: Tile, body: CoresBody) -> None:
-        tile.show_foot(
-            self._faces.when(SPAN_S),
-            self._words.say("live.rows"),
-            self._faces.when(0.0),
-            indent=body.strip.left,
-        )
+        start, now = self._faces.when(SPAN_S), self._faces.when(0.0)
+        tile.show_foot(start, self._words.say("live.rows"), now, indent=body.strip.left)
         self._arrange()
 
     def _show_scale(self, tile: Tile, top: float, unit: str) -> None:

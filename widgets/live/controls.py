@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from types import MappingProxyType
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from experiments.core.words import Words
@@ -20,16 +20,11 @@ RATES_HZ = (2.0, 5.0, 10.0, 20.0)
 
 
 class Controls(QWidget):
-    """Emits wishes; the `show_` methods report what happened."""
+    """The chips; the `show_` methods report what happened."""
 
-    freeze_wanted = Signal(bool)
-    mark_wanted = Signal()
-    save_wanted = Signal()
-    open_wanted = Signal()
     load_wanted = Signal(int)  # hardware threads to keep busy, 0 to end the load
     gpu_load_wanted = Signal(str, str)  # what it does, and the device
     rate_wanted = Signal(float)
-    explanation_wanted = Signal()
 
     def __init__(self, words: Words) -> None:
         super().__init__()
@@ -44,11 +39,6 @@ class Controls(QWidget):
         self.load = SteadyChip(map(words.say, ("live.start_load", "live.end_load")), checkable=True)
         self.rate = SteadyChip(words.say("live.rate_chip", {"rate_hz": hz}) for hz in RATES_HZ)
         self.explain = chip(words.say("live.explain"))
-        self.freeze.toggled.connect(self.freeze_wanted)
-        self.mark.clicked.connect(lambda: self.mark_wanted.emit())
-        self.save.clicked.connect(lambda: self.save_wanted.emit())
-        self.open.clicked.connect(lambda: self.open_wanted.emit())
-        self.explain.clicked.connect(lambda: self.explanation_wanted.emit())
         self.rates, self.loads = QMenu(self), QMenu(self)
         self._fill_rates()
         self.rate.clicked.connect(lambda: _pop_up(self.rates, self.rate))
@@ -126,11 +116,10 @@ class Controls(QWidget):
     def _fill_rates(self) -> None:
         group = QActionGroup(self.rates)
         for hz in RATES_HZ:
-            action = QAction(self._words.say("live.rate", {"rate_hz": hz}), self.rates)
+            action = group.addAction(self._words.say("live.rate", {"rate_hz": hz}))
             action.setCheckable(True)
             action.setData(hz)
             action.triggered.connect(lambda _=False, hz=hz: self.rate_wanted.emit(hz))
-            group.addAction(action)
         self.rates.addActions(group.actions())
 
     def _use_load(self, wanted: bool) -> None:

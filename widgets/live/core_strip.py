@@ -28,6 +28,11 @@ EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: comfortable row height, up 
 APART_FROM = 5  # from this row height on, a pixel separates rows
 GROUP_GAP = STEP
 SHADES = 64
+KINDS = {
+    "performance": "live.performance",
+    "efficiency": "live.efficiency",
+    "low-power": "live.low_power",
+}
 
 
 class CoreStrip(QWidget):
@@ -73,7 +78,8 @@ class CoreStrip(QWidget):
     def height_within(self, room: int) -> int:
         """Return the height of all rows, as large as fits `room` without cutting one."""
         count, gaps = max(len(self.threads), 1), self._gaps()
-        each = max(LOWEST_ROW, min((room - gaps) // count, self._highest_row()))
+        highest = round(HIGHEST_ROW * self._look.theme.zoom)
+        each = max(LOWEST_ROW, min((room - gaps) // count, highest))
         return count * each + gaps
 
     def minimumSizeHint(self) -> QSize:
@@ -108,16 +114,8 @@ class CoreStrip(QWidget):
         if group.die is not None:
             names.append(self._words.say("live.die", {"number": group.die}))
         if group.kind is not None:
-            kinds = {
-                "performance": self._words.say("live.performance"),
-                "efficiency": self._words.say("live.efficiency"),
-                "low-power": self._words.say("live.low_power"),
-            }
-            names.append(kinds[group.kind])
+            names.append(self._words.say(KINDS[group.kind]))
         return " · ".join(names)
-
-    def _highest_row(self) -> int:
-        return round(HIGHEST_ROW * self._look.theme.zoom)
 
     def _gaps(self) -> int:
         return max(len(self._groups) - 1, 0) * GROUP_GAP
@@ -128,8 +126,8 @@ class CoreStrip(QWidget):
 
     def _place(self) -> None:
         metrics = QFontMetrics(self._look.theme.font("small"))
-        names = [metrics.horizontalAdvance(self.name_of(group)) for group in self._groups]
-        widest = max(names, default=0)
+        names = (self.name_of(group) for group in self._groups)
+        widest = max(map(metrics.horizontalAdvance, names), default=0)
         left = widest + 2 * STEP if widest else 0
         move(self.heat, QRect(left, 0, self.width() - left, self.height()))
         self.heat.show_bands([group.threads for group in self._groups])

@@ -78,10 +78,6 @@ class MinuteView(QWidget):
             self._cursor_s, self._words = ago_s, words
             self.update()
 
-    @property
-    def _is_pointed_at(self) -> bool:
-        return self._cursor_s is not None
-
     def start_anew(self) -> None:
         """Repaint everything, after size, colours or scale have changed."""
         self._ribbon = None

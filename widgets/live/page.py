@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, chip, column, label, leave_keys, row
-from widgets.controls.layouts import scrolling
+from widgets.controls.basics import button, chip, column, holding, label, leave_keys, row
+from widgets.controls.layouts import DownArea, scrolling
 from widgets.controls.place_head import BELOW, MARGINS
 from widgets.live.board import Board
 from widgets.live.controls import Controls
@@ -27,18 +27,10 @@ class LivePage(QWidget):
         self.instead = label(words.say("live.first_sample"), "soft", wrap=True)
         self.again = button(words.say("frame.watch_again"))
         self.again.hide()
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self.board)
+        self._scroll = DownArea(self.board)
         self._scroll.viewport().installEventFilter(self)
         above = (self.controls, self.band, self.instead, self.again)
-        layout = column(*above, self._scroll, space=BELOW)
-        left, top, right, _ = MARGINS
-        layout.setContentsMargins(left, top, right, 0)
-        layout.setStretch(4, 1)
+        layout = column(*above, self._scroll, space=BELOW, edges=(*MARGINS[:3], 0), grows=4)
         layout.setAlignment(self.again, Qt.AlignmentFlag.AlignLeft)
         self.setLayout(layout)
 
@@ -52,20 +44,13 @@ class LivePage(QWidget):
 class Band(QWidget):
     """Band above a recording: its name and place, play, and back to now."""
 
-    play_wanted = Signal()
-    back_wanted = Signal()
-
     def __init__(self, words: Words) -> None:
         super().__init__()
         self._name, self._place = label("", "strong", wrap=True), label("", "soft")
-        self._play = chip(words.say("live.play"))
-        self._back = chip(words.say("live.back_to_now"))
-        leave_keys(self._play, self._back)
-        self._play.clicked.connect(lambda: self.play_wanted.emit())
-        self._back.clicked.connect(lambda: self.back_wanted.emit())
-        layout = row(column(self._name, self._place, space=0), self._play, self._back)
-        layout.setStretch(0, 1)
-        self.setLayout(layout)
+        self.play, self.back = chip(words.say("live.play")), chip(words.say("live.back_to_now"))
+        leave_keys(self.play, self.back)
+        said = column(self._name, self._place, space=0)
+        self.setLayout(row(said, self.play, self.back, grows=0))
         self.hide()
 
     def say(self, name: str, place: str, *, can_play: bool) -> None:
@@ -73,12 +58,16 @@ class Band(QWidget):
         self._name.setText(name)
         self._place.setText(place)
         self.setAccessibleName(name)
-        for each in (self._play, self._back):
+        for each in (self.play, self.back):
             each.setVisible(can_play)
         self.show()
 
 
 WIDTH = 620  # pixels at zoom 1
+EXPLAINED = (
+    *("lines", "load", "waited", "errors", "stolen", "memory"),
+    *("clock", "heat", "disks", "gpu", "held", "gaps"),
+)
 
 
 class Explanation(Overlay):
@@ -89,22 +78,8 @@ class Explanation(Overlay):
         title = words.say("live.explain")
         self.add_head(title, words.say("overlay.close"), look)
         parts = column(space=3 * STEP)
-        for head, text in (
-            (words.say("live.lines_head"), words.say("live.lines_text")),
-            (words.say("live.load_head"), words.say("live.load_text")),
-            (words.say("live.waited_head"), words.say("live.waited_text")),
-            (words.say("live.errors_head"), words.say("live.errors_text")),
-            (words.say("live.stolen_head"), words.say("live.stolen_text")),
-            (words.say("live.memory_head"), words.say("live.memory_text")),
-            (words.say("live.clock_head"), words.say("live.clock_text")),
-            (words.say("live.heat_head"), words.say("live.heat_text")),
-            (words.say("live.disks_head"), words.say("live.disks_text")),
-            (words.say("live.gpu_head"), words.say("live.gpu_text")),
-            (words.say("live.held_head"), words.say("live.held_text")),
-            (words.say("live.gaps_head"), words.say("live.gaps_text")),
-        ):
+        for name in EXPLAINED:
+            head, text = words.say(f"live.{name}_head"), words.say(f"live.{name}_text")
             part = column(label(head, "strong"), label(text, "soft", wrap=True), space=STEP)
             parts.addLayout(part)
-        page = QWidget()
-        page.setLayout(parts)
-        self.content.addWidget(scrolling(page, title))
+        self.content.addWidget(scrolling(holding(parts), title))

@@ -10,15 +10,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QWidget
 
 from experiments.core.words import Words
 from experiments.presentation.load.face import Reasons, shown_bytes
 from experiments.presentation.load.gpu_processes import GpuProcess, Right, gpu_processes
 from experiments.presentation.load.history import Moment
-from widgets.controls.basics import chip, label, leave_keys, set_role
+from widgets.controls.basics import chip, discard, label, leave_keys
+from widgets.controls.elided import ElidedLabel
 from widgets.live.tile import ATTENTION, PAD
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -26,6 +26,12 @@ from widgets.style.theme import STEP
 LONG_S = 600.0  # idle for so long, a process may have been forgotten
 _COLUMNS = 6
 _COMMAND = 4
+_NOTES = {
+    Right.OTHERS: "live.others_process",
+    Right.OWN: "live.own_process",
+    Right.GONE: "live.ghost_help",
+    Right.HIDDEN: "live.hidden_process",
+}
 _AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
 
 
@@ -123,17 +129,8 @@ class ProcessTable(QFrame):
         return self._words.say("live.no_work", values)
 
     def _who_may(self, process: GpuProcess, right: Right) -> str:
-        match right:
-            case Right.OTHERS:
-                return self._words.say("live.others_process", {"user": process.user or "?"})
-            case Right.OWN:
-                return self._words.say("live.own_process")
-            case Right.GONE:
-                return self._words.say("live.ghost_help")
-            case Right.HIDDEN:
-                return self._words.say("live.hidden_process")
-            case _:
-                return ""
+        told = {"user": process.user or "?"}
+        return self._words.say(_NOTES[right], told) if right in _NOTES else ""
 
     def _age(self, age_s: float) -> str:
         for key, unit_s in _AGES:
@@ -143,10 +140,7 @@ class ProcessTable(QFrame):
 
     def _build(self) -> None:
         focused = next((key for key, each in self.buttons.items() if each.hasFocus()), None)
-        for cell in self._cells:
-            self._grid.removeWidget(cell)
-            cell.hide()
-            cell.deleteLater()
+        discard(*self._cells)
         self._cells, self.buttons = [], {}
         say = self._words.say
         heads = [say("live.processes")]
@@ -167,7 +161,11 @@ class ProcessTable(QFrame):
         roles = ("note-number", "note", "note-number", since)
         for place, (text, role) in enumerate(zip(row.texts, roles, strict=True)):
             self._put(label(text, role), line, place)
-        self._put(Elided(row.command, "note-number"), line, _COMMAND)
+        command = ElidedLabel("note-number")
+        command.setText(row.command)
+        command.explain(row.command)
+        command.setAccessibleName(row.command)
+        self._put(command, line, _COMMAND)
         if row.right in (Right.ASK, Right.FORCE):
             is_first = row.right is Right.ASK
             end = chip(self._words.say("live.end" if is_first else "live.force_end"))
@@ -187,30 +185,3 @@ class ProcessTable(QFrame):
         self._grid.addWidget(cell, line, place, 1, span, Qt.AlignmentFlag.AlignVCenter)
         cell.show()  # at once: a widget shown later cannot take the focus yet
         self._cells.append(cell)
-
-
-class Elided(QLabel):
-    """A text that is cut with "…" and has all of it as its tip."""
-
-    def __init__(self, text: str, role: str) -> None:
-        super().__init__()
-        self._text = text
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setToolTip(text)
-        self.setAccessibleName(text)
-        set_role(self, role)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters."""
-        return QSize(self.fontMetrics().averageCharWidth() * 12, self.fontMetrics().height())
-
-    def sizeHint(self) -> QSize:
-        """Return room for the whole text."""
-        width = self.fontMetrics().horizontalAdvance(self._text)
-        return QSize(width + 2, self.fontMetrics().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut the text to the new width."""
-        super().resizeEvent(event)
-        elide = Qt.TextElideMode.ElideRight
-        self.setText(self.fontMetrics().elidedText(self._text, elide, self.width()))

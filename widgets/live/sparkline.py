@@ -42,7 +42,7 @@ class Sparkline(MinuteView):
                 self._level, self._level_s = level, moment.at_s
         self._seen_s = history.now_s
         is_level = self._level is not None and self._drawn_s - self._level_s > SPAN_S + LATER_S
-        was_plain, self._is_plain = self._is_plain, not history.marks and not self._is_pointed_at
+        was_plain, self._is_plain = self._is_plain, not history.marks and self._cursor_s is None
         return super().stays(history) or (is_level and was_plain and self._is_plain)
 
     def begin(self) -> None:

@@ -59,7 +59,7 @@ class Canvas(QWidget):
         self._pressed: QPoint | None = None
         self._pan_from: QPointF | None = None
         self.handles = Handles(words, self)
-        self.handles.all_wanted.connect(self.fit)
+        self.handles.all.clicked.connect(self.fit)
         self.handles.dragged.connect(self._drag)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)

@@ -36,19 +36,13 @@ class FootLine(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         set_role(self, "soft")
-        self._look, self._legend, self._way = look, "", ""
-        self._hint = ""
+        self._look, self._legend, self._hint, self._way = look, "", "", ""
         look.changed.connect(self._fit)
         self._fit()
 
-    def show_legend(self, text: str) -> None:
-        """Set what the colours mean."""
-        self._legend = text
-        self._show()
-
-    def show_hint(self, text: str) -> None:
-        """Set how to see a data path; shown only where there is room."""
-        self._hint = text
+    def show_legend(self, text: str, hint: str = "") -> None:
+        """Set what the colours mean, and how to see a data path: shown only where there is room."""
+        self._legend, self._hint = text, hint
         self._show()
 
     def show_way(self, text: str) -> None:

@@ -17,7 +17,6 @@ class Handles(QObject):
     """Lies over the map, `around`. `dragged` carries the wanted offset of the map's corner."""
 
     dragged = Signal(QPointF)
-    all_wanted = Signal()
 
     def __init__(self, words: Words, around: QWidget) -> None:
         super().__init__(around)
@@ -30,7 +29,6 @@ class Handles(QObject):
             bar.hide()
         self.all = chip(words.say("plot.show_all"))
         self.all.setParent(around)
-        self.all.clicked.connect(lambda: self.all_wanted.emit())
         self.all.hide()
 
     def follow(self, view: View) -> None:

@@ -5,29 +5,18 @@ Values missing in a sample are left out: unknown is never shown as zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.engine.messages import Sample
 from machine.model import Machine
+from widgets.map.layout.device_labels import joined
 
 LOAD_STEPS = 16
 LEAST_TRAFFIC = 0.01  # of a link's bandwidth: less is not shown
-
-
-class Sampled(Protocol):
-    """One sample of the load, as the engine sends it."""
-
-    @property
-    def memory(self) -> Mapping[str, Any]: ...  # noqa: D102
-    @property
-    def disks(self) -> list[dict[str, Any]]: ...  # noqa: D102
-    @property
-    def network(self) -> list[dict[str, Any]]: ...  # noqa: D102
-    @property
-    def gpus(self) -> list[dict[str, Any]]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +45,14 @@ class Loads:
         self._gpus = {gpu.index: gpu for gpu in machine.gpus}
         self._links = {device.address: device.link for device in machine.pci}
 
-    def of(self, sample: Sampled) -> dict[str, Live]:
+    def of(self, sample: Sample) -> dict[str, Live]:
         """Return the state of each part, by the id of its box or line."""
         found = dict(self._of_gpus(sample))
         found |= self._of_memory(sample.memory)
-        found |= self._of_disks(sample.disks)
-        found |= self._of_networks(sample.network)
+        found |= self._of_flows(sample.disks, self._disks, "map.now_disk", "read", "write")
+        found |= self._of_flows(
+            sample.network, self._networks, "map.now_traffic", "received", "sent"
+        )
         return found
 
     def _of_memory(self, memory: Mapping[str, Any]) -> Iterator[tuple[str, Live]]:
@@ -72,14 +63,15 @@ class Loads:
 
     def _fill(self, key: str, used: int, total: int, **more: Any) -> Live:
         say, percent = self._words.say, round(100 * used / total)
-        values = {"used": _in_unit_of(used, total), "total": show(total, "bytes")}
+        of, whole = _in_unit_of(used, total), show(total, "bytes")
         filled = percent / 100  # whole percents, so that small changes need no repaint
-        texts = dict.fromkeys((say(key, values), say("map.of", _as_of(values)), f"{percent} %"))
+        short = say("map.of", {"measured": of, "ceiling": whole})
+        texts = dict.fromkeys((say(key, {"used": of, "total": whole}), short, f"{percent} %"))
         return Live(filled=filled, bar_texts=tuple(texts), **more)
 
     # --- GPUs ----------------------------------------------------------------------------------
 
-    def _of_gpus(self, sample: Sampled) -> Iterator[tuple[str, Live]]:
+    def _of_gpus(self, sample: Sample) -> Iterator[tuple[str, Live]]:
         for gpu in sample.gpus:
             if gpu.get("index") in self._gpus:
                 yield from self._of_gpu(gpu)
@@ -100,11 +92,7 @@ class Loads:
             "" if watts is None else show(round(watts), "watts"),
             shown,
         ]
-        texts = tuple(
-            dict.fromkeys(
-                text for n in range(3) if (text := " · ".join(part for part in parts[n:] if part))
-            )
-        )
+        texts = tuple(dict.fromkeys(text for n in range(3) if (text := joined(parts[n:]))))
         used, total = gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes")
         step = load_step(busy)
         if used is not None and total:
@@ -123,37 +111,28 @@ class Loads:
             (f"link:gpu:{index}", "pcie", link.peak_bytes_per_s if link else None),
             (f"nvlink:{index}", "nvlink", nvlink),
         ):
-            received = sample.get(f"{kind}_received_bytes_per_s")
-            sent = sample.get(f"{kind}_sent_bytes_per_s")
-            rates = [rate for rate in (received, sent) if rate is not None]
-            if rates:
+            both = (sample.get(f"{kind}_{way}_bytes_per_s") for way in ("received", "sent"))
+            if rates := [rate for rate in both if rate is not None]:
                 share = max(rates) / peak if peak else None
-                texts: tuple[str, ...] = ()
-                if peak is None or max(rates) >= LEAST_TRAFFIC * peak:
-                    texts = self._traffic(received, sent)
+                is_told = peak is None or max(rates) >= LEAST_TRAFFIC * peak
+                texts = self._traffic(rates) if is_told else ()
                 yield name, Live(texts=texts, step=load_step(share))
 
     # --- disks and networks --------------------------------------------------------------------
 
-    def _of_disks(self, disks: list[dict[str, Any]]) -> Iterator[tuple[str, Live]]:
-        for disk in disks:
-            box = self._disks.get(disk["name"])
-            read, written = disk.get("read_bytes_per_s"), disk.get("write_bytes_per_s")
-            if box and (read is not None or written is not None):
-                yield box, Live(texts=self._traffic(read, written, "map.now_disk"))
-
-    def _of_networks(self, networks: list[dict[str, Any]]) -> Iterator[tuple[str, Live]]:
-        for network in networks:
-            box = self._networks.get(network["name"])
-            came, went = network.get("received_bytes_per_s"), network.get("sent_bytes_per_s")
-            if box and (came is not None or went is not None):
-                yield box, Live(texts=self._traffic(came, went))
+    def _of_flows(
+        self, parts: Sequence[Mapping[str, Any]], boxes: Mapping[str, str], key: str, *ways: str
+    ) -> Iterator[tuple[str, Live]]:
+        for part in parts:
+            box, rates = boxes.get(part["name"]), [part.get(f"{way}_bytes_per_s") for way in ways]
+            if box and any(rate is not None for rate in rates):
+                yield box, Live(texts=self._traffic(rates, key))
 
     def _traffic(
-        self, received: float | None, sent: float | None, key: str = "map.now_traffic"
+        self, rates: Sequence[float | None], key: str = "map.now_traffic"
     ) -> tuple[str, ...]:
-        """Return texts: both rates, or their sum where room is short."""
-        both = [rate for rate in (received, sent) if rate is not None]
+        """Return texts: both rates, in and out, or their sum where room is short."""
+        both = [rate for rate in rates if rate is not None]
         if not any(both):
             return (self._words.say("map.now_quiet"),)
         total = show(_coarse(sum(both)), "bytes/s")
@@ -169,10 +148,6 @@ def _in_unit_of(used: int, total: int) -> str:
     """Return a size, without its unit if the other has the same."""
     number, unit = show(used, "bytes").split(" ")
     return number if show(total, "bytes").endswith(f" {unit}") else f"{number} {unit}"
-
-
-def _as_of(values: Mapping[str, str]) -> dict[str, str]:
-    return {"measured": values["used"], "ceiling": values["total"]}
 
 
 def _coarse(rate: float) -> float:

@@ -1,6 +1,6 @@
 """Map of a machine: boxes to click and to walk through with the arrow keys.
 
-It is given the machine, the numbers measured on it and its load; it knows no engine.
+It is given the machine, the numbers measured on it and its load; it asks no engine.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QToolTip
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.engine.messages import Sample
 from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
 from widgets.controls.basics import announce, takes_escape
@@ -20,17 +21,17 @@ from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
 from widgets.map.layout.boxes import Box, Kind, Layout
 from widgets.map.layout.layout import lay_out_comfortably
 from widgets.map.layout.ways import DataPaths
-from widgets.map.live import Live, Loads, Sampled, load_step
+from widgets.map.live import Live, Loads, load_step
 from widgets.map.panel.about import About
 from widgets.map.panel.part_rows import PartRow, rows_of
-from widgets.map.walking import DIRECTIONS, Step, next_box, next_stop
+from widgets.map.walking import Arrow, next_box, next_stop
 from widgets.style.look import Look
 
 ARROWS = {
-    Qt.Key.Key_Left: Step.LEFT,
-    Qt.Key.Key_Right: Step.RIGHT,
-    Qt.Key.Key_Up: Step.UP,
-    Qt.Key.Key_Down: Step.DOWN,
+    Qt.Key.Key_Left: Arrow.LEFT,
+    Qt.Key.Key_Right: Arrow.RIGHT,
+    Qt.Key.Key_Up: Arrow.UP,
+    Qt.Key.Key_Down: Arrow.DOWN,
 }
 USING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 PAN_SHARE = 0.2  # of the widget, for Ctrl and an arrow
@@ -103,7 +104,7 @@ class MachineMap(Canvas):
             tiles = self._tiles.items()
             self.repaint_alone([box for id_, box in tiles if before.get(id_) != now.get(id_)])
 
-    def show_sample(self, sample: Sampled) -> None:
+    def show_sample(self, sample: Sample) -> None:
         """Show what memory and devices do; only changes are repainted."""
         if self._loads is None:
             return
@@ -269,7 +270,7 @@ class MachineMap(Canvas):
         middle = QRectF(self.rect()).center()
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key in ARROWS and modifiers == Qt.KeyboardModifier.ControlModifier:
-            across, down = DIRECTIONS[ARROWS[key]]
+            across, down = ARROWS[key].value
             self.pan(PAN_SHARE * across * self.width(), PAN_SHARE * down * self.height())
         elif key in ARROWS and modifiers == Qt.KeyboardModifier.ShiftModifier and chosen:
             here = self.box(self._state.pointed) or chosen

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.engine.messages import Sample
 from experiments.presentation.known import Invitation, KnownValue, is_of_part
 from machine.model import Machine
 from widgets.controls.basics import chip, column, label, leave_keys, row
@@ -18,7 +19,6 @@ from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine, LoadScale
 from widgets.map.layout.boxes import Box
-from widgets.map.live import Sampled
 from widgets.map.machine_map import MachineMap
 from widgets.map.panel.part_panel import PartPanel
 from widgets.map.panel.parts_table import PartsTable
@@ -35,7 +35,6 @@ class MapPage(QWidget):
     experiment_wanted = Signal(str)
     save_wanted = Signal(str)  # ".png" or ".svg"
     copied = Signal()
-    doctor_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -47,10 +46,7 @@ class MapPage(QWidget):
         self._soft = label("", "soft")
         self._foot, self._scale = FootLine(look), LoadScale(words, look)
         self._scale.hide()
-        self.measured, self.live = (
-            self._layer("map.layer_measured"),
-            self._layer("map.layer_live"),
-        )
+        self.measured, self.live = map(self._layer, ("map.layer_measured", "map.layer_live"))
         self.structure = chip(words.say("map.layer_structure"), checkable=True)
         for layer, key in (
             (self.structure, "map.structure_help"),
@@ -91,7 +87,6 @@ class MapPage(QWidget):
         self.map.customContextMenuRequested.connect(self._open_menu)
         for asking in (self.map, self.panel, self.start):
             asking.experiment_wanted.connect(self.experiment_wanted)
-        self.panel.doctor_wanted.connect(self.doctor_wanted)
         self.panel.machine_wanted.connect(self._leave_part)
         look.changed.connect(self._share)
         self.show_machine(None)
@@ -126,7 +121,7 @@ class MapPage(QWidget):
         """Show how busy each hardware thread is."""
         self.map.show_load(busy)
 
-    def show_sample(self, sample: Sampled) -> None:
+    def show_sample(self, sample: Sample) -> None:
         """Show what memory, GPUs, links, disks and networks do."""
         self.map.show_sample(sample)
         self._refresh_now()
@@ -259,17 +254,14 @@ class MapPage(QWidget):
             self._soft.setText(say("map.reading"))
             self._foot.show_legend("")
             return
-        known = [
-            machine.cpu.model,
-            machine.os.distribution or machine.os.kind,
-            self._known_count(),
-        ]
-        self._soft.setText(" · ".join(text for text in known if text))
+        system = machine.os.distribution or machine.os.kind
+        known = filter(None, (machine.cpu.model, system, self._known_count()))
+        self._soft.setText(" · ".join(known))
         self._scale.setVisible(is_map and self.live.isChecked())
         sentences = []
         if is_map and machine.gpus:
             sentences.append(say("map.legend_links"))
         if is_map and self.measured.isChecked() and self._asks:
             sentences.append(say("map.legend_unmeasured"))
-        self._foot.show_legend(" ".join(sentences))
-        self._foot.show_hint(say("map.way_hint") if is_map and self.map.chosen else "")
+        hint = say("map.way_hint") if is_map and self.map.chosen else ""
+        self._foot.show_legend(" ".join(sentences), hint)

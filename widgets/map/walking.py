@@ -15,31 +15,28 @@ ALMOST = 0.5  # neighbours may touch
 ASKEW = 2.0  # cost of a pixel aside, relative to a pixel ahead
 
 
-class Step(Enum):
-    """An arrow key."""
+class Arrow(Enum):
+    """An arrow key, and where it points to: across and down."""
 
-    LEFT = "left"
-    RIGHT = "right"
-    UP = "up"
-    DOWN = "down"
-
-
-DIRECTIONS = {Step.LEFT: (-1, 0), Step.RIGHT: (1, 0), Step.UP: (0, -1), Step.DOWN: (0, 1)}
+    LEFT = (-1, 0)
+    RIGHT = (1, 0)
+    UP = (0, -1)
+    DOWN = (0, 1)
 
 
-def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
+def next_box(boxes: Sequence[Box], here: Box, arrow: Arrow) -> Box | None:
     """Return the box that an arrow key leads to, None if there is none."""
-    if step is Step.DOWN:
+    if arrow is Arrow.DOWN:
         inside = next((box for box in boxes if box.parent == here.id), None)
         if inside is not None:
             return inside
     at: Box | None = here
     while at is not None:
-        near = _neighbour(boxes, at, step)
+        near = _neighbour(boxes, at, arrow)
         if near is not None:
             return near
         at = next((box for box in boxes if box.id == at.parent), None)
-        if step is Step.UP:
+        if arrow is Arrow.UP:
             return at
     return None
 
@@ -58,33 +55,20 @@ def next_stop(boxes: Sequence[Box], here: Box | None, *, forward: bool) -> Box |
     return next((box for box in order if is_stop(box)), None)
 
 
-def _neighbour(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
-    found: tuple[float, Box] | None = None
-    for box in boxes:
-        if box.parent == here.parent and box.id != here.id:
-            far = _distance(here.rect, box.rect, step)
-            if far is not None and (found is None or far < found[0]):
-                found = far, box
-    return None if found is None else found[1]
+def _neighbour(boxes: Sequence[Box], here: Box, arrow: Arrow) -> Box | None:
+    beside = (box for box in boxes if box.parent == here.parent and box.id != here.id)
+    far = ((_distance(here.rect, box.rect, arrow), box) for box in beside)
+    known = ((distance, box) for distance, box in far if distance is not None)
+    return min(known, key=lambda found: found[0], default=(0.0, None))[1]
 
 
-def _distance(here: Rect, there: Rect, step: Step) -> float | None:
-    """Return the distance to `there` in a direction, None if it lies elsewhere."""
-    match step:
-        case Step.LEFT:
-            ahead = here.x - there.right
-        case Step.RIGHT:
-            ahead = there.x - here.right
-        case Step.UP:
-            ahead = here.y - there.bottom
-        case _:  # down
-            ahead = there.y - here.bottom
+def _distance(here: Rect, there: Rect, arrow: Arrow) -> float | None:
+    """Return the distance to `there` in the arrow's direction, None if it lies elsewhere."""
+    across, down = arrow.value
+    if down:  # is as across, with the axes exchanged
+        here, there = (Rect(r.y, r.x, r.height, r.width) for r in (here, there))
+    ahead = there.x - here.right if across + down > 0 else here.x - there.right
     if ahead < -ALMOST:
         return None
-    if step in (Step.LEFT, Step.RIGHT):
-        aside = max(0.0, here.y - there.bottom, there.y - here.bottom)
-        apart = abs(here.y - there.y)
-    else:
-        aside = max(0.0, here.x - there.right, there.x - here.right)
-        apart = abs(here.x - there.x)
-    return ahead + ASKEW * aside + apart / 100
+    aside = max(0.0, here.y - there.bottom, there.y - here.bottom)
+    return ahead + ASKEW * aside + abs(here.y - there.y) / 100

@@ -84,26 +84,20 @@ class Palette(Overlay):
     def _move(self, event: QKeyEvent) -> bool:
         last, here = self._found.rowCount() - 1, self.list.currentIndex().row()
         page = max(self.list.height() // max(self.list.sizeHintForRow(0), 1) - 1, 1)
-        match event.key():
-            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self._run(self.list.currentIndex())
-                return True
-            case Qt.Key.Key_Up:
-                there = here - 1 if here > 0 else last
-            case Qt.Key.Key_Down:
-                there = here + 1 if here < last else 0
-            case Qt.Key.Key_PageUp:
-                there = max(here - page, 0)
-            case Qt.Key.Key_PageDown:
-                there = min(here + page, last)
-            case Qt.Key.Key_Home:
-                there = 0
-            case Qt.Key.Key_End:
-                there = last
-            case _:
-                return False
-        self.list.setCurrentIndex(self._found.index(there))
-        return True
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._run(self.list.currentIndex())
+            return True
+        there = {
+            Qt.Key.Key_Up: here - 1 if here > 0 else last,
+            Qt.Key.Key_Down: here + 1 if here < last else 0,
+            Qt.Key.Key_PageUp: max(here - page, 0),
+            Qt.Key.Key_PageDown: min(here + page, last),
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }.get(Qt.Key(event.key()))
+        if there is not None:
+            self.list.setCurrentIndex(self._found.index(there))
+        return there is not None
 
     def _search(self, text: str) -> None:
         self._found.search(text)

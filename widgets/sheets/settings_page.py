@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, label, row, selectable
 from widgets.controls.choices import Check, Segments
 from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
@@ -17,30 +17,8 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP, ZOOMS
 
 WIDTH_PX = 840
-
-
-class SettingsLike(Protocol):
-    """The settings that the sheet shows."""
-
-    @property
-    def mode(self) -> str:
-        """One of "system", "light", "dark"."""
-
-    @property
-    def zoom(self) -> float:
-        """One of theme.ZOOMS, or something between."""
-
-    @property
-    def letters(self) -> bool:
-        """Whether single letters act as shortcuts."""
-
-    @property
-    def numbers(self) -> bool:
-        """Whether experiments show their numbers at once, without a lesson."""
-
-    @property
-    def closing(self) -> str:
-        """One of "ask", "finish", "stop"."""
+MODES = {"system": "settings.as_system", "light": "settings.light", "dark": "settings.dark"}
+CLOSINGS = {"ask": "settings.ask", "finish": "closing.finish", "stop": "closing.stop"}
 
 
 class SettingsDialog(Overlay):
@@ -53,18 +31,19 @@ class SettingsDialog(Overlay):
         super().__init__(parent, width_px=WIDTH_PX)
         self._words = words
         self.add_head(words.say("settings.title"), words.say("overlay.close"), look)
-        self.mode = self._segments("settings.mode", "mode", _modes(words))
-        self.closing = self._segments("settings.closing", "closing", _closings(words))
+        self.mode = self._segments("mode", MODES)
+        self.closing = self._segments("closing", CLOSINGS)
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
         kinds = [("lesson", words.say("page.lesson")), ("numbers", words.say("page.numbers"))]
         self.kind = Segments(kinds, name=words.say("settings.experiments"))
         self.kind.chosen.connect(lambda kind: self.changed.emit({"numbers": kind == "numbers"}))
         # One button per size: a "larger" button would move away from under the mouse.
-        self.zoom = Segments(_zooms(words), name=words.say("settings.zoom"))
+        percents = ((zoom, {"percent": round(100 * zoom)}) for zoom in ZOOMS)
+        zooms = [(str(zoom), words.say("settings.percent", percent)) for zoom, percent in percents]
+        self.zoom = Segments(zooms, name=words.say("settings.zoom"))
         self.zoom.chosen.connect(lambda zoom: self.changed.emit({"zoom": float(zoom)}))
-        self.folder = label("", "small", wrap=True)
-        self.folder.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.folder = selectable(label("", "small", wrap=True))
         self.opener = button(words.say("settings.open_folder"), clicked=self.folder_wanted.emit)
         self.copier = button(words.say("settings.copy_folder"), clicked=self._copy_folder)
         self.not_opened = label("", "attention", wrap=True)
@@ -87,22 +66,25 @@ class SettingsDialog(Overlay):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its focused content scrolls into view
         self.content.addWidget(area, 1)
 
-    def show_settings(self, settings: SettingsLike, folder: str) -> None:
+    def show_settings(
+        self, *, mode: str, zoom: float, letters: bool, numbers: bool, closing: str, folder: str
+    ) -> None:
         """Show these values without emitting `changed`."""
-        self.mode.choose(settings.mode)
-        self.closing.choose(settings.closing)
-        self.letters.setChecked(settings.letters)
-        self.kind.choose("numbers" if settings.numbers else "lesson")
+        self.mode.choose(mode)
+        self.closing.choose(closing)
+        self.letters.setChecked(letters)
+        self.kind.choose("numbers" if numbers else "lesson")
         self.folder.setText(folder)
-        self.zoom.choose(str(min(ZOOMS, key=lambda zoom: abs(zoom - settings.zoom))))
+        self.zoom.choose(str(min(ZOOMS, key=lambda each: abs(each - zoom))))
 
     def tell_not_opened(self) -> None:
         """Say that the folder could not be opened; its path can be copied."""
         self.not_opened.setText(self._words.say("settings.not_opened"))
         self.not_opened.show()
 
-    def _segments(self, key: str, setting: str, choices: list[tuple[str, str]]) -> Segments:
-        segments = Segments(choices, name=self._words.say(key))
+    def _segments(self, setting: str, choices: Mapping[str, str]) -> Segments:
+        named = [(choice, self._words.say(key)) for choice, key in choices.items()]
+        segments = Segments(named, name=self._words.say(f"settings.{setting}"))
         segments.chosen.connect(lambda choice: self.changed.emit({setting: choice}))
         return segments
 
@@ -118,24 +100,3 @@ class SettingsDialog(Overlay):
     def _copy_folder(self) -> None:
         QGuiApplication.clipboard().setText(self.folder.text())
         self.copier.setText(self._words.say("settings.folder_copied"))
-
-
-def _zooms(words: Words) -> list[tuple[str, str]]:
-    say = words.say
-    return [(str(zoom), say("settings.percent", {"percent": round(100 * zoom)})) for zoom in ZOOMS]
-
-
-def _modes(words: Words) -> list[tuple[str, str]]:
-    return [
-        ("system", words.say("settings.as_system")),
-        ("light", words.say("settings.light")),
-        ("dark", words.say("settings.dark")),
-    ]
-
-
-def _closings(words: Words) -> list[tuple[str, str]]:
-    return [
-        ("ask", words.say("settings.ask")),
-        ("finish", words.say("closing.finish")),
-        ("stop", words.say("closing.stop")),
-    ]

@@ -13,14 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, column, label, row, set_role
+from widgets.controls.basics import announce, button, column, label, row
 from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 Action = tuple[str, Callable[[], object]]  # the words of a button, and what it does
-NAMES = {"attention": "trouble.attention", "fault": "trouble.fault"}
 CRASH_SIZE_PX = (760, 520)
 KEPT = 10  # reports that are shown; more would only repeat
 
@@ -31,7 +30,7 @@ class TroubleBox(QFrame):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
-        self._role, self._detail = "attention", ""
+        self._detail = ""
         self._sign = QLabel()
         self.text = label("", wrap=True)
         self.copy = button(words.say("trouble.copy"), "link", clicked=self._copy)
@@ -44,22 +43,15 @@ class TroubleBox(QFrame):
         layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(column(self.text, self._actions), 1)
         look.changed.connect(self._paint_sign)
+        self.setProperty("role", "trouble-attention")
+        self._paint_sign()
         self.hide()
 
-    def tell(
-        self,
-        sentence: str,
-        *,
-        role: str = "attention",
-        actions: Sequence[Action] = (),
-        detail: str = "",
-    ) -> None:
-        """Show a sentence; `role` is "attention", or "fault" for a proven fault."""
-        self._role, self._detail = role, detail
-        set_role(self, f"trouble-{role}")
+    def tell(self, sentence: str, *, actions: Sequence[Action] = (), detail: str = "") -> None:
+        """Show a sentence."""
+        self._detail = detail
         self.text.setText(sentence)
-        self.setAccessibleName(self._words.say(NAMES[role], {"sentence": sentence}))
-        self._paint_sign()
+        self.setAccessibleName(self._words.say("trouble.attention", {"sentence": sentence}))
         for old in self.buttons:
             self._actions.removeWidget(old)
             if old is not self.copy:
@@ -84,9 +76,8 @@ class TroubleBox(QFrame):
 
     def _paint_sign(self) -> None:
         theme = self._look.theme
-        colour = theme.fault if self._role == "fault" else theme.attention
-        size = round(20 * theme.zoom)
-        self._sign.setPixmap(pixmap("attention", colour, size, self.devicePixelRatioF()))
+        side, ratio = round(20 * theme.zoom), self.devicePixelRatioF()
+        self._sign.setPixmap(pixmap("attention", theme.attention, side, ratio))
 
 
 class CrashDialog(QDialog):

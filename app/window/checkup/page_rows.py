@@ -13,8 +13,7 @@ from experiments.checkup.rules import rules
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from widgets.checkup.counts import Count
-from widgets.checkup.page_data import PageData
-from widgets.checkup.row_data import RowData, RowLink
+from widgets.checkup.page_data import PageData, RowData, RowLink
 
 TO_MAP, TO_EXPERIMENT, TO_ORDER = "map", "experiment", "order"  # kinds of links
 COUNTED = (Word.FINE, Word.LOOK, Word.PROBLEM, Word.UNCHECKED)

@@ -15,7 +15,7 @@ from app.window.core.session import Session
 from experiments.checkup.order import Order
 from experiments.checkup.result import Result
 from machine.model import tells_temperature
-from widgets.checkup.compare_sheet import Changed, CompareSheet
+from widgets.checkup.compare_sheet import CompareSheet
 from widgets.checkup.order_sheet import OrderSheet
 from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
 
@@ -109,7 +109,7 @@ def show_compared(session: Session, parent: QWidget, before: Result, now: Result
         session.look,
         parent,
         lines=[*compared_lines(words, compared)],
-        rows=[Changed(*pair_text(words, pair)) for pair in compared.changed],
+        rows=[pair_text(words, pair) for pair in compared.changed],
     )
     sheet.open()
     return sheet

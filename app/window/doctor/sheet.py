@@ -56,9 +56,10 @@ class Doctor(QObject):
         self.find: Callable[[], tuple[Environment, ...]] = environments.find
         self.page = DoctorPage(session.words, session.look, window)
         self.page.wanted.connect(self.examine)
-        self.page.again_wanted.connect(lambda: self.examine(self._python))
-        self.page.file_asked.connect(lambda: self._examine_chosen(self.choose_file()))
-        self.page.folder_asked.connect(lambda: self._examine_chosen(self.choose_folder()))
+        chooser = self.page.chooser
+        chooser.again_wanted.connect(lambda: self.examine(self._python))
+        chooser.file_asked.connect(lambda: self._examine_chosen(self.choose_file()))
+        chooser.folder_asked.connect(lambda: self._examine_chosen(self.choose_folder()))
         self.page.copy_asked.connect(self._copy)
         self.page.closed.connect(self._end)
 
@@ -68,7 +69,7 @@ class Doctor(QObject):
         if session.context.has_fake_machine:
             self.page.refuse(session.say(Problem("fake_machine_examined")))
         else:
-            self.page.offer(self._choices)
+            self.page.chooser.offer(self._choices)
             self.page.chooser.show_chosen("")
             self.examine("")
             session.background.do(self.find, self._offer)
@@ -119,7 +120,7 @@ class Doctor(QObject):
             known = {"path": _short(each.path), "torch": each.torch or ""}
             key = "doctor.page.found" if each.torch else "doctor.page.found_without"
             self._choices.append(PythonChoice(path=each.path, text=say(key, known)))
-        self.page.offer(self._choices)
+        self.page.chooser.offer(self._choices)
 
     def _examine_chosen(self, path: str) -> None:
         if path:

@@ -220,14 +220,17 @@ class LivePlace(Place):
         session.settings_changed.connect(self._use_letters)
         self._use_letters()
         self.files.opened.connect(self.show_recording)
-        self._band.play_wanted.connect(self._play)
-        self._band.back_wanted.connect(self.show_now)
+        self._band.play.clicked.connect(self._play)
+        self._band.back.clicked.connect(self.show_now)
         self._again.clicked.connect(self._look_again)
-        controls.freeze_wanted.connect(self.freeze)
-        controls.mark_wanted.connect(self.mark)
-        controls.save_wanted.connect(self.save)
-        controls.open_wanted.connect(self.files.choose_and_open)
-        controls.explanation_wanted.connect(self.explain)
+        controls.freeze.toggled.connect(self.freeze)
+        for chip, act in (
+            (controls.mark, self.mark),
+            (controls.save, self.save),
+            (controls.open, self.files.choose_and_open),
+            (controls.explain, self.explain),
+        ):
+            chip.clicked.connect(act)
         self.watching.ended.connect(self._end_watch)
 
     def _use_letters(self) -> None:

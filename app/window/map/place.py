@@ -42,7 +42,8 @@ class MapPlace(Place):
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.page)
-        self.page.experiment_wanted.connect(self._open_experiment)
+        go = session.go
+        self.page.experiment_wanted.connect(lambda name: go(EXPERIMENTS, experiment=name))
         self.page.start.closed.connect(lambda: session.remembered.emit({"first_guess": False}))
         self.page.map.caption = self._caption
         session.machine_changed.connect(self._show_machine)
@@ -51,7 +52,7 @@ class MapPlace(Place):
         session.sampled.connect(self._show_load)
         session.woke.connect(self._look_up)
         self.saving = Saving(session, self)
-        self.page.doctor_wanted.connect(session.asked_for_doctor)
+        self.page.panel.doctor_wanted.connect(session.asked_for_doctor)
         self.page.save_wanted.connect(self._save)
         self.page.copied.connect(lambda: session.tell(session.words.say("page.copied")))
         self._actions = Actions(self, session.words)
@@ -180,6 +181,3 @@ class MapPlace(Place):
         if self._is_here:
             self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
             self.page.show_sample(sample)
-
-    def _open_experiment(self, experiment: str) -> None:
-        self.session.go(EXPERIMENTS, experiment=experiment)

@@ -88,7 +88,15 @@ class Preferences(QObject):
 
         session = self._session
         dialog = SettingsDialog(session.words, session.look, self._window)
-        dialog.show_settings(session.settings, str(session.context.folder))
+        now, folder = session.settings, str(session.context.folder)
+        dialog.show_settings(
+            mode=now.mode,
+            zoom=now.zoom,
+            letters=now.letters,
+            numbers=now.numbers,
+            closing=now.closing,
+            folder=folder,
+        )
         dialog.changed.connect(lambda changes: self.change(**changes))
         dialog.folder_wanted.connect(lambda: self._open_folder(dialog))
         dialog.open()

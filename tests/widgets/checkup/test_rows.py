@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from experiments.checkup.result import Word
 from tests.widgets.sheets.below import WORDS, Below
-from widgets.checkup.row_data import RowData, RowLink
+from widgets.checkup.page_data import RowData, RowLink
 from widgets.checkup.row_list import CheckRow, RowList
 
 DEVICES = RowData(

@@ -40,7 +40,7 @@ def page(request, qtbot):
     window = Below(qtbot, zoom=zoom)
     page = DoctorPage(WORDS, window.look, window)
     page.window_below = window
-    page.offer(OFFERED)
+    page.chooser.offer(OFFERED)
     page.chooser.show_chosen("")
     page.tell(WRONG)
     page.open()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel
 from experiments.presentation.load.face import Reasons
 from experiments.presentation.load.gpu_processes import GpuProcess, Idleness, Right, gpu_processes
 from experiments.presentation.load.history import History, Moment
-from widgets.live.processes import LONG_S, Elided, ProcessTable
+from widgets.live.processes import LONG_S, ProcessTable
 
 TRAIN = {
     "pid": 48213,
@@ -36,7 +36,7 @@ def table(qtbot, look, english) -> ProcessTable:
 
 def words(table: ProcessTable) -> list[str]:
     shown = [each for each in table.findChildren(QLabel) if not each.isHidden()]
-    return [each.toolTip() if isinstance(each, Elided) else each.text() for each in shown]
+    return [each.text() for each in shown]
 
 
 def test_without_a_gpu_there_is_no_table(table):

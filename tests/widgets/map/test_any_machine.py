@@ -18,7 +18,7 @@ from widgets.map.layout.ways import DataPaths
 from widgets.map.painting.box_texts import BoxText
 from widgets.map.painting.lettering import texts
 from widgets.map.panel.about import About
-from widgets.map.walking import Step, is_stop, next_box, next_stop
+from widgets.map.walking import Arrow, is_stop, next_box, next_stop
 
 WORDS = words.load()
 # Those whose map has something of its own.
@@ -120,7 +120,7 @@ def all_can_be_reached_by_arrow_keys(layout: Layout) -> None:
     seen, ways = {boxes[0].id}, [boxes[0]]
     while ways:
         here = ways.pop()
-        for step in Step:
+        for step in Arrow:
             there = next_box(boxes, here, step)
             if there is not None and there.id not in seen:
                 seen.add(there.id)

@@ -344,7 +344,7 @@ def test_the_menu_copies_saves_and_turns(page):
 def test_the_doctor_is_asked_for_where_there_is_no_gpu(page):
     page.show_machine(small())
     asked = []
-    page.doctor_wanted.connect(lambda: asked.append(True))
+    page.panel.doctor_wanted.connect(lambda: asked.append(True))
 
     choose(page, Part.GPU)
     next(link for link in links(page.panel) if "Python" in link.accessibleName()).click()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from widgets.map.layout.boxes import Box, Kind, Rect
-from widgets.map.walking import Step, next_box
+from widgets.map.walking import Arrow, next_box
 
 
 def grid(columns: int, rows: int) -> list[Box]:
@@ -20,7 +20,7 @@ def test_arrows_go_to_the_neighbour_in_their_direction():
     boxes = grid(3, 3)
     middle = named(boxes, "1,1")
 
-    ways = {step: next_box(boxes, middle, step) for step in Step}
+    ways = {step: next_box(boxes, middle, step) for step in Arrow}
 
     assert {step.value: box.id for step, box in ways.items()} == {
         "left": "0,1",
@@ -36,7 +36,7 @@ def test_down_goes_into_a_frame_and_up_out_of_it():
     below = Box(id="below", kind=Kind.MEMORY, rect=Rect(0, 60, 50, 10))
     boxes = [frame, inside, below]
 
-    assert next_box(boxes, frame, Step.DOWN) is inside
-    assert next_box(boxes, inside, Step.DOWN) is below
-    assert next_box(boxes, inside, Step.UP) is frame
-    assert next_box(boxes, frame, Step.UP) is None
+    assert next_box(boxes, frame, Arrow.DOWN) is inside
+    assert next_box(boxes, inside, Arrow.DOWN) is below
+    assert next_box(boxes, inside, Arrow.UP) is frame
+    assert next_box(boxes, frame, Arrow.UP) is None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
     page: Any = SettingsDialog(WORDS, window.look, window)
     page.window_below, page.changes = window, []
     page.changed.connect(page.changes.append)
-    page.show_settings(SimpleNamespace(**{**VALUES, **values}), "/a/folder")
+    page.show_settings(**{**VALUES, **values}, folder="/a/folder")
     page.open()
     QApplication.processEvents()
     return page
@@ -64,7 +63,7 @@ def test_each_size_of_the_text_is_one_click(qtbot):
 
 def test_a_size_between_two_is_shown_as_the_nearer_one(qtbot):
     page = opened(qtbot, zoom=1.0)
-    page.show_settings(SimpleNamespace(**{**VALUES, "zoom": 1.19}), "")
+    page.show_settings(**{**VALUES, "zoom": 1.19}, folder="")
 
     assert page.zoom.buttons["1.15"].isChecked()
     assert page.changes == []

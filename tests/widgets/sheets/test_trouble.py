@@ -33,16 +33,14 @@ def test_there_is_nothing_to_see_before_there_is_trouble(box):
     assert box.isHidden()
 
 
-@pytest.mark.parametrize("role", ["attention", "fault"])
-def test_trouble_is_a_sentence_with_a_sign_of_its_colour(window, box, role):
-    box.tell(SENTENCE, role=role)
+def test_trouble_is_a_sentence_with_a_sign_of_its_colour(window, box):
+    box.tell(SENTENCE)
 
     assert box.text.text() == SENTENCE
     assert box.accessibleName().endswith(SENTENCE)
     theme = window.look.theme
-    other = theme.fault if role == "attention" else theme.attention
-    assert getattr(theme, role).lower() in colours(box)
-    assert other.lower() not in colours(box)
+    assert theme.attention.lower() in colours(box)
+    assert theme.fault.lower() not in colours(box)
 
 
 def test_the_next_steps_are_buttons_of_the_newest_trouble_only(qtbot, box):

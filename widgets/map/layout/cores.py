@@ -163,13 +163,13 @@ def cache_box(
 def fold_box(
     name: str, hidden: int, key: str, labels: Labels, rect: Rect, parent: str | None
 ) -> Box:
-    """Return the box that unfolds hidden cores, or folds them again."""
+    """Return the box that unfolds so many hidden parts; with none hidden it folds them again."""
     return Box(
         id=f"fold:{name}",
         kind=Kind.FOLD,
         rect=rect,
         parent=parent,
-        titles=labels.fold(key, hidden) if hidden else labels.fold_back(),
+        titles=labels.fold(key, hidden),
         is_dashed=True,
     )
 

@@ -100,17 +100,15 @@ class DeviceLabels:
 
     def gpu_states(self, gpu: Gpu) -> Titles:
         """Return what a GPU was doing when it was inspected."""
-        return (
-            (self.words.say("map.asleep"), self.words.say("map.now_asleep")) if gpu.asleep else ()
-        )
+        say = self.words.say
+        return (say("map.asleep"), say("map.now_asleep")) if gpu.asleep else ()
 
     def slice(self, gpu: Gpu, place: int) -> Titles:
         """Return the titles of a slice of a GPU (MIG)."""
         instance = gpu.mig_instances[place]
         size = "" if instance.memory_bytes is None else show(instance.memory_bytes, "bytes")
         name = (instance.name or "").removeprefix("MIG ")
-        titles = [name, size, str(place)]
-        return tuple(title for title in titles if title)
+        return tuple(filter(None, (name, size, str(place))))
 
     def no_gpu(self) -> tuple[Titles, str]:
         """Return the titles and the sentence where no GPU is known."""
@@ -181,12 +179,9 @@ class DeviceLabels:
         for gpu in self.machine.gpus:
             if gpu.pci_address == device.address:
                 return self.gpu_name(gpu)
-        for disk in self.machine.storage:
-            if disk.pci_address == device.address:
-                return disk.name
-        for card in self.machine.network:
-            if card.pci_address == device.address:
-                return card.name
+        for named in (*self.machine.storage, *self.machine.network):
+            if named.pci_address == device.address:
+                return named.name
         return f"{device.name or self.words.say('map.bridge')} ({device.address})"
 
     def switch(self) -> Titles:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiments.core.declare import Part
-from machine.devices import Gpu
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
+from widgets.map.layout.cores import fold_box
 from widgets.map.layout.device_labels import needs_look
 from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
@@ -92,19 +92,11 @@ class Gpus:
         return boxes
 
     def _fold(self, hidden: int, rect: Rect) -> Box:
-        return Box(
-            id="fold:gpus",
-            kind=Kind.FOLD,
-            rect=rect,
-            titles=self._labels.fold_back()
-            if self._is_unfolded
-            else self._labels.fold("map.more_gpus", hidden),
-            needs_look=not self._is_unfolded
-            and any(
-                needs_look(self._machine, self._machine.gpus[n]) for n in self._order[-hidden:]
-            ),
-            is_dashed=True,
-        )
+        count = 0 if self._is_unfolded else hidden
+        gpus = (self._machine.gpus[n] for n in self._order[-hidden:])
+        lacks = not self._is_unfolded and any(needs_look(self._machine, gpu) for gpu in gpus)
+        box = fold_box("gpus", count, "map.more_gpus", self._labels, rect, None)
+        return replace(box, needs_look=lacks)
 
     def _style(self, width: float, height: float) -> tuple[GpuStyle, int]:
         """Return the detail of each GPU, and how many GPUs are shown."""
@@ -140,6 +132,7 @@ class Gpus:
         y = bar.bottom + STEP
         lines = self._labels.gpu_lines(gpu) if style.lines else ()
         name = f"gpu:{gpu.index}"
+        peaks = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
         box = Box(
             id=name,
             kind=Kind.GPU,
@@ -154,7 +147,7 @@ class Gpus:
             grid=grid,
             bar=bar,
             bar_titles=self._labels.gpu_memory(gpu),
-            ceiling=memory_ceiling(labels=self._labels, gpu=gpu),
+            ceiling=peaks.get("memory", {}).get("bytes_per_s"),
             is_dashed=gpu.visible is False,
         )
         if not style.lines or not gpu.mig_instances:
@@ -176,13 +169,6 @@ class Gpus:
                 titles=self._labels.slice(gpu, number),
                 members=(place, number),
             )
-
-
-def memory_ceiling(labels: Labels, gpu: Gpu) -> float | None:
-    """Return the peak bandwidth of a GPU's memory, None if unknown."""
-    known = labels.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
-    found = known.get("memory", {}).get("bytes_per_s")
-    return None if found is None else float(found)
 
 
 def linked_height(measure: Measure) -> float:

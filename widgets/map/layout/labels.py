@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 
 from experiments.core.units import show
@@ -11,6 +12,12 @@ from machine.system.linux import format_list
 from widgets.map.layout.boxes import Kind
 from widgets.map.layout.device_labels import DeviceLabels, Titles
 from widgets.map.layout.tree import Core, Node
+
+CORE_KINDS = {
+    "performance": ("map.performance_cores", "map.p_cores"),
+    "efficiency": ("map.efficiency_cores", "map.e_cores"),
+    "low-power": ("map.low_power_cores", "map.lp_cores"),
+}
 
 
 def ranges(threads: Iterable[int]) -> str:
@@ -23,16 +30,11 @@ class Labels(DeviceLabels):
 
     def __init__(self, words: Words, machine: Machine) -> None:
         super().__init__(words, machine)
-        self._caches: dict[tuple[int, int | None], Titles] = {}  # many are alike
-        self._nodes: dict[Node, Titles] = {}  # asked for in every style
-
-    def of(self, node: Node) -> Titles:
-        """Return the titles of cores or groups of them, none where nothing frames them."""
-        if node not in self._nodes:
-            self._nodes[node] = self._of(node)
-        return self._nodes[node]
+        self.of = functools.cache(self._of)  # asked for in every style
+        self._cache = functools.cache(self._sized)  # many are alike
 
     def _of(self, node: Node) -> Titles:
+        """Return the titles of cores or groups of them, none where nothing frames them."""
         match node.kind:
             case Kind.PACKAGE:
                 return self.package(node)
@@ -84,31 +86,14 @@ class Labels(DeviceLabels):
 
     def core_kind(self, node: Node) -> Titles:
         """Return the titles of the cores of one kind."""
-        count = {"count": len(node.cores)}
-        match node.core_kind:
-            case "performance":
-                return self.words.say("map.performance_cores", count), self.words.say(
-                    "map.p_cores", count
-                )
-            case "efficiency":
-                return self.words.say("map.efficiency_cores", count), self.words.say(
-                    "map.e_cores", count
-                )
-            case "low-power":
-                return self.words.say("map.low_power_cores", count), self.words.say(
-                    "map.lp_cores", count
-                )
-        return (self.words.say("map.other_cores", count),)
+        keys = CORE_KINDS.get(node.core_kind or "", ("map.other_cores",))
+        return tuple(self.words.say(key, {"count": len(node.cores)}) for key in keys)
 
     def cache(self, level: int, places: Sequence[int]) -> Titles:
         """Return the titles of one cache: the first of `places` tells its size."""
-        key = level, self.machine.cpu.caches[places[0]].size_bytes
-        known = self._caches.get(key)
-        if known is None:
-            known = self._caches[key] = self._cache(*key)
-        return known
+        return self._cache(level, self.machine.cpu.caches[places[0]].size_bytes)
 
-    def _cache(self, level: int, size_bytes: int | None) -> Titles:
+    def _sized(self, level: int, size_bytes: int | None) -> Titles:
         name = self.words.say("map.cache_level", {"level": level})
         if size_bytes is None:
             return self.words.say("map.cache_unsized", {"name": name}), name
@@ -147,12 +132,8 @@ class Labels(DeviceLabels):
             return (f"{titles[0]} · {channels}", *titles), ()
         if memory.modules:
             return titles, (say("map.channels_unknown"),)
-        key = (
-            "map.modules_hidden"
-            if is_hidden(self.machine, "memory.modules")
-            else "map.modules_unknown"
-        )
-        return titles, (say(key),)
+        is_told = is_hidden(self.machine, "memory.modules")
+        return titles, (say("map.modules_hidden" if is_told else "map.modules_unknown"),)
 
     def memory_size(self) -> Titles:
         """Return the size of the memory, for when its use is unknown."""
@@ -184,12 +165,10 @@ class Labels(DeviceLabels):
         texts = [text for text in (kind, size) if text]
         return (" · ".join(texts), size) if size else (kind or module.slot or "?",)
 
-    def fold_back(self) -> Titles:
-        """Return the titles of the box that folds again."""
-        return self.words.say("map.fewer"), "–"
-
     def fold(self, key: str, count: int) -> Titles:
-        """Return the titles of the box for folded parts; `key` names their kind."""
+        """Return the titles of the box for folded parts; `key` names their kind. 0 folds again."""
+        if not count:
+            return self.words.say("map.fewer"), "–"
         if count == 1:
             return (self.words.say("map.one_more"),)
         return self.words.say(key, {"count": count}), self.words.say("map.more", {"count": count})

@@ -6,6 +6,7 @@ folded ones. If none fits, the map is larger than the room.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -93,7 +94,7 @@ class Plan:
         self._nodes = packages(machine)
         self._choices = styles(self._nodes) if self._nodes else []
         self._summary = private_caches(self._nodes)
-        self._processors: dict[tuple[Style, frozenset[str]], Processor] = {}
+        self._in_style = functools.cache(self._styled)
         self._is_small = LARGE[0] in self._choices
         shared = shared_hops(machine)
         self._wiring = Wiring(self._labels, measure, shared)
@@ -180,14 +181,10 @@ class Plan:
             width *= 1.25  # wider than the room
         return chosen.place(width, one_column=one_column), choices.index(style)
 
-    def _in_style(self, style: Style, unfolded: frozenset[str]) -> Processor:
+    def _styled(self, style: Style, unfolded: frozenset[str]) -> Processor:
         """Return the processor in a style; it remembers its heights for every room."""
-        known = self._processors.get((style, unfolded))
-        if known is None:
-            summary = {} if style.shows_caches else self._summary
-            known = Processor(self._nodes, style, self._labels, self._measure, unfolded, summary)
-            self._processors[style, unfolded] = known
-        return known
+        summary = {} if style.shows_caches else self._summary
+        return Processor(self._nodes, style, self._labels, self._measure, unfolded, summary)
 
     def _unknown_processor(self, width: float) -> Box:
         titles, lines = self._labels.unknown_processor()

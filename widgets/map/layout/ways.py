@@ -8,6 +8,7 @@ step is its ceiling, which no measurement can exceed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from experiments.core.units import show
 from experiments.core.words import Words
@@ -17,7 +18,6 @@ from machine.model import Cache, Machine, caches_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import shared_hops
 from widgets.map.layout.labels import Labels
-from widgets.map.layout.steps import DataPath, Device, Step, narrowest, once
 
 CORES = (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND, Kind.CORE, Kind.THREAD, Kind.CACHE)
 MEMORY = (Kind.MEMORY, Kind.NODE, Kind.MODULE)
@@ -28,6 +28,32 @@ PATHS = {
     "NODE": "map.path_node",
     "SYS": "map.path_sys",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class DataPath:
+    """The boxes and lines that data passes, and the path in words."""
+
+    lit: frozenset[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A part that data passes, and its peak bandwidth if known."""
+
+    name: str
+    peak: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndDevice:
+    """A device at one end: its box, its name, its PCI address."""
+
+    box: str
+    name: str
+    address: str | None
+    gpu: int | None = None  # its index
 
 
 class DataPaths:
@@ -45,10 +71,9 @@ class DataPaths:
             return None
         if one and other:
             return self._between_devices(one, other, boxes)
-        if one or other:
+        if device := one or other:
             end = b if one else a
-            device = one or other
-            if device is None or end.kind not in (*CORES, *MEMORY):
+            if end.kind not in (*CORES, *MEMORY):
                 return None
             return self._from_device(device, end, boxes, is_back=one is None)
         if any(box.kind in CORES and not box.threads for box in (a, b)):
@@ -64,15 +89,15 @@ class DataPaths:
     # --- cores and memory ----------------------------------------------------------------------
 
     def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
-        if Kind.PACKAGE in (a.kind, b.kind) and set(a.threads) & set(b.threads):
-            return None  # one contains the other
-        common = set(a.threads) & set(b.threads)
-        if common:
-            if Kind.CACHE not in (a.kind, b.kind):
-                return None
+        if common := set(a.threads) & set(b.threads):
+            if Kind.PACKAGE in (a.kind, b.kind) or Kind.CACHE not in (a.kind, b.kind):
+                return None  # one contains the other
             near, far = (a, b) if len(a.threads) <= len(b.threads) else (b, a)
-            caches = self._until(min(common), self._level(far))
-            caches = [cache for cache in caches if cache.level and cache.level > self._level(near)]
+            caches = [
+                cache
+                for cache in caches_of(self._machine, min(common))
+                if self._level(near) < (cache.level or 0) <= self._level(far)
+            ]
             names = [self._name(near), *map(self._cache_name, caches[:-1]), self._name(far)]
             return self._described(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
         first, second = a.threads[0], b.threads[0]
@@ -98,7 +123,7 @@ class DataPaths:
             self._name(b),
         ]
         lit = [a.id, b.id, *self._boxes_of(passed, boxes)]
-        return self._described(once(names), lit, None if shared else Step(middle))
+        return self._described(once(names), lit, None if shared else PathStep(middle))
 
     def _beyond_caches(self, first: int, second: int) -> str:
         """Return the key of what connects cores that share no cache."""
@@ -110,11 +135,10 @@ class DataPaths:
         self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False
     ) -> DataPath:
         thread, memory = a.threads[0], self._machine.memory
-        least = self._level(a) if a.kind is Kind.CACHE else 0
-        caches = [c for c in caches_of(self._machine, thread) if (c.level or 0) > least]
+        caches = [c for c in caches_of(self._machine, thread) if (c.level or 0) > self._level(a)]
         names = [self._name(a), *map(self._cache_name, caches), self._words.say("map.memory")]
         lit = [a.id, b.id, "memory", *self._boxes_of(caches, boxes)]
-        step = Step(self._words.say("map.memory"), memory.peak_bytes_per_s)
+        step = PathStep(self._words.say("map.memory"), memory.peak_bytes_per_s)
         names = names[::-1] if is_back else names
         return self._described(names, lit, step, self._node_crossing(thread, b))
 
@@ -135,9 +159,6 @@ class DataPaths:
         }
         return self._words.say("map.crosses_nodes", values)
 
-    def _until(self, thread: int, level: int) -> list[Cache]:
-        return [c for c in caches_of(self._machine, thread) if (c.level or 0) <= level]
-
     def _level(self, box: Box) -> int:
         if box.kind is not Kind.CACHE:
             return 0
@@ -153,7 +174,7 @@ class DataPaths:
 
     # --- devices -------------------------------------------------------------------------------
 
-    def _device(self, box: Box) -> Device | None:
+    def _device(self, box: Box) -> EndDevice | None:
         machine = self._machine
         target = box.id.removeprefix("link:")
         kind, _, number = target.partition(":")
@@ -164,17 +185,17 @@ class DataPaths:
                 index = int(number.partition(":")[0])
                 gpu = next(gpu for gpu in machine.gpus if gpu.index == index)
                 name = self._labels.gpu_name(gpu)
-                return Device(box=f"gpu:{index}", name=name, address=gpu.pci_address, gpu=index)
+                return EndDevice(box=f"gpu:{index}", name=name, address=gpu.pci_address, gpu=index)
             case "disk":
                 disk = machine.storage[int(number)]
-                return Device(box=target, name=disk.name, address=disk.pci_address)
+                return EndDevice(box=target, name=disk.name, address=disk.pci_address)
             case "network":
                 card = machine.network[int(number)]
-                return Device(box=target, name=card.name, address=card.pci_address)
+                return EndDevice(box=target, name=card.name, address=card.pci_address)
         return None
 
     def _from_device(
-        self, device: Device, b: Box, boxes: Sequence[Box], *, is_back: bool
+        self, device: EndDevice, b: Box, boxes: Sequence[Box], *, is_back: bool
     ) -> DataPath:
         hops = self._hops(device, None)
         steps = self._steps(device, hops)
@@ -185,7 +206,7 @@ class DataPaths:
             names.append(package.titles[-1])
             lit.append(package.id)
         if b.kind in MEMORY:
-            memory = Step(self._words.say("map.memory"), self._machine.memory.peak_bytes_per_s)
+            memory = PathStep(self._words.say("map.memory"), self._machine.memory.peak_bytes_per_s)
             steps.append(memory)
             names.append(memory.name)
             lit.append("memory")
@@ -193,7 +214,7 @@ class DataPaths:
             names.append(self._name(b))
         return self._described(names[::-1] if is_back else names, lit, narrowest(steps))
 
-    def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> DataPath:
+    def _between_devices(self, a: EndDevice, b: EndDevice, boxes: Sequence[Box]) -> DataPath:
         pair = self._pair(a, b)
         if pair is not None and pair.nvlinks:
             return self._by_nvlink(a, b, pair)
@@ -208,53 +229,52 @@ class DataPaths:
             lit += [box.id for box in (self._package(a, boxes), self._package(b, boxes)) if box]
         over = self._words.say(PATHS.get(word or "", "map.path_unknown"))
         said = over if word is None else f"{word}: {over}"
-        more = ""
-        if pair is not None and pair.peer_access_cuda is False:
-            more = self._words.say("map.no_peer_access")
+        is_barred = pair is not None and pair.peer_access_cuda is False
+        more = self._words.say("map.no_peer_access") if is_barred else ""
         return self._described([a.name, said, b.name], lit, narrowest(steps), more)
 
-    def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> DataPath:
+    def _by_nvlink(self, a: EndDevice, b: EndDevice, pair: GpuLink) -> DataPath:
         known = self._machine.peaks.get("nvlink", {}).get(f"{pair.a}-{pair.b}", {})
         name = self._words.say("map.nvswitch" if self._machine.nvswitch else "map.nvlink")
         middle = self._words.say("map.by_nvlink", {"name": name, "count": pair.nvlinks or 0})
         lit = [a.box, b.box, "nvlink", f"nvlink:{a.gpu}", f"nvlink:{b.gpu}"]
-        step = Step(self._words.say("map.nvlink"), known.get("bytes_per_s"))
+        step = PathStep(self._words.say("map.nvlink"), known.get("bytes_per_s"))
         return self._described([a.name, middle, b.name], lit, step)
 
-    def _pair(self, a: Device, b: Device) -> GpuLink | None:
+    def _pair(self, a: EndDevice, b: EndDevice) -> GpuLink | None:
         ends = {a.gpu, b.gpu}
         return next((n for n in self._machine.gpu_links if {n.a, n.b} == ends), None)
 
-    def _hops(self, device: Device, until: PciDevice | None) -> list[PciDevice]:
+    def _hops(self, device: EndDevice, until: PciDevice | None) -> list[PciDevice]:
         """Return the hops from a device upstream, to the port where another path joins."""
         above = {d.address for d in pcie.way(self._machine.pci, until.address)} if until else set()
         hops = pcie.hops(self._machine.pci, device.address)
         return [hop for hop in hops if hop.address not in above]
 
-    def _steps(self, device: Device, hops: Sequence[PciDevice]) -> list[Step]:
+    def _steps(self, device: EndDevice, hops: Sequence[PciDevice]) -> list[PathStep]:
         """Return the steps of the links on a device's path."""
         say = self._words.say
         gpu = next((gpu for gpu in self._machine.gpus if gpu.index == device.gpu), None)
         if gpu is not None and (gpu.c2c_bytes_per_s or gpu.unified_memory):
-            return [Step(self._labels.joint(gpu)[0], gpu.c2c_bytes_per_s)]
+            return [PathStep(self._labels.joint(gpu)[0], gpu.c2c_bytes_per_s)]
+        links = ((self._labels.hop(hop), hop.link) for hop in hops if hop.link is not None)
         steps = [
-            Step(say("map.link_of", {"device": self._labels.hop(hop)}), hop.link.peak_bytes_per_s)
-            for hop in hops
-            if hop.link is not None
+            PathStep(say("map.link_of", {"device": name}), link.peak_bytes_per_s)
+            for name, link in links
         ]
         own = say("map.link_of", {"device": device.name})
         if not steps and gpu is not None and gpu.link is not None:
-            return [Step(own, gpu.link.peak_bytes_per_s)]
-        return steps or [Step(own)]
+            return [PathStep(own, gpu.link.peak_bytes_per_s)]
+        return steps or [PathStep(own)]
 
-    def _lit(self, device: Device, *, is_up: bool) -> list[str]:
+    def _lit(self, device: EndDevice, *, is_up: bool) -> list[str]:
         found = [device.box, f"link:{device.box}"]
         switch = self._shared.get(device.address or "")
         if switch is not None:
             found += [f"switch:{switch}", *([f"up:switch:{switch}"] if is_up else [])]
         return found
 
-    def _package(self, device: Device, boxes: Sequence[Box]) -> Box | None:
+    def _package(self, device: EndDevice, boxes: Sequence[Box]) -> Box | None:
         """Return the package of a device; the only one if the machine does not say."""
         way = pcie.way(self._machine.pci, device.address)
         number = next((hop.numa_node for hop in way if hop.numa_node is not None), None)
@@ -270,19 +290,27 @@ class DataPaths:
         self,
         names: Sequence[str],
         lit: Sequence[str],
-        narrowest: Step | None = None,
+        least: PathStep | None = None,
         more: str = "",
     ) -> DataPath:
         """Return a path in words; steps between caches have no known rate."""
-        limit = self._limit(narrowest) if narrowest else ""
-        return DataPath(
-            frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more)))
-        )
+        told = (f"{' → '.join(names)}.", self._limit(least) if least else "", more)
+        return DataPath(frozenset(lit), " ".join(filter(None, told)))
 
-    def _limit(self, narrowest: Step) -> str:
+    def _limit(self, least: PathStep) -> str:
         say = self._words.say
-        if narrowest.peak is None:
-            what = narrowest.name[:1].upper() + narrowest.name[1:]  # a sentence begins with it
+        if least.peak is None:
+            what = least.name[:1].upper() + least.name[1:]  # a sentence begins with it
             return say("map.way_untold", {"what": what})
-        rate = show(narrowest.peak, "bytes/s")
-        return say("map.way_at_most", {"what": narrowest.name, "rate": rate})
+        return say("map.way_at_most", {"what": least.name, "rate": show(least.peak, "bytes/s")})
+
+
+def narrowest(steps: Sequence[PathStep]) -> PathStep:
+    """Return the step with the least bandwidth; the first one if all are unknown."""
+    known = [step for step in steps if step.peak is not None]
+    return min(known, key=lambda step: step.peak or 0.0) if known else steps[0]
+
+
+def once(names: Sequence[str]) -> list[str]:
+    """Return names without immediate repetitions."""
+    return [name for n, name in enumerate(names) if n == 0 or names[n - 1] != name]

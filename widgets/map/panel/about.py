@@ -8,31 +8,8 @@ from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.labels import Labels
 from widgets.map.panel.facts import Facts
 
-EXPLAINED = {
-    Kind.PACKAGE: "map.about_package",
-    Kind.DIE: "map.about_die",
-    Kind.CORE_KIND: "map.about_core_kind",
-    Kind.CORE: "map.about_core",
-    Kind.THREAD: "map.about_thread",
-    Kind.OFF: "map.about_off",
-    Kind.MEMORY: "map.about_memory",
-    Kind.NODE: "map.about_node",
-    Kind.MODULE: "map.about_module",
-    Kind.GPU: "map.about_gpu",
-    Kind.LINK: "map.about_link",
-    Kind.NVLINK: "map.about_nvlink",
-    Kind.SWITCH: "map.about_switch",
-    Kind.SLICE: "map.about_slice",
-    Kind.DISK: "map.about_disk",
-    Kind.NETWORK: "map.about_network",
-    Kind.FOLD: "map.about_fold",
-}
-CACHES_EXPLAINED = {1: "map.about_l1", 2: "map.about_l2", 3: "map.about_l3"}
-UNREAD_EXPLAINED = {
-    "gpus": "map.about_gpu",
-    "storage": "map.about_disk",
-    "network": "map.about_network",
-}
+CACHES = {1: "l1", 2: "l2"}  # any other level is explained as the last
+UNREAD = {"gpus": "gpu", "storage": "disk", "network": "network"}
 
 
 class About:
@@ -70,20 +47,18 @@ class About:
 
     def sentences(self, box: Box) -> str:
         """Return two sentences that explain this kind of part."""
-        key = EXPLAINED.get(box.kind, "")
+        what = str(box.kind)
         if box.kind is Kind.CACHE:
-            level = self._machine.cpu.caches[box.members[0]].level or 0
-            key = CACHES_EXPLAINED.get(level, "map.about_l3")
+            what = CACHES.get(self._machine.cpu.caches[box.members[0]].level or 0, "l3")
         elif box.kind is Kind.UNREAD:
-            key = UNREAD_EXPLAINED[box.path]
+            what = UNREAD[box.path]
         elif box.kind is Kind.LINK and box.path.endswith("c2c_bytes_per_s"):
-            key = "map.about_c2c"
-        return self._words.say(key)
+            what = "c2c"
+        return self._words.say(f"map.about_{what}")
 
     def lines(self, box: Box) -> list[str]:
         """Return the title of a box and all its known facts."""
-        facts = (f"{fact.label}: {fact.value}" for fact in self.facts.of(box) if fact.value)
-        return [self.title(box), *facts]
+        return [self.title(box), *filter(None, (fact.text for fact in self.facts.of(box)))]
 
     def count_alike(self, box: Box) -> int:
         """Return the number of caches with the level and size of this one."""

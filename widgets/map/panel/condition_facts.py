@@ -6,12 +6,12 @@ A file of an older version has neither value nor reason for them: then the fact 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from experiments.core.units import show
 from machine.condition import PowerLimit, Temperature
 from machine.devices import Disk
 from machine.memory.modules import is_slowed
-from machine.model import missing_of
 from machine.processor.protection import protection
 from widgets.map.layout.device_labels import decimal_bytes
 from widgets.map.panel.fact import Fact, FactMaker
@@ -49,9 +49,9 @@ class ConditionFacts(FactMaker):
     def of_maker(self) -> Iterator[Fact]:
         """Yield who made the computer, and its firmware."""
         system = self._machine.system
-        yield from self._told("map.fact_maker", "system.maker", system.maker)
-        yield from self._told("map.fact_model", "system.model", system.model)
-        yield from self._told("map.fact_board", "system.board", system.board)
+        yield from self._told("map.fact_maker", "system.maker")
+        yield from self._told("map.fact_model", "system.model")
+        yield from self._told("map.fact_board", "system.board")
         firmware = ", ".join(filter(None, (system.firmware, system.firmware_date)))
         yield from self._told("map.fact_firmware", "system.firmware", firmware or None)
 
@@ -59,10 +59,9 @@ class ConditionFacts(FactMaker):
         """Yield who sets the processor's clock, and what may slow it down."""
         cpu, clock, say = self._machine.cpu, self._machine.cpu.clock, self._words.say
         boost = say(BOOST[clock.boost]) if clock.boost else None
-        yield from self._told("map.fact_governor", "cpu.clock.governor", clock.governor)
-        yield from self._told("map.fact_driver", "cpu.clock.driver", clock.driver)
-        preference = clock.energy_preference
-        yield from self._told("map.fact_preference", "cpu.clock.energy_preference", preference)
+        yield from self._told("map.fact_governor", "cpu.clock.governor")
+        yield from self._told("map.fact_driver", "cpu.clock.driver")
+        yield from self._told("map.fact_preference", "cpu.clock.energy_preference")
         yield from self._told("map.fact_boost", "cpu.clock.boost", boost)
         heat = ", ".join(map(self._temperature, cpu.temperatures)) or None
         yield from self._told("map.fact_heat", "cpu.temperatures", heat)
@@ -82,8 +81,7 @@ class ConditionFacts(FactMaker):
             now, rated = (f"{rate / 1e6:g}" for rate in rates)
             text = say("map.slowed", {"now": now, "rated": rated})
             yield self._fact("map.fact_look", "memory.modules", text)
-        mode = memory.transparent_huge_pages
-        yield from self._told("map.fact_transparent", "memory.transparent_huge_pages", mode)
+        yield from self._told("map.fact_transparent", "memory.transparent_huge_pages")
         pages = [
             say(
                 "map.huge_pages",
@@ -119,7 +117,7 @@ class ConditionFacts(FactMaker):
                 yield Fact(label=self._words.say(key), value=value, source=", ".join(some))
         else:
             yield from self._told("map.fact_vulnerable", path, None)
-        yield from self._told("map.fact_microcode", "cpu.microcode", self._machine.cpu.microcode)
+        yield from self._told("map.fact_microcode", "cpu.microcode")
 
     def of_space(self, place: int) -> Iterator[Fact]:
         """Yield the file systems of a disk, and its wear."""
@@ -134,16 +132,9 @@ class ConditionFacts(FactMaker):
         disks = self._machine.storage
         for place, disk in enumerate(disks[:MOST_DISKS]):
             path = f"storage[{place}].file_systems"
-            spaces = list(self._spaces(disk, without=("boot",)))
-            if spaces or missing_of(self._machine, path):
-                fact = self._fact("map.fact_found", path, "; ".join(spaces) or None)
-                yield Fact(
-                    label=disk.name,
-                    value=fact.value,
-                    source=fact.source,
-                    why=fact.why,
-                    how=fact.how,
-                )
+            spaces = "; ".join(self._spaces(disk, without=("boot",))) or None
+            for fact in self._told("map.fact_found", path, spaces):
+                yield replace(fact, label=disk.name, is_hidden=False)
         if len(disks) > MOST_DISKS:
             more = self._words.say("map.more_disks", {"count": len(disks) - MOST_DISKS})
             yield Fact(label=more, value=self._words.say("map.on_their_own"))
@@ -176,11 +167,6 @@ class ConditionFacts(FactMaker):
         watts = show(limit.watts or 0, "watts")
         return self._words.say(kind, {"watts": watts}) if kind else watts
 
-    def _told(self, label: str, path: str, value: str | None) -> Iterator[Fact]:
-        """Yield the fact, unless there is neither a value nor a reason."""
-        if value is not None or missing_of(self._machine, path) is not None:
-            yield self._fact(label, path, value)
-
 
 def _merged(facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts; unknown ones with the same reason become one, last."""
@@ -191,9 +177,8 @@ def _merged(facts: Iterable[Fact]) -> list[Fact]:
             known.append(fact)
         else:
             unknown.setdefault((fact.why, fact.how), []).append(fact)
-    for (why, how), alike in unknown.items():
+    for alike in unknown.values():
         first, *others = (fact.label for fact in alike)
         label = ", ".join((first, *(other[:1].lower() + other[1:] for other in others)))
-        is_hidden = alike[0].is_hidden
-        known.append(Fact(label=label, value=None, why=why, how=how, is_hidden=is_hidden))
+        known.append(replace(alike[0], label=label))
     return known

@@ -1,4 +1,4 @@
-"""Facts about devices on the map and about their links."""
+"""Facts about devices on the map: how each fares, and how it is linked."""
 
 from __future__ import annotations
 
@@ -10,45 +10,30 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes
-from widgets.map.panel.fact import Fact, shown
-from widgets.map.panel.gpu_facts import GpuFacts
+from widgets.map.panel.condition_facts import ConditionFacts
+from widgets.map.panel.fact import READ, Fact, shown, value_at
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(GpuFacts):
+class DeviceFacts(ConditionFacts):
     """Yields the facts of devices."""
-
-    def of_device(self, box: Box) -> Iterator[Fact]:
-        """Yield known and unknown facts about the box of a device or link."""
-        match box.kind:
-            case Kind.GPU:
-                yield from self._of_gpu(box.members[0])
-            case Kind.SLICE:
-                yield from self._of_slice(*box.members)
-            case Kind.LINK | Kind.SWITCH:
-                yield from self._of_link(box)
-            case Kind.NVLINK:
-                yield from self._of_nvlink()
-            case Kind.DISK:
-                yield from self._of_disk(box.members[0])
-            case Kind.NETWORK:
-                yield from self._of_network(box.members[0])
 
     # --- GPUs ----------------------------------------------------------------------------------
 
-    def _of_gpu(self, place: int) -> Iterator[Fact]:
+    def _of_gpu(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
         gpu, path, say = self._machine.gpus[place], f"gpus[{place}]", self._words.say
-        yield self._fact("map.fact_model", f"{path}.name", gpu.name)
-        size = say("map.unified") if gpu.unified_memory else shown(gpu.memory_bytes, "bytes")
+        yield self._fact("map.fact_model", f"{path}.name")
+        size = say("map.unified") if gpu.unified_memory else READ
         yield self._fact("map.fact_gpu_memory", f"{path}.memory_bytes", size)
         if not gpu.unified_memory:
             yield self._peak("map.fact_gpu_bandwidth", gpu, "memory")
-        yield self._fact("map.fact_sms", f"{path}.sms", gpu.sms)
-        yield self._fact("map.fact_l2", f"{path}.l2_bytes", shown(gpu.l2_bytes, "bytes"))
+        yield self._fact("map.fact_sms", f"{path}.sms")
+        yield self._fact("map.fact_l2", f"{path}.l2_bytes")
         yield from self._optional(gpu, path)
-        yield self._fact("map.fact_address", f"{path}.pci_address", gpu.pci_address)
+        yield self._fact("map.fact_address", f"{path}.pci_address")
         yield from self._peaks(gpu)
 
     def _optional(self, gpu: Gpu, path: str) -> Iterator[Fact]:
@@ -57,20 +42,15 @@ class DeviceFacts(GpuFacts):
         if links := self._labels.nvlinks_of(gpu):
             yield self._fact("map.nvlink", f"{path}.nvlinks", links)
         if gpu.c2c_bytes_per_s:
-            rate = show(gpu.c2c_bytes_per_s, "bytes/s")
-            yield self._fact("map.c2c", f"{path}.c2c_bytes_per_s", rate)
+            yield self._fact("map.c2c", f"{path}.c2c_bytes_per_s")
         if gpu.mig:
             yield self._fact("map.fact_slices", f"{path}.mig_instances", len(gpu.mig_instances))
-        yield from self.of_health(gpu, path)
-        backend = gpu.torch_backend
-        yield self._fact("map.fact_backend", f"{path}.torch_backend", backend)
-        for known, key, yes, no in (
-            (gpu.asleep, "asleep", "map.asleep", None),
-            (gpu.visible, "visible", None, "map.not_visible"),
-        ):
-            word = yes if known else no
-            if known is not None and word is not None:
-                yield self._fact("map.fact_state", f"{path}.{key}", say(word))
+        yield from self._of_health(gpu, path)
+        yield self._fact("map.fact_backend", f"{path}.torch_backend")
+        if gpu.asleep:
+            yield self._fact("map.fact_state", f"{path}.asleep", say("map.asleep"))
+        if gpu.visible is False:
+            yield self._fact("map.fact_state", f"{path}.visible", say("map.not_visible"))
 
     def _peaks(self, gpu: Gpu) -> Iterator[Fact]:
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
@@ -92,22 +72,69 @@ class DeviceFacts(GpuFacts):
         value = show(peak[unit], UNITS[unit])
         return Fact(label=label, value=value, source=peak.get("formula", ""))
 
-    def _of_slice(self, place: int, number: int) -> Iterator[Fact]:
-        instance = self._machine.gpus[place].mig_instances[number]
+    def _of_slice(self, box: Box) -> Iterator[Fact]:
+        place, number = box.members
         path = f"gpus[{place}].mig_instances[{number}]"
-        size = shown(instance.memory_bytes, "bytes")
-        yield self._fact("map.fact_model", f"{path}.name", instance.name)
-        yield self._fact("map.fact_size", f"{path}.memory_bytes", size)
-        yield self._fact("map.fact_sms", f"{path}.sms", instance.sms)
+        yield self._fact("map.fact_model", f"{path}.name")
+        yield self._fact("map.fact_size", f"{path}.memory_bytes")
+        yield self._fact("map.fact_sms", f"{path}.sms")
+
+    def _of_health(self, gpu: Gpu, path: str) -> Iterator[Fact]:
+        """Yield the facts of the GPU at `path`."""
+        say = self._words.say
+        yield from self._told("map.fact_heat", f"{path}.temperature_celsius", self._heat(gpu))
+        held = [say(r.key) for r in gpu.clock_reasons or () if r.severity != "information"]
+        if gpu.clock_reasons is not None:
+            told = ", ".join(held) or say("map.clock_free")
+            yield self._fact("map.fact_held_back", f"{path}.clock_reasons", told)
+        if gpu.power_limit_watts is not None:
+            yield self._fact("map.fact_power", f"{path}.power_limit_watts", self._power(gpu))
+        if gpu.ecc is not None:
+            state = say("map.boost_on" if gpu.ecc else "map.boost_off")
+            if gpu.ecc_pending not in (None, gpu.ecc):
+                state = say("map.changes_at_start", {"state": state})
+            yield self._fact("map.fact_ecc", f"{path}.ecc", state)
+        if gpu.resizable_bar is not None:
+            reach = shown(gpu.bar_bytes, "bytes") or "?"
+            told = say("map.whole_bar" if gpu.resizable_bar else "map.small_bar", {"reach": reach})
+            yield self._fact("map.fact_bar", f"{path}.resizable_bar", told)
+        if repairs := self._repairs(gpu):
+            yield self._fact("map.fact_repairs", f"{path}.remapped_rows", repairs)
+
+    def _heat(self, gpu: Gpu) -> str | None:
+        now, limit = gpu.temperature_celsius, gpu.temperature_slowdown_celsius
+        if now is None:
+            return None
+        if limit is None:
+            return show(now, "celsius")
+        values = {"now": show(now, "celsius"), "limit": show(limit, "celsius")}
+        return self._words.say("map.slows_down", values)
+
+    def _power(self, gpu: Gpu) -> str:
+        limit = show(gpu.power_limit_watts or 0, "watts")
+        least, most = gpu.power_min_watts, gpu.power_max_watts
+        if least is None or not most:
+            return limit
+        values = {"limit": limit, "least": show(least, "watts"), "most": show(most, "watts")}
+        return self._words.say("map.power_between", values)
+
+    def _repairs(self, gpu: Gpu) -> str:
+        say = self._words.say
+        told = (
+            say("map.rows_replaced", {"count": gpu.remapped_rows}) if gpu.remapped_rows else "",
+            say("map.repair_waits") if gpu.remapping_pending else "",
+            say("map.repair_failed") if gpu.remapping_failed else "",
+        )
+        return ", ".join(text for text in told if text)
 
     # --- links ---------------------------------------------------------------------------------
 
     def _of_link(self, box: Box) -> Iterator[Fact]:
         if box.path.endswith("c2c_bytes_per_s"):
-            rate = shown(box.ceiling, "bytes/s")
-            yield self._fact("map.fact_peak", box.path, rate)
+            yield self._fact("map.fact_peak", box.path)
             return
-        link, path = self._link(box), box.path
+        path = box.path
+        link = Link() if path == "pci" else value_at(self._machine, path) or Link()
         yield self._fact("map.fact_now", path, self._lanes(link.generation, link.width))
         card = self._lanes(link.card_generation, link.card_width)
         slot = self._lanes(link.slot_generation, link.slot_width)
@@ -116,40 +143,32 @@ class DeviceFacts(GpuFacts):
         peak = shown(link.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
         yield from self._shortfall(link)
-        yield from self._limit(box)
+        address, pci = self._address(box), self._machine.pci
+        yield from self._limit(address)
+        if box.kind is Kind.SWITCH:
+            below = [
+                self._labels.hop(device)
+                for device in pci
+                if device.link
+                and not pcie.is_bridge(device)
+                and address in {d.address for d in pcie.way(pci, device.address)}
+            ]
+            yield self._fact("map.fact_on_it", "pci", ", ".join(below) or None)
 
     def _shortfall(self, link: Link) -> Iterator[Fact]:
         for remark in self._labels.shortfall(link):
             yield Fact(label=self._words.say("map.fact_look"), value=remark)
 
-    def _limit(self, box: Box) -> Iterator[Fact]:
-        """Yield the hop that limits the path, if it is another one."""
-        address = self._address(box)
+    def _limit(self, address: str | None) -> Iterator[Fact]:
+        """Yield the hop that limits the path of a card, if it is another one."""
         hop = pcie.narrowest(self._machine.pci, address)
         if hop is not None and hop.link is not None and hop.address != address:
             rate = shown(hop.link.peak_bytes_per_s, "bytes/s")
             yield self._fact("map.fact_limit", "pci", f"{self._labels.hop(hop)}: {rate}")
-        if box.kind is Kind.SWITCH:
-            below = [
-                self._labels.hop(device)
-                for device in self._machine.pci
-                if device.link
-                and not pcie.is_bridge(device)
-                and address in {d.address for d in pcie.way(self._machine.pci, device.address)}
-            ]
-            yield self._fact("map.fact_on_it", "pci", ", ".join(below) or None)
 
     def _address(self, box: Box) -> str | None:
         place = box.path.removeprefix("pci[").partition("]")[0]
         return self._machine.pci[int(place)].address if place.isdecimal() else None
-
-    def _link(self, box: Box) -> Link:
-        if box.path.startswith("gpus["):
-            return self._machine.gpus[box.members[0]].link or Link()
-        for place, device in enumerate(self._machine.pci):
-            if box.path == f"pci[{place}].link" and device.link:
-                return device.link
-        return Link()
 
     def _lanes(self, generation: int | None, width: int | None) -> str | None:
         if width is None:
@@ -180,24 +199,25 @@ class DeviceFacts(GpuFacts):
 
     # --- disks and networks --------------------------------------------------------------------
 
-    def _of_disk(self, place: int) -> Iterator[Fact]:
+    def _of_disk(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
         disk, path = self._machine.storage[place], f"storage[{place}]"
         size = decimal_bytes(disk.size_bytes) if disk.size_bytes else None
-        yield self._fact("map.fact_model", f"{path}.model", disk.model)
-        yield self._fact("map.fact_kind", f"{path}.kind", disk.kind)
+        yield self._fact("map.fact_model", f"{path}.model")
+        yield self._fact("map.fact_kind", f"{path}.kind")
         yield self._fact("map.fact_size", f"{path}.size_bytes", size)
         yield from self.of_space(place)
         peak = shown(self._labels.disk_ceiling(disk), "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
         yield from self._way(disk.pci_address, path)
 
-    def _of_network(self, place: int) -> Iterator[Fact]:
+    def _of_network(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
         interface, path = self._machine.network[place], f"network[{place}]"
-        peak = shown(interface.peak_bytes_per_s, "bytes/s")
         state = next(iter(self._labels.network_states(interface)), None)
-        yield self._fact("map.fact_kind", f"{path}.kind", interface.kind)
+        yield self._fact("map.fact_kind", f"{path}.kind")
         yield self._fact("map.fact_state", f"{path}.is_up", state)
-        yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
+        yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s")
         yield from self._way(interface.pci_address, path)
 
     def _way(self, address: str | None, path: str) -> Iterator[Fact]:
@@ -209,7 +229,4 @@ class DeviceFacts(GpuFacts):
         lanes = self._lanes(device.link.generation, device.link.width)
         yield self._fact("map.fact_now", "pci", lanes)
         yield from self._shortfall(device.link)
-        hop = pcie.narrowest(self._machine.pci, address)
-        if hop is not None and hop.link is not None and hop.address != address:
-            rate = shown(hop.link.peak_bytes_per_s, "bytes/s")
-            yield self._fact("map.fact_limit", "pci", f"{self._labels.hop(hop)}: {rate}")
+        yield from self._limit(address)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from experiments.core.units import show
 from experiments.core.words import Words
@@ -11,7 +11,13 @@ from machine.model import Machine, Thread, is_virtual, missing_of, remarks, sour
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.labels import ranges
 from widgets.map.panel.device_facts import DeviceFacts
-from widgets.map.panel.fact import Fact, shown
+from widgets.map.panel.fact import Fact
+
+KINDS = {
+    "performance": "map.performance",
+    "efficiency": "map.efficiency",
+    "low-power": "map.low_power",
+}
 
 
 class Facts(DeviceFacts):
@@ -20,44 +26,42 @@ class Facts(DeviceFacts):
     def __init__(self, machine: Machine, words: Words) -> None:
         super().__init__(machine, words)
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
+        self._makers: dict[Kind, Callable[[Box], Iterator[Fact]]] = {
+            **dict.fromkeys((Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND), self._of_cores),
+            **dict.fromkeys((Kind.CORE, Kind.THREAD, Kind.OFF), self._of_threads),
+            Kind.CACHE: self._of_cache,
+            Kind.MEMORY: lambda _: self._of_memory(),
+            Kind.NODE: self._of_node,
+            Kind.MODULE: self._of_module,
+            Kind.GPU: self._of_gpu,
+            Kind.SLICE: self._of_slice,
+            **dict.fromkeys((Kind.LINK, Kind.SWITCH), self._of_link),
+            Kind.NVLINK: lambda _: self._of_nvlink(),
+            Kind.DISK: self._of_disk,
+            Kind.NETWORK: self._of_network,
+            Kind.UNREAD: self._nothing,
+        }
 
     def of(self, box: Box) -> list[Fact]:
         """Return known and unknown facts about the box."""
-        match box.kind:
-            case Kind.PACKAGE | Kind.DIE | Kind.CORE_KIND:
-                return list(self._of_cores(box))
-            case Kind.CORE | Kind.THREAD | Kind.OFF:
-                return list(self._of_threads(box))
-            case Kind.CACHE:
-                return list(self._of_cache(box))
-            case Kind.MEMORY:
-                return list(self._of_memory())
-            case Kind.NODE:
-                return list(self._of_node(box.members[0]))
-            case Kind.MODULE:
-                return list(self._of_module(box))
-            case Kind.UNREAD:
-                return [self._nothing(box)]
-        return list(self.of_device(box))
+        return list(self._makers[box.kind](box)) if box.kind in self._makers else []
 
-    def _nothing(self, box: Box) -> Fact:
-        """Return why a kind of part is missing, or that none was found."""
+    def _nothing(self, box: Box) -> Iterator[Fact]:
+        """Yield why a kind of part is missing, or that none was found."""
         none = self._words.say("map.none")
         is_known = missing_of(self._machine, box.path) is None
-        return self._fact("map.fact_found", box.path, none if is_known else None)
+        yield self._fact("map.fact_found", box.path, none if is_known else None)
 
     def of_machine(self) -> list[Fact]:
         """Return the facts about the machine as a whole."""
-        machine = self._machine
-        cpu, os = machine.cpu, machine.os
+        os = self._machine.os
         return [
-            self._fact("map.fact_model", "cpu.model", cpu.model),
-            self._fact("map.fact_cores", "cpu.cores", cpu.cores),
-            self._fact("map.fact_threads", "cpu.threads", cpu.threads),
-            self._fact("map.fact_usable", "cpu.usable_threads", cpu.usable_threads),
-            self._fact("map.fact_clock", "cpu.clock.max_hz", shown(cpu.clock.max_hz, "hz")),
-            self._memory_size(),
-            *self._memory_limit(),
+            self._fact("map.fact_model", "cpu.model"),
+            self._fact("map.fact_cores", "cpu.cores"),
+            self._fact("map.fact_threads", "cpu.threads"),
+            self._fact("map.fact_usable", "cpu.usable_threads"),
+            self._fact("map.fact_clock", "cpu.clock.max_hz"),
+            *self._memory_size(),
             self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
             self._runs_on(),
         ]
@@ -80,10 +84,9 @@ class Facts(DeviceFacts):
     # --- one kind of part after the other ------------------------------------------------------
 
     def _of_cores(self, box: Box) -> Iterator[Fact]:
-        cpu = self._machine.cpu
         threads = [self._threads[number] for number in box.threads if number in self._threads]
         if box.kind is Kind.PACKAGE:
-            yield self._fact("map.fact_model", "cpu.model", cpu.model)
+            yield self._fact("map.fact_model", "cpu.model")
         if threads:
             cores = {thread.core for thread in threads}
             known = None if None in cores else len(cores)
@@ -92,10 +95,9 @@ class Facts(DeviceFacts):
             yield self._usable(threads)
             yield self._near(threads)
         else:
-            yield self._fact("map.fact_threads", "cpu.threads", cpu.threads)
+            yield self._fact("map.fact_threads", "cpu.threads")
         if box.kind is Kind.PACKAGE:
-            hz = shown(cpu.clock.max_hz, "hz")
-            yield self._fact("map.fact_clock", "cpu.clock.max_hz", hz)
+            yield self._fact("map.fact_clock", "cpu.clock.max_hz")
             yield from self.of_clock()
 
     def _of_threads(self, box: Box) -> Iterator[Fact]:
@@ -116,12 +118,7 @@ class Facts(DeviceFacts):
             yield self._fact("map.fact_package", "cpu.threads_list[*].package", name)
         yield self._near(threads)
         if first.kind is not None:
-            kinds = {
-                "performance": "map.performance",
-                "efficiency": "map.efficiency",
-                "low-power": "map.low_power",
-            }
-            kind = self._words.say(kinds[first.kind])
+            kind = self._words.say(KINDS[first.kind])
             yield self._fact("map.fact_kind", "cpu.threads_list[*].kind", kind)
 
     def _of_cache(self, box: Box) -> Iterator[Fact]:
@@ -131,14 +128,12 @@ class Facts(DeviceFacts):
         yield self._cache_size("map.fact_data" if is_data else "map.fact_size", box.members)
         if is_data and (beside := self._instruction_caches(cache.level, box.threads)):
             yield self._cache_size("map.fact_instructions", beside)
+        served = self._threads_named(cache.threads)
         if len(box.members) > 1:
-            each = self._words.say("map.each_core")
-            yield self._fact("map.fact_shared", f"{path}.threads", each)
-        else:
-            served = self._threads_named(cache.threads)
-            yield self._fact("map.fact_shared", f"{path}.threads", served)
-        yield self._fact("map.fact_ways", f"{path}.ways", cache.ways)
-        yield self._fact("map.fact_line", f"{path}.line_bytes", shown(cache.line_bytes, "bytes"))
+            served = self._words.say("map.each_core")
+        yield self._fact("map.fact_shared", f"{path}.threads", served)
+        yield self._fact("map.fact_ways", f"{path}.ways")
+        yield self._fact("map.fact_line", f"{path}.line_bytes")
 
     def _cache_size(self, label: str, places: Sequence[int]) -> Fact:
         sizes = sorted({self._machine.cpu.caches[p].size_bytes or 0 for p in places} - {0})
@@ -155,14 +150,11 @@ class Facts(DeviceFacts):
         ]
 
     def _of_memory(self) -> Iterator[Fact]:
-        memory = self._machine.memory
-        yield self._memory_size()
-        yield from self._memory_limit()
-        modules = len(memory.modules) or None
+        yield from self._memory_size()
+        modules = len(self._machine.memory.modules) or None
         yield self._fact("map.fact_modules", "memory.modules", modules)
-        yield self._fact("map.fact_channels", "memory.channels", memory.channels)
-        peak = shown(memory.peak_bytes_per_s, "bytes/s")
-        yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
+        yield self._fact("map.fact_channels", "memory.channels")
+        yield self._fact("map.fact_peak", "memory.peak_bytes_per_s")
         yield self._fact("map.fact_nodes", "numa", len(host_nodes(self._machine.numa)) or None)
         yield from self._remark()
         yield from self.of_pages()
@@ -173,10 +165,10 @@ class Facts(DeviceFacts):
             if remark.what in (DOUBTED, EMPTY):
                 yield Fact(label=self._words.say("map.fact_look"), value=remark.why)
 
-    def _of_node(self, place: int) -> Iterator[Fact]:
+    def _of_node(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
         node, path = self._machine.numa[place], f"numa[{place}]"
-        size = shown(node.memory_bytes, "bytes")
-        yield self._fact("map.fact_size", f"{path}.memory_bytes", size)
+        yield self._fact("map.fact_size", f"{path}.memory_bytes")
         threads = ranges(node.threads) if node.threads else self._words.say("map.none")
         yield self._fact("map.fact_thread_numbers", f"{path}.threads", threads)
         distances = ", ".join(map(str, node.distances)) or None
@@ -192,15 +184,13 @@ class Facts(DeviceFacts):
 
     def _of_module(self, box: Box) -> Iterator[Fact]:
         modules, place = self._machine.memory.modules, box.members[0]
-        module, path = modules[place], f"memory.modules[{place}]"
+        path = f"memory.modules[{place}]"
         slots = ", ".join(slot for n in box.members if (slot := modules[n].slot))
         yield self._fact("map.fact_slot", f"{path}.slot", slots or None)
-        yield self._fact("map.fact_kind", f"{path}.kind", module.kind)
-        yield self._fact("map.fact_size", f"{path}.size_bytes", shown(module.size_bytes, "bytes"))
-        rate = shown(module.transfers_per_s, "per_s")
-        yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
-        rated = shown(module.rated_transfers_per_s, "per_s")
-        yield from self._told("map.fact_rated", f"{path}.rated_transfers_per_s", rated)
+        yield self._fact("map.fact_kind", f"{path}.kind")
+        yield self._fact("map.fact_size", f"{path}.size_bytes")
+        yield self._fact("map.fact_transfers", f"{path}.transfers_per_s")
+        yield from self._told("map.fact_rated", f"{path}.rated_transfers_per_s")
 
     def _threads_named(self, threads: Sequence[int]) -> str | None:
         """Return "thread 0" or "threads 0–3"."""
@@ -210,26 +200,23 @@ class Facts(DeviceFacts):
 
     # --- facts ---------------------------------------------------------------------------------
 
-    def _memory_size(self) -> Fact:
-        total = shown(self._machine.memory.total_bytes, "bytes")
-        return self._fact("map.fact_memory", "memory.total_bytes", total)
-
-    def _memory_limit(self) -> Iterator[Fact]:
-        """Yield how much of the memory the control groups leave, if they limit it."""
-        if limit := self._machine.memory.limit_bytes:
-            yield self._fact("map.fact_memory_limit", "memory.limit_bytes", show(limit, "bytes"))
+    def _memory_size(self) -> Iterator[Fact]:
+        """Yield the size of the memory, and how much the control groups leave of it."""
+        yield self._fact("map.fact_memory", "memory.total_bytes")
+        if self._machine.memory.limit_bytes:
+            yield self._fact("map.fact_memory_limit", "memory.limit_bytes")
 
     def _usable(self, threads: list[Thread]) -> Fact:
         usable = [thread.id for thread in threads if thread.usable]
-        say, path = self._words.say, "cpu.threads_list[*].usable"
+        say = self._words.say
+        told: str | None = ranges(usable) or say("map.none_usable")
         if all(thread.online is False for thread in threads):
-            return self._fact("map.fact_usable", path, say("map.off"))
-        if any(thread.usable is None for thread in threads):
-            return self._fact("map.fact_usable", path, None)
-        if len(usable) == len(threads):
-            key = "map.one_usable" if len(threads) == 1 else "map.all_usable"
-            return self._fact("map.fact_usable", path, say(key))
-        return self._fact("map.fact_usable", path, ranges(usable) or say("map.none_usable"))
+            told = say("map.off")
+        elif any(thread.usable is None for thread in threads):
+            told = None
+        elif len(usable) == len(threads):
+            told = say("map.one_usable" if len(threads) == 1 else "map.all_usable")
+        return self._fact("map.fact_usable", "cpu.threads_list[*].usable", told)
 
     def _near(self, threads: list[Thread]) -> Fact:
         nodes = sorted({thread.numa_node for thread in threads if thread.numa_node is not None})

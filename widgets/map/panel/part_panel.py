@@ -5,14 +5,14 @@ Each fact names its source; an unknown one says why, and how to get it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QLayout,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -24,6 +24,7 @@ from experiments.core.words import Words
 from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
+from widgets.controls.layouts import DownArea
 from widgets.controls.wrapped import WrappedLink
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import joined
@@ -53,11 +54,7 @@ class PartPanel(QFrame):
         self._values: Mapping[Part, Sequence[KnownValue]] = {}
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
         self._possible: Mapping[Part, int] = {}
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll = DownArea()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2, 2, 2, 2)
         layout.addWidget(self._scroll)
@@ -128,16 +125,11 @@ class PartPanel(QFrame):
         title = say("map.this_machine") if box is None else about.title(box)
         text = say("map.about_machine") if box is None else about.sentences(box)
         self.setAccessibleName(say("map.panel_of", {"part": title}))
-        if box is None or box.kind not in (
-            Kind.DISK,
-            Kind.NETWORK,
-        ):  # those are names
+        if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
             title = title[:1].upper() + title[1:]
         parts: list[QWidget] = []
         if box is not None:
-            whole = WrappedLink(say("map.whole"))
-            whole.clicked.connect(lambda _=False: self.machine_wanted.emit())
-            parts.append(whole)
+            parts.append(_link(say("map.whole"), self.machine_wanted.emit))
         parts.append(label(title, "head", wrap=True))
         parts.append(label(text, "note", wrap=True))
         self._now = label("", "note", wrap=True)
@@ -153,9 +145,7 @@ class PartPanel(QFrame):
             parts += [self._quiet(fact) for fact in group]
         parts += self._experiments(box)  # last: some parts have many
         if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
-            examine = WrappedLink(say("map.examine"))
-            examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
-            parts.append(examine)
+            parts.append(_link(say("map.examine"), self.doctor_wanted.emit))
         return parts
 
     def _heading(self, key: str, values: Mapping[str, object] | None = None) -> QWidget:
@@ -189,14 +179,11 @@ class PartPanel(QFrame):
             return []
         parts = [self._heading("map.experiments")]
         for invitation in some:
-            link = WrappedLink(invitation.question)
-            wanted = invitation.experiment
-            link.clicked.connect(lambda _=False, id_=wanted: self.experiment_wanted.emit(id_))
-            parts.append(link)
-            if invitation.lack:
-                parts.append(label(invitation.lack, "small", wrap=True))
-            elif invitation.missing:
-                parts.append(label(self._missing(invitation.missing), "small", wrap=True))
+            wanted = partial(self.experiment_wanted.emit, invitation.experiment)
+            parts.append(_link(invitation.question, wanted))
+            missing = self._missing(invitation.missing) if invitation.missing else ""
+            if text := invitation.lack or missing:
+                parts.append(label(text, "small", wrap=True))
         return parts
 
     def _missing(self, numbers: Sequence[str]) -> str:
@@ -233,6 +220,12 @@ class PartPanel(QFrame):
         return _triple(fact.label, fact.value or unknown, below, is_known=is_known)
 
 
+def _link(text: str, act: Callable[[], object]) -> WrappedLink:
+    link = WrappedLink(text)
+    link.clicked.connect(lambda _=False: act())
+    return link
+
+
 def _pair(value: str, text: str) -> QWidget:
     shown = label(value, "strong")
     shown.setMinimumWidth(shown.sizeHint().width())
@@ -243,9 +236,7 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     """Return a name, its value at the right, and small text below."""
     answer = label(unbroken(value), "note" if is_known else "soft", wrap=True)
     answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-    is_list = (
-        ", " in name
-    )  # what is unknown for one reason; it may be longer than the panel is wide
+    is_list = ", " in name  # unknown for one reason; it may be longer than the panel is wide
     named = _filling(label(name, "soft", wrap=True)) if is_list else label(name, "soft")
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
     head = row(named, _filling(answer))

@@ -35,8 +35,7 @@ def _whole(words: Words, about: About) -> Iterator[PartRow]:
     """Yield the machine as a whole, and each group of its facts."""
     groups = [("map.this_machine", about.facts.of_machine()), *about.facts.groups()]
     for place, (key, facts) in enumerate(groups):
-        told = joined(f"{fact.label}: {fact.value}" for fact in facts if fact.value)
-        if told:
+        if told := joined(fact.text for fact in facts):
             yield PartRow(box=None, name=words.say(key), facts=told, depth=min(place, 1))
 
 
@@ -57,12 +56,11 @@ def rows_of(
     rows = list(_whole(words, about))
     for box in (box for box in layout.boxes if box.kind is not Kind.FOLD):
         depths[box.id] = depths.get(box.parent, -1) + 1
-        facts = (f"{fact.label}: {fact.value}" for fact in about.facts.of(box) if fact.value)
         rows.append(
             PartRow(
                 box=box,
                 name=about.title(box),
-                facts=joined(facts),
+                facts=joined(fact.text for fact in about.facts.of(box)),
                 measured=measured(box),
                 depth=depths[box.id],
             )

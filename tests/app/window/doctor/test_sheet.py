@@ -138,7 +138,7 @@ def test_a_python_can_be_chosen(doctor, qtbot, kind):
     doctor.open()
     examined(doctor, qtbot)
 
-    getattr(doctor.page, f"{kind}_asked").emit()
+    getattr(doctor.page.chooser, f"{kind}_asked").emit()
     qtbot.waitUntil(lambda: len(doctor.looked_at) == 2)
     examined(doctor, qtbot)
 
@@ -148,7 +148,7 @@ def test_to_choose_none_changes_nothing(doctor, qtbot):
     doctor.open()
     examined(doctor, qtbot)
 
-    doctor.page.file_asked.emit()
+    doctor.page.chooser.file_asked.emit()
 
     assert doctor.page.copy_text.isEnabled()
     assert len(doctor.looked_at) == 1
