@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, get_args
 
 from PySide6.QtWidgets import QApplication, QWidget
@@ -113,10 +112,14 @@ def question(look: Look, words: Words) -> QWidget:
 def settings(look: Look, words: Words) -> QWidget:
     window = _window()
     sheet = SettingsDialog(words, look, window)
-    values = SimpleNamespace(
-        mode="system", zoom=look.theme.zoom, letters=True, closing="ask", numbers=False
+    sheet.show_settings(
+        mode="system",
+        zoom=look.theme.zoom,
+        letters=True,
+        numbers=False,
+        closing="ask",
+        folder="~/.local/share/coreopsis",
     )
-    sheet.show_settings(values, "~/.local/share/coreopsis")
     sheet.open()
     return window
 
@@ -134,16 +137,15 @@ def shortcuts(look: Look, words: Words) -> QWidget:
 
 
 def trouble(look: Look, words: Words) -> QWidget:
-    boxes = [TroubleBox(words, look), TroubleBox(words, look)]
+    box = TroubleBox(words, look)
     text = "Its process was killed from outside, most likely because memory ran out."
-    actions = [("Run again", boxes.clear), ("Try smaller", boxes.clear)]
-    for box, role in zip(boxes, ("attention", "fault"), strict=True):
-        box.tell(text, role=role, actions=actions, detail="status -9")
+    actions = [("Run again", box.clear), ("Try smaller", box.clear)]
+    box.tell(text, actions=actions, detail="status -9")
     report = "Coreopsis 0.2.0 · Python 3.11.7\n\nTraceback (most recent call last):\n  …"
     dialog = CrashDialog(report, words)
     dialog.add(report)
     whole = QWidget()
-    whole.setLayout(column(*boxes, dialog, space=6 * STEP))
+    whole.setLayout(column(box, dialog, space=6 * STEP))
     return whole
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, grid, holding, label
 from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -36,17 +36,14 @@ class CompareSheet(Overlay):
         first, *others = lines
         self.add_head(first, words.say("overlay.close"), look)
         self.setFocusProxy(self.closer)
-        inner = QWidget()
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(5 * STEP)
-        grid.setVerticalSpacing(3 * STEP)
+        layout = grid(5 * STEP, 3 * STEP)
         for place, (title, before, now, ratio) in enumerate(rows):
             found = " → ".join(filter(None, (before, now)))
-            grid.addWidget(label(title, "strong", wrap=True), place, 0)
-            grid.addWidget(label(unbroken(found), "note-number", wrap=True), place, 1)
-            grid.addWidget(label(unbroken(ratio), "soft", wrap=True), place, 2)
+            layout.addWidget(label(title, "strong", wrap=True), place, 0)
+            layout.addWidget(label(unbroken(found), "note-number", wrap=True), place, 1)
+            layout.addWidget(label(unbroken(ratio), "soft", wrap=True), place, 2)
         for at, share in enumerate((3, 5, 2)):
-            grid.setColumnStretch(at, share)
+            layout.setColumnStretch(at, share)
         below = [label(unbroken(each), "soft", wrap=True) for each in others]
-        inner.setLayout(column(grid, *below, None, space=4 * STEP))
+        inner = holding(column(layout, *below, None, space=4 * STEP))
         self.content.addWidget(scrolling(inner, first))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QFrame, QGridLayout
+from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
-from widgets.controls.basics import label
+from widgets.controls.basics import grid, label
 from widgets.style.theme import STEP
 
 
@@ -17,14 +17,12 @@ class EmptyState(QFrame):
     def __init__(self, words: Words, stages: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        grid = QGridLayout(self)
-        grid.setContentsMargins(6 * STEP, 5 * STEP, 6 * STEP, 5 * STEP)
-        grid.setHorizontalSpacing(6 * STEP)
-        grid.setVerticalSpacing(3 * STEP)
-        grid.setColumnStretch(1, 1)
-        grid.addWidget(label(words.say("checkup_page.first"), "head", wrap=True), 0, 0, 1, 2)
+        lines = grid(6 * STEP, 3 * STEP, (6 * STEP, 5 * STEP, 6 * STEP, 5 * STEP))
+        self.setLayout(lines)
+        lines.setColumnStretch(1, 1)
+        lines.addWidget(label(words.say("checkup_page.first"), "head", wrap=True), 0, 0, 1, 2)
         for place, (name, question) in enumerate(stages, 1):
-            grid.addWidget(label(name, "strong"), place, 0)
-            grid.addWidget(label(question, wrap=True), place, 1)
+            lines.addWidget(label(name, "strong"), place, 0)
+            lines.addWidget(label(question, wrap=True), place, 1)
         gentle = label(words.say("checkup_page.gentle"), "soft", wrap=True)
-        grid.addWidget(gentle, len(stages) + 1, 0, 1, 2)
+        lines.addWidget(gentle, len(stages) + 1, 0, 1, 2)

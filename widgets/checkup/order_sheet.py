@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, label
+from widgets.controls.basics import button, grid, label
 from widgets.controls.layouts import FlowLayout
 from widgets.form.typed_input import ErrorLine
 from widgets.sheets.overlay import Overlay
@@ -41,10 +41,8 @@ class OrderSheet(Overlay):
         text = say("checkup_page.order_sheet.text")
         self.setAccessibleDescription(text)
         self.content.addWidget(label(text, wrap=True))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(4 * STEP)
-        grid.setVerticalSpacing(2 * STEP)
-        grid.setColumnStretch(2, 1)
+        lines = grid(4 * STEP, 2 * STEP)
+        lines.setColumnStretch(2, 1)
         self.fields: dict[str, QLineEdit] = {}
         for place, name in enumerate(NAMES):
             title = label(say(f"checkup_page.order_sheet.{name}"))
@@ -53,13 +51,13 @@ class OrderSheet(Overlay):
             title.setBuddy(field)
             field.textEdited.connect(self._look)
             field.returnPressed.connect(self._save)
-            grid.addWidget(title, place, 0)
-            grid.addWidget(field, place, 1)
+            lines.addWidget(title, place, 0)
+            lines.addWidget(field, place, 1)
             if name in here:
                 told = say("checkup_page.order_sheet.here", {"count": here[name]})
                 field.setAccessibleDescription(told)
-                grid.addWidget(label(told, "soft"), place, 2)
-        self.content.addLayout(grid)
+                lines.addWidget(label(told, "soft"), place, 2)
+        self.content.addLayout(lines)
         self.error = ErrorLine(look)
         self.content.addWidget(self.error)
         self.save = button(say("checkup_page.order_sheet.save"), "main", clicked=self._save)

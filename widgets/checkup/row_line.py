@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from widgets.checkup.page_data import RowData
 from widgets.checkup.sign import colour_of, draw_sign
-from widgets.controls.basics import tip
+from widgets.controls.basics import follow_width, tip
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.look import Look
 from widgets.style.signs import side_px
@@ -48,9 +48,7 @@ class RowLine(QAbstractButton):
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab stops at one line of the list
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Expanding)
         look.changed.connect(self.updateGeometry)
         self.tell(data, "")
 

@@ -7,7 +7,7 @@ from html import escape
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from experiments.checkup.result import Word
 from experiments.core.units import unbroken
@@ -31,9 +31,8 @@ class RowList(QFrame):
         self._words, self._look = words, look
         self.rows: list[CheckRow] = []
         self.setProperty("role", "panel")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(1, STEP, 1, STEP)
-        self._column.setSpacing(0)
+        self._column = column(space=0, edges=(1, STEP, 1, STEP))
+        self.setLayout(self._column)
 
     def show_rows(self, rows: Sequence[RowData]) -> None:
         """Show these rows in this order."""
@@ -127,10 +126,9 @@ class CheckRow(QWidget):
             parts.append(_text(f"<b>{next_}:</b> {unbroken(escape(data.advice))}"))
         if data.sure:
             parts.append(label(unbroken(data.sure), "soft", wrap=True))
-        inside = column(*parts, space=STEP)
+        inside = column(*parts, space=STEP, edges=(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP))
         links = [self._link(link.target, link.text) for link in data.links]
         inside.addLayout(FlowLayout(*links, label(data.rule, "small"), space=5 * STEP))
-        inside.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         frame.setLayout(inside)
         return frame
 

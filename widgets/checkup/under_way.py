@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, label, row, show_text
 from widgets.style.theme import STEP
 
 PARTS = 1000  # of the bar
@@ -25,13 +25,11 @@ class UnderWay(QWidget):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(words.say("checkup_page.progress"))
-        self.stop = button(words.say("checkup_page.stop"), "stop", clicked=self.stop_wanted.emit)
-        self.stop.setToolTip(words.say("checkup_page.stop_help"))
+        stop, help_ = words.say("checkup_page.stop"), words.say("checkup_page.stop_help")
+        self.stop = button(stop, "stop", clicked=self.stop_wanted.emit, tip=help_)
         self.stop.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        head = row(self._doing, self._left, space=4 * STEP)
-        head.setStretch(0, 1)
-        layout = row(column(head, self._bar, self._note), self.stop, space=6 * STEP)
-        layout.setStretch(0, 1)
+        head = row(self._doing, self._left, space=4 * STEP, grows=0)
+        layout = row(column(head, self._bar, self._note), self.stop, space=6 * STEP, grows=0)
         layout.setAlignment(self.stop, Qt.AlignmentFlag.AlignVCenter)
         self.setLayout(layout)
         self.hide()
@@ -48,8 +46,7 @@ class UnderWay(QWidget):
 
     def note(self, text: str) -> None:
         """Say why it waits; "" for nothing."""
-        self._note.setText(text)
-        self._note.setVisible(bool(text))
+        show_text(self._note, text)
 
     def allow_stop(self, allowed: bool) -> None:
         """Let Stop be pressed, once."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import column, discard, label, selectable
+from widgets.controls.basics import column, discard, holding, label, selectable
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import NAMES, Link
 from widgets.doctor.sign import colour_of, draw_sign
@@ -29,9 +29,8 @@ class Chain(QFrame):
         self._words, self._look = words, look
         self.setProperty("role", "panel")
         self.links: list[ShownLink] = []
-        self._lines = QVBoxLayout(self)
-        self._lines.setContentsMargins(1, STEP, 1, STEP)
-        self._lines.setSpacing(0)
+        self._lines = column(space=0, edges=(1, STEP, 1, STEP))
+        self.setLayout(self._lines)
 
     def show_links(self, links: Sequence[Link]) -> None:
         """Show these links."""
@@ -53,16 +52,14 @@ class ShownLink(QWidget):
         super().__init__()
         self._look, self._end = look, end
         self.line = _Line(link, widest, words, look)
-        self.details = QWidget()
         text = selectable(label(link.text, wrap=True))
         self._inside = column(text, *(Command(each, words, look) for each in link.commands))
-        self.details.setLayout(self._inside)
+        self.details = holding(self._inside)
         self.setLayout(column(self.line, self.details, space=0))
         self.line.setEnabled(bool(link.text))
         self.line.toggled.connect(self.details.setVisible)
         self.details.hide()
-        look.changed.connect(self._indent)
-        self._indent()
+        look.follow(self._indent)
 
     def _indent(self) -> None:
         left = _MARGIN + side_px(self._look.theme) + 3 * STEP

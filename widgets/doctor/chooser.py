@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, holding, label, row, show_text
 from widgets.controls.elided import ElidedButton
 from widgets.controls.layouts import FlowLayout
 from widgets.doctor.page_data import PythonChoice
@@ -50,9 +50,7 @@ class Chooser(QWidget):
             button(words.say("doctor.page.choose_file"), clicked=self.file_asked.emit),
             button(words.say("doctor.page.choose_folder"), clicked=self.folder_asked.emit),
         )
-        self.naming = QWidget()
-        named = column(self.path, self.problem, files)
-        self.naming.setLayout(named)
+        self.naming = holding(column(self.path, self.problem, files))
         above = row(label(words.say("doctor.page.whose")), self.current, None, self.again,
                     space=3 * STEP)  # fmt: skip
         self.setLayout(column(above, self.naming, space=3 * STEP))
@@ -83,8 +81,7 @@ class Chooser(QWidget):
 
     def refuse(self, sentence: str) -> None:
         """Say why there is no Python at the path; "" removes the message."""
-        self.problem.setText(sentence)
-        self.problem.setVisible(bool(sentence))
+        show_text(self.problem, sentence)
         self.naming.setVisible(bool(sentence))
 
     def ask_for_path(self, path: str = "") -> None:

@@ -30,13 +30,11 @@ class Command(QFrame):
             clicked=self._open if is_page else self._copy,
         )
         self.button.setAccessibleDescription(text)
-        layout = row(self._shown, self.button, space=4 * STEP)
-        layout.setStretch(0, 1)
+        edges = (3 * STEP, STEP + 2, 3 * STEP, STEP + 2)
+        layout = row(self._shown, self.button, space=4 * STEP, edges=edges, grows=0)
         layout.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
-        layout.setContentsMargins(3 * STEP, STEP + 2, 3 * STEP, STEP + 2)
         self.setLayout(layout)
-        look.changed.connect(self._restyle)
-        self._restyle()
+        look.follow(self._restyle)
 
     def _restyle(self) -> None:
         font = self._look.theme.font("note", mono=True)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.controls.basics import announce, column, discard, label, row, selectable, set_role
+from widgets.controls.basics import (
+    announce,
+    column,
+    discard,
+    label,
+    row,
+    selectable,
+    set_role,
+    show_text,
+)
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import PageData
 from widgets.doctor.sign import COLOURS, draw_sign
@@ -31,13 +40,11 @@ class FindingBox(QFrame):
         self._bar.setRange(0, 0)  # progress is unknown
         self._bar.setAccessibleName(words.say("doctor.page.progress"))
         self.commands: list[Command] = []
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(2 * STEP)
-        said = column(self.headline, self.text, self._bar, self._lines, space=2 * STEP)
-        layout = row(self._sign, said, space=3 * STEP)
-        layout.setStretch(1, 1)
+        self._lines = column()
+        said = column(self.headline, self.text, self._bar, self._lines)
+        edges = (4 * STEP + 2, 4 * STEP, 4 * STEP, 4 * STEP)  # as in the chain
+        layout = row(self._sign, said, space=3 * STEP, edges=edges, grows=1)
         layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
-        layout.setContentsMargins(4 * STEP + 2, 4 * STEP, 4 * STEP, 4 * STEP)  # as in the chain
         self.setLayout(layout)
 
     def tell(self, data: PageData) -> None:
@@ -57,8 +64,7 @@ class FindingBox(QFrame):
         self._sign.show_state(state)
         self._sign.setVisible(state is not State.NOT_REACHED)
         self.headline.setText(unbroken(headline))
-        self.text.setText(unbroken(text))
-        self.text.setVisible(bool(text))
+        show_text(self.text, unbroken(text))
         self.setAccessibleName(headline)
         self.setAccessibleDescription(text)
         discard(*self.commands)

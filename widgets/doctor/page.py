@@ -135,7 +135,6 @@ class Area(DownArea):
 
     def __init__(self, content: QWidget, name: str) -> None:
         super().__init__(content)
-        self._content = content
         self.setProperty("role", "reader")
         self.setAccessibleName(name)
         follow_width(self)
@@ -148,13 +147,13 @@ class Area(DownArea):
         """
         edges = 2 * (self.frameWidth() + 1)  # the style sheet's border
         bar = self.verticalScrollBar().sizeHint().width()
-        layout = self._content.layout()
+        layout = self.widget().layout()
         assert layout is not None
         least = (width - edges, width - edges - bar)
         return max(map(layout.totalHeightForWidth, least)) + edges
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Update the height with that of the content."""
-        if watched is self._content and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)

@@ -31,11 +31,9 @@ class Controls(QWidget):
         self._words = words
         self._load: tuple[int, bool] | None = None  # as last shown
         self.freeze = chip("", checkable=True)
-        self.mark = chip("", adds=True)
-        self.mark.setToolTip(words.say("live.mark_help"))
+        self.mark = chip("", adds=True, tip=words.say("live.mark_help"))
         self.save = chip(words.say("live.save"))
-        self.open = chip(words.say("live.open_short"))
-        self.open.setToolTip(words.say("live.open_help"))
+        self.open = chip(words.say("live.open_short"), tip=words.say("live.open_help"))
         self.load = SteadyChip(map(words.say, ("live.start_load", "live.end_load")), checkable=True)
         self.rate = SteadyChip(words.say("live.rate_chip", {"rate_hz": hz}) for hz in RATES_HZ)
         self.explain = chip(words.say("live.explain"))

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from experiments.core.words import Words
 from experiments.presentation.load.face import Reasons, shown_bytes
 from experiments.presentation.load.gpu_processes import GpuProcess, Right, gpu_processes
 from experiments.presentation.load.history import Moment
-from widgets.controls.basics import chip, discard, label, leave_keys
+from widgets.controls.basics import chip, discard, grid, label, leave_keys
 from widgets.controls.elided import ElidedLabel
 from widgets.live.tile import ATTENTION, PAD
 from widgets.style.look import Look
@@ -65,10 +65,8 @@ class ProcessTable(QFrame):
         self._instead = ""  # sentence for GPUs without processes
         self.setProperty("role", "panel")
         self.setAccessibleName(words.say("live.processes"))
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(PAD, 3 * STEP, PAD, 3 * STEP)
-        self._grid.setHorizontalSpacing(6 * STEP)
-        self._grid.setVerticalSpacing(STEP)
+        self._grid = grid(6 * STEP, STEP, (PAD, 3 * STEP, PAD, 3 * STEP))
+        self.setLayout(self._grid)
         self._grid.setColumnStretch(_COMMAND, 1)
         self._cells: list[QWidget] = []
         self.buttons: dict[tuple[int, int], QPushButton] = {}  # by GPU and process

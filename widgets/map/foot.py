@@ -37,8 +37,7 @@ class FootLine(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         set_role(self, "soft")
         self._look, self._legend, self._hint, self._way = look, "", "", ""
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     def show_legend(self, text: str, hint: str = "") -> None:
         """Set what the colours mean, and how to see a data path: shown only where there is room."""

@@ -13,7 +13,7 @@ from experiments.core.words import Words
 from experiments.engine.messages import Sample
 from experiments.presentation.known import Invitation, KnownValue, is_of_part
 from machine.model import Machine
-from widgets.controls.basics import chip, column, label, leave_keys, row
+from widgets.controls.basics import chip, column, holding, label, leave_keys, row
 from widgets.controls.choices import joined
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
@@ -46,40 +46,31 @@ class MapPage(QWidget):
         self._soft = label("", "soft")
         self._foot, self._scale = FootLine(look), LoadScale(words, look)
         self._scale.hide()
-        self.measured, self.live = map(self._layer, ("map.layer_measured", "map.layer_live"))
-        self.structure = chip(words.say("map.layer_structure"), checkable=True)
-        for layer, key in (
-            (self.structure, "map.structure_help"),
-            (self.measured, "map.measured_help"),
-            (self.live, "map.live_help"),
-        ):
-            layer.setToolTip(words.say(key))
-        self.structure.clicked.connect(self._show_structure)
-        self.table = chip(words.say("map.table"), checkable=True)
-        self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
+        self.measured = self._layer("map.layer_measured", "map.measured_help")
+        self.live = self._layer("map.layer_live", "map.live_help")
+        help_, act = words.say("map.structure_help"), self._show_structure
+        structure = words.say("map.layer_structure")
+        self.structure = chip(structure, checkable=True, clicked=act, tip=help_)
+        self.table = chip(
+            words.say("map.table"), checkable=True, tip=f"{words.say('map.act_table')} (Ctrl+D)"
+        )
         self.table.toggled.connect(self._switch_view)
-        self._picture = chip(words.say("places.map"), checkable=True)
+        self._picture = chip(words.say("places.map"), checkable=True, clicked=self._show_map)
         self._picture.setChecked(True)
-        self._picture.clicked.connect(self._show_map)
         self._parts: PartsTable | None = None  # made on first use
         self.start = StartCard(words, look)
         title = label(words.say("map.this_machine"), "title")
         layers, views = (self.structure, self.measured, self.live), (self._picture, self.table)
         leave_keys(*layers, *views)
         head = PlaceHead(self._soft, title, chip_row(*layers, joined(*views)))
-        self._side = QWidget()
         # Below the panel, which the user reads already when the card appears.
-        self._side.setLayout(column(self.panel, self.start, space=3 * STEP))
+        self._side = holding(column(self.panel, self.start, space=3 * STEP))
         self._stack = QStackedWidget()
         self._stack.addWidget(self.map)
-        body = row(self._stack, self._side, space=6 * STEP)
-        body.setStretch(0, 1)
-        foot = row(self._foot, self._scale, space=6 * STEP)
-        foot.setStretch(0, 1)
+        body = row(self._stack, self._side, space=6 * STEP, grows=0)
+        foot = row(self._foot, self._scale, space=6 * STEP, grows=0)
         foot.setAlignment(self._scale, Qt.AlignmentFlag.AlignTop)
-        whole = column(head, body, foot, space=BELOW)
-        whole.setStretch(1, 1)
-        self.setLayout(whole)
+        self.setLayout(column(head, body, foot, space=BELOW, grows=1))
         self.setFocusProxy(self.map)
         self.map.part_chosen.connect(self._choose)
         self.map.way_found.connect(self._foot.show_way)
@@ -161,8 +152,9 @@ class MapPage(QWidget):
         super().resizeEvent(event)
         self._share()
 
-    def _layer(self, key: str) -> QPushButton:
-        made = chip(self._words.say(key), checkable=True, adds=True)
+    def _layer(self, key: str, help_key: str) -> QPushButton:
+        say = self._words.say
+        made = chip(say(key), checkable=True, adds=True, tip=say(help_key))
         made.setChecked(True)
         made.toggled.connect(self._show_layers)
         return made

@@ -27,18 +27,13 @@ class StartCard(QFrame):
         self._words, self._experiment = words, ""
         self._question, self._time = label("", "head", wrap=True), label("", "soft")
         self.button = button(words.say("map.start"), "main", clicked=self._want)
-        self.close_button = IconButton(look, "close", words.say("map.start_close"))
-        self.close_button.clicked.connect(lambda _checked=False: self._close())
-        head = row(self._question, self.close_button)
-        head.setStretch(0, 1)
+        close = words.say("map.start_close")
+        self.close_button = IconButton(look, "close", close, clicked=self._close)
+        head = row(self._question, self.close_button, grows=0)
         head.setAlignment(self.close_button, Qt.AlignmentFlag.AlignTop)
-        layout = column(
-            head,
-            FlowLayout(self.button, self._time, space=2 * STEP),
-            space=3 * STEP,
-        )
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 4 * STEP)
-        self.setLayout(layout)
+        edges = (4 * STEP, 3 * STEP, 3 * STEP, 4 * STEP)
+        foot = FlowLayout(self.button, self._time)
+        self.setLayout(column(head, foot, space=3 * STEP, edges=edges))
         self.hide()
 
     def offer(self, experiment: str, question: str, seconds: float) -> None:

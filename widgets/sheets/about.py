@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QGridLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, grid, label, row
 from widgets.controls.choices import Segments
 from widgets.controls.layouts import scrolling
 from widgets.sheets.credits import LGPL, Credit, all_credits, versions
@@ -64,9 +63,7 @@ class _Program(QWidget):
         super().__init__()
         self._words, self._look, self._versions = words, look, versions_found
         self._sign = QLabel()
-        table = QGridLayout()
-        table.setHorizontalSpacing(6 * STEP)
-        table.setVerticalSpacing(STEP)
+        table = grid(6 * STEP, STEP)
         table.setColumnStretch(2, 1)
         for place, (name, version) in enumerate(versions_found):
             table.addWidget(label(name), place, 0)
@@ -81,13 +78,10 @@ class _Program(QWidget):
             label(words.say("about.yours"), wrap=True),
             space=STEP,
         )
-        top = row(self._sign, heading, space=4 * STEP)
-        top.setStretch(1, 1)
-        whole = column(top, promises, table, row(self.copy, None), None, space=5 * STEP)
-        whole.setContentsMargins(0, 2 * STEP, 2 * STEP, 0)
-        self.setLayout(whole)
-        look.changed.connect(self._paint_sign)
-        self._paint_sign()
+        top = row(self._sign, heading, space=4 * STEP, grows=1)
+        parts = (top, promises, table, row(self.copy, None), None)
+        self.setLayout(column(*parts, space=5 * STEP, edges=(0, 2 * STEP, 2 * STEP, 0)))
+        look.follow(self._paint_sign)
 
     def _copy(self) -> None:
         lines = (f"{name} {version}" for name, version in self._versions)
@@ -121,12 +115,9 @@ class _Licences(QWidget):
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.text.setAccessibleName(words.say("about.text"))
-        both = row(self.list, column(self.terms, self.text), space=4 * STEP)
-        both.setStretch(1, 1)
-        both.setContentsMargins(0, 2 * STEP, 0, 0)
-        self.setLayout(both)
-        look.changed.connect(self._fit)
-        self._fit()
+        said, edges = column(self.terms, self.text), (0, 2 * STEP, 0, 0)
+        self.setLayout(row(self.list, said, space=4 * STEP, edges=edges, grows=1))
+        look.follow(self._fit)
         self.list.currentRowChanged.connect(self._show)
         self.list.setCurrentRow(0)
 

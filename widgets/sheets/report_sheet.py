@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row
+from widgets.controls.basics import button, column, holding, label, row
 from widgets.controls.choices import Check, Segments
 from widgets.controls.layouts import FlowLayout
 from widgets.sheets.overlay import Overlay
@@ -71,8 +71,7 @@ class ReportSheet(Overlay):
         self.text.setMinimumHeight(min(least, parent.height() - 110 * STEP))
         self.save = button(say("report.save"), "main", clicked=self.save_asked.emit)
         self.copy = button(say("report.copy"), clicked=self.copy_asked.emit)
-        ticks = QWidget()
-        ticks.setLayout(column(*self.checks.values(), space=STEP))
+        ticks = holding(column(*self.checks.values(), space=STEP))
         ticks.setAccessibleName(say("report.include"))
         self.content.addWidget(label(say(f"{of}.explained"), wrap=True))
         self.content.addLayout(FlowLayout(self.kinds))

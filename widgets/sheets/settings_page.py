@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import button, column, label, row, selectable
+from widgets.controls.basics import button, column, grid, holding, label, row, selectable
 from widgets.controls.choices import Check, Segments
 from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
@@ -48,13 +48,8 @@ class SettingsDialog(Overlay):
         self.copier = button(words.say("settings.copy_folder"), clicked=self._copy_folder)
         self.not_opened = label("", "attention", wrap=True)
         self.not_opened.hide()
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(8 * STEP)
-        self._grid.setVerticalSpacing(5 * STEP)
+        self._grid = grid(8 * STEP, 5 * STEP, (0, 0, 2 * STEP, 0))
         self._grid.setColumnStretch(1, 1)
-        content = QWidget()
-        content.setLayout(self._grid)
-        self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
         self._add(words.say("settings.mode"), self.mode)
         self._add(words.say("settings.zoom"), self.zoom)
         self._add(words.say("settings.experiments"), self.kind)
@@ -62,7 +57,7 @@ class SettingsDialog(Overlay):
         self._add(words.say("settings.closing"), self.closing)
         buttons = row(self.opener, self.copier, None)
         self._add(words.say("settings.folder"), column(self.folder, buttons, self.not_opened))
-        area = scrolling(content, words.say("settings.title"))
+        area = scrolling(holding(self._grid), words.say("settings.title"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its focused content scrolls into view
         self.content.addWidget(area, 1)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import label
+from widgets.controls.basics import column, grid, holding, label, row
 from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -54,14 +54,10 @@ class _Keys(QWidget):
         self._look = look
         self._groups = [_group(group) for group in groups]
         self._rows = [len(group.keys) + 2 for group in groups]
-        self._columns = (QVBoxLayout(), QVBoxLayout())
+        self._columns = (column(space=6 * STEP), column(space=6 * STEP))
         self.column_count = 0
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 2 * STEP, 0)
-        layout.setSpacing(10 * STEP)
-        for column in self._columns:
-            column.setSpacing(6 * STEP)
-            layout.addLayout(column, 1)
+        self._beside = row(*self._columns, space=10 * STEP, edges=(0, 0, 2 * STEP, 0), grows=0)
+        self.setLayout(self._beside)
         self._fill(2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -73,17 +69,15 @@ class _Keys(QWidget):
         if count == self.column_count:
             return
         self.column_count = count
-        for column in self._columns:
-            while column.count():
-                column.takeAt(0)
+        for each in self._columns:
+            while each.count():
+                each.takeAt(0)
         split = halfway(self._rows) if count == 2 else len(self._groups)
         for place, group in enumerate(self._groups):
             self._columns[place >= split].addWidget(group)
-        for column in self._columns:
-            column.addStretch(1)
-        layout = self.layout()
-        assert isinstance(layout, QHBoxLayout)
-        layout.setStretch(1, count - 1)
+        for each in self._columns:
+            each.addStretch(1)
+        self._beside.setStretch(1, count - 1)
 
 
 def halfway(rows: Sequence[int]) -> int:
@@ -92,14 +86,10 @@ def halfway(rows: Sequence[int]) -> int:
 
 
 def _group(group: Group) -> QWidget:
-    widget = QWidget()
-    grid = QGridLayout(widget)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(4 * STEP)
-    grid.setVerticalSpacing(2 * STEP)
-    grid.setColumnStretch(0, 1)
-    grid.addWidget(label(group.title, "soft"), 0, 0, 1, 2)
+    lines = grid(4 * STEP, 2 * STEP)
+    lines.setColumnStretch(0, 1)
+    lines.addWidget(label(group.title, "soft"), 0, 0, 1, 2)
     for place, (keys, text) in enumerate(group.keys, start=1):
-        grid.addWidget(label(text, wrap=True), place, 0)
-        grid.addWidget(label(keys, "key"), place, 1, KEY_PLACE)
-    return widget
+        lines.addWidget(label(text, wrap=True), place, 0)
+        lines.addWidget(label(keys, "key"), place, 1, KEY_PLACE)
+    return holding(lines)

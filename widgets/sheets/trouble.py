@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QLabel, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import announce, button, column, label, row
@@ -37,14 +37,12 @@ class TroubleBox(QFrame):
         self.copy.setParent(self)  # or it outlives the box wherever there was nothing to copy
         self._actions = FlowLayout()
         self.buttons: list[QWidget] = []
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        layout.setSpacing(3 * STEP)
-        layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(column(self.text, self._actions), 1)
-        look.changed.connect(self._paint_sign)
+        said, edges = column(self.text, self._actions), (4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        layout = row(self._sign, said, space=3 * STEP, edges=edges, grows=1)
+        layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
+        self.setLayout(layout)
         self.setProperty("role", "trouble-attention")
-        self._paint_sign()
+        look.follow(self._paint_sign)
         self.hide()
 
     def tell(self, sentence: str, *, actions: Sequence[Action] = (), detail: str = "") -> None:
@@ -112,8 +110,8 @@ class CrashDialog(QDialog):
             self.report,
             row(self.copy, None, self.quit, self.go_on),
             space=3 * STEP,
+            edges=(6 * STEP, 6 * STEP, 6 * STEP, 6 * STEP),
         )
-        layout.setContentsMargins(6 * STEP, 6 * STEP, 6 * STEP, 6 * STEP)
         self.setLayout(layout)
         self.resize(*CRASH_SIZE_PX)
         self.go_on.setFocus()

@@ -38,9 +38,7 @@ class MapPlace(Place):
         self._is_here = False
         self._ages = QTimer(self, interval=AGES_MS)
         self._ages.timeout.connect(self._look_up)
-        layout = column(self.page)
-        layout.setContentsMargins(*MARGINS)
-        self.setLayout(layout)
+        self.setLayout(column(self.page, edges=MARGINS))
         self.setFocusProxy(self.page)
         go = session.go
         self.page.experiment_wanted.connect(lambda name: go(EXPERIMENTS, experiment=name))

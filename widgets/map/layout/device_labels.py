@@ -179,9 +179,10 @@ class DeviceLabels:
         for gpu in self.machine.gpus:
             if gpu.pci_address == device.address:
                 return self.gpu_name(gpu)
-        for named in (*self.machine.storage, *self.machine.network):
-            if named.pci_address == device.address:
-                return named.name
+        cards: list[Disk | NetworkInterface] = [*self.machine.storage, *self.machine.network]
+        for card in cards:
+            if card.pci_address == device.address:
+                return card.name
         return f"{device.name or self.words.say('map.bridge')} ({device.address})"
 
     def switch(self) -> Titles:

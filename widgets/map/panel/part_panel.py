@@ -12,9 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
-    QLayout,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,7 @@ from experiments.core.units import unbroken
 from experiments.core.words import Words
 from experiments.presentation.known import Invitation, KnownValue
 from machine.model import Machine
-from widgets.controls.basics import column, label, row, tip
+from widgets.controls.basics import column, holding, label, row, show_text, tip
 from widgets.controls.layouts import DownArea
 from widgets.controls.wrapped import WrappedLink
 from widgets.map.layout.boxes import Box, Kind
@@ -55,9 +53,7 @@ class PartPanel(QFrame):
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
         self._possible: Mapping[Part, int] = {}
         self._scroll = DownArea()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 2, 2, 2)
-        layout.addWidget(self._scroll)
+        self.setLayout(column(self._scroll, edges=(2, 2, 2, 2)))
         self._now = label("")
         self._show()
 
@@ -89,8 +85,7 @@ class PartPanel(QFrame):
         what = joined(text for some in texts for text in some)
         text = self._words.say("map.now", {"what": what}) if what else ""
         if text != self._now.text():
-            self._now.setText(text)
-            self._now.setVisible(bool(text))
+            show_text(self._now, text)
 
     def show_box(self, box: Box | None) -> None:
         """Show this box."""
@@ -109,16 +104,13 @@ class PartPanel(QFrame):
             link.setFocus()
 
     def _show(self) -> None:
-        content = QWidget()
         parts: list[QWidget] = []
         if self._machine is None:
             parts.append(label(self._words.say("map.reading"), "soft", wrap=True))
         else:
             parts += self._content(About(self._machine, self._words))
-        layout = column(*parts, None, space=STEP)
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        content.setLayout(layout)
-        self._scroll.setWidget(content)  # deletes the previous content
+        layout = column(*parts, None, space=STEP, edges=(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP))
+        self._scroll.setWidget(holding(layout))  # deletes the previous content
 
     def _content(self, about: About) -> list[QWidget]:
         say, box = self._words.say, self._box
@@ -229,7 +221,7 @@ def _link(text: str, act: Callable[[], object]) -> WrappedLink:
 def _pair(value: str, text: str) -> QWidget:
     shown = label(value, "strong")
     shown.setMinimumWidth(shown.sizeHint().width())
-    return _held(row(shown, _filling(label(text, "soft", wrap=True))))
+    return holding(row(shown, _filling(label(text, "soft", wrap=True))))
 
 
 def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
@@ -241,19 +233,11 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
     head = row(named, _filling(answer))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
-    whole = column(head, *lines, space=0)
-    whole.setContentsMargins(0, 0, 0, STEP if lines else 0)
-    return _held(whole)
+    return holding(column(head, *lines, space=0, edges=(0, 0, 0, STEP if lines else 0)))
 
 
 def _filling(widget: QLabel) -> QLabel:
     policy = widget.sizePolicy()
     policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
     widget.setSizePolicy(policy)
-    return widget
-
-
-def _held(layout: QLayout) -> QWidget:
-    widget = QWidget()
-    widget.setLayout(layout)
     return widget

@@ -87,8 +87,7 @@ class PartsTable(QWidget):
         self.setFocusProxy(self.view)
         self.setLayout(column(self._count, self.view, space=2 * STEP))
         self.view.selectionModel().selectionChanged.connect(self._choose)
-        look.changed.connect(self._fit)
-        self._fit()
+        look.follow(self._fit)
 
     def show_parts(self, parts: Sequence[PartRow]) -> None:
         """Show these parts; if they are the same, selection and scroll position stay."""
