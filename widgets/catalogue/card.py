@@ -186,7 +186,7 @@ class Card(QAbstractButton):
 
     def _paint_foot(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         word = self._state_word()
-        bold, plain = theme.font("note", weight=QFont.Weight.DemiBold), theme.font("note")
+        bold, plain = theme.bold(), theme.font("note")
         line = line_px(plain)
         painter.setFont(bold)
         painter.setPen(QColor(_colour(self.data.state, theme)))
@@ -214,7 +214,7 @@ class Card(QAbstractButton):
 
 
 def _title(theme: Theme) -> QFont:
-    return theme.font("head", weight=QFont.Weight.DemiBold)
+    return theme.bold("head")
 
 
 def _colour(state: State, theme: Theme) -> str:

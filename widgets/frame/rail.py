@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout
 
 from experiments.core.words import Words
@@ -108,7 +108,7 @@ class Rail(QFrame):
     def _restyle(self) -> None:
         theme = self._look.theme
         side = round(ICON * theme.zoom)
-        words = QFontMetrics(theme.font("small", weight=QFont.Weight.DemiBold))
+        words = QFontMetrics(theme.bold("small"))
         buttons = {**self._buttons, **self._tools}
         widest = max(words.horizontalAdvance(button.text()) for button in buttons.values())
         self.setFixedWidth(max(WIDTH, widest + 2 * MARGIN))

@@ -99,19 +99,16 @@ def title_px(plan: Plan, theme: Theme) -> float:
 
 def paint_grid(sheet: Sheet, layout: Layout) -> None:
     """Draw the grid lines of both axes."""
-    plan, area, painter = layout.plan, layout.area, sheet.painter
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
-    painter.setPen(QPen(QColor(layout.theme.line), 1.0))
-    if plan.x.has_grid:
-        for place, _ in ticks_across(plan.x, area.sight.x, area.rect.width(), layout.theme):
-            px = round(area.x_px(place)) + 0.5
-            painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
-    if plan.y.has_grid:
-        for place, _ in _ticks_down(layout):
-            px = round(area.y_px(place)) + 0.5
-            painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
-    painter.restore()
+    plan, area, pen = layout.plan, layout.area, QPen(QColor(layout.theme.line), 1.0)
+    with sheet.brushed(pen, is_smooth=sheet.is_vector) as painter:
+        if plan.x.has_grid:
+            for place, _ in ticks_across(plan.x, area.sight.x, area.rect.width(), layout.theme):
+                px = round(area.x_px(place)) + 0.5
+                painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
+        if plan.y.has_grid:
+            for place, _ in _ticks_down(layout):
+                px = round(area.y_px(place)) + 0.5
+                painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
 
 
 def paint_across(sheet: Sheet, layout: Layout) -> None:

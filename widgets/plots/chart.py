@@ -221,16 +221,15 @@ class Chart:
 
     def paint_marks(self, sheet: Sheet, layout: axes.Layout) -> Painted:
         """Draw all but the words of the axes: grid, marks, guess, limit lines and labels."""
-        theme, painter = layout.theme, sheet.painter
+        theme = layout.theme
         if layout.is_empty:
             said = "" if self.is_mute else self.terms.say("plot.empty")
             sheet.write(said, theme.font("text"), theme.soft, layout.bounds, 0.5)
             return Painted(layout, sheet)
         axes.paint_grid(sheet, layout)
-        painter.save()
-        painter.setClipRect(layout.area.rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
-        self._paint_data(sheet)
-        painter.restore()
+        with sheet.brushed(is_smooth=False) as painter:
+            painter.setClipRect(layout.area.rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
+            self._paint_data(sheet)
         if self.guess is not None:
             self.guess.paint(sheet, self.terms, self.tracks())
         limits.paint(sheet, self._limits(), layout.words)
@@ -246,7 +245,7 @@ class Chart:
             sheet.painter.setOpacity(FAINT)
             self.drawing.paint(sheet)
             sheet.painter.setOpacity(1.0)
-            sheet.drop_labels()
+            sheet.wishes.clear()
 
     def _plan(self) -> Plan:
         """Return the axes; of one about which nothing is known, no ticks."""

@@ -131,6 +131,11 @@ class Area:
         return low + from_low * (high - low) / self.rect.height()
 
 
+def square(middle: QPointF, half: float) -> QRectF:
+    """Return the square around a point, with half the length of a side."""
+    return QRectF(middle.x() - half, middle.y() - half, 2 * half, 2 * half)
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """The points of one series, bar, lane or row of cells, along which the cursor moves.

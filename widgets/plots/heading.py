@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
 from widgets.plots.axes import shortened
 from widgets.plots.sheet import Sheet
@@ -15,7 +15,7 @@ def paint_heading(sheet: Sheet, bounds: QRectF, caption: str, band: str) -> QRec
     theme = sheet.theme
     top = bounds.top()
     if caption:
-        fonts = [theme.font("head", weight=QFont.Weight.DemiBold), theme.font("note")]
+        fonts = [theme.bold("head"), theme.font("note")]
         for number, text in enumerate(caption.splitlines()):
             font = fonts[min(number, 1)]
             colour = theme.soft if number else theme.ink
@@ -25,16 +25,11 @@ def paint_heading(sheet: Sheet, bounds: QRectF, caption: str, band: str) -> QRec
             top += height
         top += 2 * STEP
     if band:
-        font = theme.font("small", weight=QFont.Weight.DemiBold)
+        font = theme.bold("small")
         height = QFontMetricsF(font).height() + STEP
         rect = QRectF(bounds.left(), top, bounds.width(), height)
-        painter = sheet.painter
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(theme.line))
-        painter.setBrush(QColor(theme.ground))
-        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0)
-        painter.restore()
+        with sheet.brushed(QPen(QColor(theme.line)), QColor(theme.ground)) as painter:
+            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0)
         inner = rect.adjusted(2 * STEP, 0, -2 * STEP, 0)
         sheet.write(shortened(band, font, inner.width()), font, theme.soft, inner)
         top += height + 2 * STEP

@@ -42,14 +42,14 @@ class Anchor:
     above: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Wish:
     """A requested label and its preferred places, the best first."""
 
     text: str
+    anchors: Sequence[Anchor]
     colour: str
     font: QFont
-    anchors: Sequence[Anchor]
     must: bool = True  # else it is left out if its preferred places are taken
     stays_in_row: bool = False  # may move to the right only
     stays_close: bool = False  # must stay near what it names; is placed first

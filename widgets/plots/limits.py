@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPen
 from experiments.core.units import show
 from experiments.core.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
 from widgets.plots.drawing import Area, Beside, Name
-from widgets.plots.labels import LINE, Anchor, Label
+from widgets.plots.labels import LINE, Anchor, Label, Wish
 from widgets.plots.owners import Courses, Owner
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
@@ -117,37 +117,35 @@ def strip_rows(labels: Sequence[Label], strip: QRectF, theme: Theme) -> int:
 
 def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> None:
     """Draw all lines and the labels of vertical ones; request labels for horizontal ones."""
-    area, theme, painter = sheet.area, sheet.theme, sheet.painter
+    area, theme = sheet.area, sheet.theme
     pen = QPen(QColor(theme.soft), theme.thin)
     pen.setDashPattern(list(DASHES))
-    painter.save()
-    painter.setPen(pen)
     written = [label.rect for label in (*sheet.labels, *labels)]
     top = min((label.rect.top() for label in labels), default=area.rect.top())
     level = [line for line in lines if not line.is_vertical and _is_seen(line, area)]
     ends = np.array([area.rect.left(), area.rect.right()])
     courses = Courses([(ends, np.full(2, area.y_px(line.place))) for line in level])
-    for line in reversed(lines):  # of two close lines, the upper one is labelled above
-        if not _is_seen(line, area):
-            continue
-        if line.is_vertical:
-            px, bottom = round(area.x_px(line.place)) + 0.5, area.rect.bottom()
-            if line.until < math.inf:
-                bottom = min(bottom, area.y_px(line.until))
-            for start, end in past_labels(px, top, bottom, written):
-                painter.drawLine(QPointF(px, start), QPointF(px, end))
-            drawn = QRectF(QPointF(px - 1, area.rect.top()), QPointF(px + 1, bottom))
-            sheet.occupied.take_rect(drawn, LINE)
-        else:
+    with sheet.brushed(pen, is_smooth=False) as painter:
+        for line in reversed(lines):  # of two close lines, the upper one is labelled above
+            if not _is_seen(line, area):
+                continue
+            if line.is_vertical:
+                px, bottom = round(area.x_px(line.place)) + 0.5, area.rect.bottom()
+                if line.until < math.inf:
+                    bottom = min(bottom, area.y_px(line.until))
+                for start, end in past_labels(px, top, bottom, written):
+                    painter.drawLine(QPointF(px, start), QPointF(px, end))
+                drawn = QRectF(QPointF(px - 1, area.rect.top()), QPointF(px + 1, bottom))
+                sheet.occupied.take_rect(drawn, LINE)
+                continue
             px = round(area.y_px(line.place)) + 0.5
             painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
             sheet.occupied.take_rect(QRectF(area.rect.left(), px - 1, area.rect.width(), 2), LINE)
-            font = theme.font("note")
-            anchors = _beside(area, px)
+            anchors, font = _beside(area, px), theme.font("note")
             starts = [anchor.at for anchor in anchors[: len(LABELS_AT) : 4]]
             owner = Owner(courses, level.index(line), starts)
-            sheet.wish(line.text, anchors, theme.soft, font=font, stays_close=True, owner=owner)
-    painter.restore()
+            wish = Wish(line.text, anchors, theme.soft, font, stays_close=True, owner=owner)
+            sheet.wishes.append(wish)
     for label in labels:
         sheet.write(label.text, label.font, label.colour, label.rect, 0.5)
         sheet.labels.append(label)

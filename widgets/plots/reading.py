@@ -79,16 +79,14 @@ def nearest(tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
 
 def paint(sheet: Sheet, track: Track, point: int, text: str) -> None:
     """Draw a line through the point, a ring around it and its text."""
-    area, theme, painter = sheet.area, sheet.theme, sheet.painter
+    area, theme = sheet.area, sheet.theme
     colour = sheet.colour(track.colour)
     at = area.point(float(track.xs[point]), float(track.ys[point]))
     at.setX(min(max(at.x(), area.rect.left()), area.rect.right()))  # of a mark partly visible
     at.setY(min(max(at.y(), area.rect.top()), area.rect.bottom()))
-    painter.save()
-    painter.setPen(QPen(QColor(theme.soft), 1.0))
     px = round(at.x()) + 0.5
-    painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
-    painter.restore()
+    with sheet.brushed(QPen(QColor(theme.soft), 1.0), is_smooth=False) as painter:
+        painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     sheet.ring(at, colour)
     font = theme.font("note")
     text = shortened(text, font, sheet.bounds.width() - 4 * STEP)
@@ -109,11 +107,7 @@ def paint(sheet: Sheet, track: Track, point: int, text: str) -> None:
 
 def paint_box(sheet: Sheet, rect: QRectF, text: str) -> None:
     """Write a line on a ground of its own."""
-    theme, painter = sheet.theme, sheet.painter
-    painter.save()
-    painter.setRenderHint(painter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(theme.line), 1.0))
-    painter.setBrush(QColor(theme.ground))
-    painter.drawRoundedRect(rect, 6.0, 6.0)
-    painter.restore()
+    theme = sheet.theme
+    with sheet.brushed(QPen(QColor(theme.line), 1.0), QColor(theme.ground)) as painter:
+        painter.drawRoundedRect(rect, 6.0, 6.0)
     sheet.write(text, theme.font("note"), theme.ink, rect, 0.5)

@@ -6,7 +6,8 @@ All that is drawn here also keeps labels away.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -18,10 +19,11 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtGui import QPolygonF as Polygon
 
 from widgets.plots.drawing import GHOST, Area
-from widgets.plots.labels import Anchor, Label, Occupied, Wish, place, place_as_wished, place_nearby
-from widgets.plots.owners import Owner, Path
+from widgets.plots.labels import Label, Occupied, Wish, place, place_as_wished, place_nearby
+from widgets.plots.owners import Path
 from widgets.style.theme import STEP, Theme, mixed
 
+DASHES = (7.0, 4.0)  # pixels of a dashed line
 LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
 RING_PX, RING_ALPHA = 1.2, 160
 GHOSTLY = 0.4  # of the way from soft words to the panel: marks that were there before
@@ -54,7 +56,7 @@ class Sheet:
     scale: float = 1.0  # device pixels per pixel
     occupied: Occupied = field(init=False)
     labels: list[Label] = field(init=False, default_factory=list)
-    _wishes: list[Wish] = field(init=False, default_factory=list)
+    wishes: list[Wish] = field(init=False, default_factory=list)  # placed when all is drawn
 
     def __post_init__(self) -> None:
         """Start with no cells occupied."""
@@ -68,6 +70,22 @@ class Sheet:
             return self.theme.soft
         return mixed(QColor(self.theme.soft), QColor(self.theme.panel), GHOSTLY).name()
 
+    @contextmanager
+    def brushed(
+        self,
+        pen: QPen | Qt.PenStyle = Qt.PenStyle.NoPen,
+        ground: QColor | Qt.BrushStyle = Qt.BrushStyle.NoBrush,
+        *,
+        is_smooth: bool = True,
+    ) -> Iterator[QPainter]:
+        """Give the painter with a pen, and a ground for what it fills; it is as before then."""
+        self.painter.save()
+        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_smooth)
+        self.painter.setPen(pen)
+        self.painter.setBrush(ground)
+        yield self.painter
+        self.painter.restore()
+
     def lines(self, curves: Sequence[Curve]) -> list[Path]:
         """Draw lines, thinned to what the pixels can show, and thick while that is fast.
 
@@ -75,28 +93,22 @@ class Sheet:
         """
         paths = [self._seen(curve) for curve in curves]
         total = sum(len(xs) for xs, _ in paths)
-        painter = self.painter
-        painter.save()
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, self.is_vector or total <= SMOOTH)
         every = max(1, total // LABELLED)
-        for curve, (xs, ys) in zip(curves, paths, strict=True):
-            if len(xs) < 2:
-                continue
-            self.occupied.take_path(xs[::every], ys[::every])
-            line = polygon(xs, ys)
-            if self.is_vector:
-                painter.setPen(_pen(curve, LINE_PX * self.theme.zoom))
-                painter.drawPolyline(line)
-                continue
-            painter.setPen(_pen(curve, 0.0))
-            width = LINE_PX * self.theme.zoom * self.scale if total <= THICK else 1.0
+        width = LINE_PX * self.theme.zoom * self.scale if total <= THICK else 1.0
+        passes = ((0.0, 0.0),) if self.is_vector else _passes(round(width, 2))
+        pen_px = LINE_PX * self.theme.zoom if self.is_vector else 0.0
+        with self.brushed(is_smooth=self.is_vector or total <= SMOOTH) as painter:
             before = painter.transform()
-            for right, down in _passes(round(width, 2)):
-                painter.translate(right / self.scale, down / self.scale)
-                painter.drawPolyline(line)
-                painter.setTransform(before)
-        painter.restore()
+            for curve, (xs, ys) in zip(curves, paths, strict=True):
+                if len(xs) < 2:
+                    continue
+                self.occupied.take_path(xs[::every], ys[::every])
+                painter.setPen(line_pen(curve.colour, pen_px, is_dashed=curve.is_dashed))
+                line = polygon(xs, ys)
+                for right, down in passes:
+                    painter.translate(right / self.scale, down / self.scale)
+                    painter.drawPolyline(line)
+                    painter.setTransform(before)
         return paths
 
     def dots(
@@ -122,53 +134,33 @@ class Sheet:
         is_round = crowd <= ROUND_DOTS
         every = max(1, crowd // LABELLED)
         self.occupied.take_points(xs[::every], ys[::every], DOT_PX / 2 * self.theme.zoom)
-        tint = QColor(colour)
-        tint.setAlpha(alpha)
-        is_hollow &= is_round
-        pen = QPen(QBrush(tint), DOT_PX * self.theme.zoom if is_round else 2.0)
+        if is_hollow and is_round:
+            ring, radius = tinted(colour, RING_ALPHA), DOT_PX / 2 * self.theme.zoom
+            with self.brushed(QPen(ring, RING_PX * self.theme.zoom)) as painter:
+                for x, y in zip(xs, ys, strict=True):
+                    painter.drawEllipse(QPointF(x, y), radius, radius)
+            return
+        pen = QPen(QBrush(tinted(colour, alpha)), DOT_PX * self.theme.zoom if is_round else 2.0)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap if is_round else Qt.PenCapStyle.SquareCap)
-        painter = self.painter
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_round)
-        if is_hollow:
-            tint.setAlpha(RING_ALPHA)
-            painter.setPen(QPen(tint, RING_PX * self.theme.zoom))
-            radius = DOT_PX / 2 * self.theme.zoom
-            for x, y in zip(xs, ys, strict=True):
-                painter.drawEllipse(QPointF(x, y), radius, radius)
-        else:
-            painter.setPen(pen)
+        with self.brushed(pen, is_smooth=is_round) as painter:
             painter.drawPoints(polygon(xs, ys))
-        painter.restore()
 
     def block(self, rect: QRectF, colour: str, alpha: int = 255) -> None:
         """Draw a block with round corners, in pixels."""
-        tint = QColor(colour)
-        tint.setAlpha(alpha)
         corner = min(CORNER_PX, rect.width() / 2, rect.height() / 2)
-        self.painter.save()
-        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.painter.setPen(Qt.PenStyle.NoPen)
-        self.painter.setBrush(tint)
-        self.painter.drawRoundedRect(rect, corner, corner)
-        self.painter.restore()
+        with self.brushed(ground=tinted(colour, alpha)) as painter:
+            painter.drawRoundedRect(rect, corner, corner)
         self.occupied.take_rect(rect)
 
     def ring(self, at: QPointF, colour: str) -> None:
         """Draw a small ring around a point in pixels."""
         radius = 5.0 * self.theme.zoom
-        self.painter.save()
-        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.painter.setPen(QPen(QColor(colour), 2.0))
-        self.painter.setBrush(QColor(self.theme.panel))
-        self.painter.drawEllipse(at, radius, radius)
-        self.painter.restore()
+        with self.brushed(QPen(QColor(colour), 2.0), QColor(self.theme.panel)) as painter:
+            painter.drawEllipse(at, radius, radius)
 
     def veil(self, rect: QRectF) -> None:
         """Cover what is in the way of words almost fully."""
-        veil = QColor(self.theme.panel)
-        veil.setAlpha(VEIL_ALPHA)
-        self.painter.fillRect(rect, veil)
+        self.painter.fillRect(rect, tinted(self.theme.panel, VEIL_ALPHA))
 
     def write(self, text: str, font: QFont, colour: str, rect: QRectF, left: float = 0.0) -> None:
         """Write one line, vertically centred; `left` aligns it from 0 (left) to 1 (right)."""
@@ -186,66 +178,31 @@ class Sheet:
             self.painter.setPen(QColor(colour))
             self.painter.drawText(at, text)
 
-    def wish(
-        self,
-        text: str,
-        anchors: Sequence[Anchor],
-        colour: str,
-        *,
-        font: QFont | None = None,
-        must: bool = True,
-        stays_in_row: bool = False,
-        stays_close: bool = False,
-        stays_put: bool = False,
-        owner: Owner | None = None,
-    ) -> None:
-        """Request a label, which is placed when everything is drawn."""
-        font = font or self.theme.font("note", weight=QFont.Weight.DemiBold)
-        wish = Wish(
-            text=text,
-            colour=colour,
-            font=font,
-            anchors=anchors,
-            must=must,
-            stays_in_row=stays_in_row,
-            stays_close=stays_close,
-            stays_put=stays_put,
-            owner=owner,
-        )
-        self._wishes.append(wish)
-
-    def drop_labels(self) -> None:
-        """Forget the requested labels."""
-        self._wishes.clear()
-
     def put_labels(self) -> None:
-        """Place and write the requested labels; those that need leaders come last."""
+        """Place and write the wished labels; those that need leaders come last."""
         waiting: list[tuple[float, Wish]] = []
-        for wish in sorted(self._wishes, key=lambda wish: not wish.stays_close):
+        for wish in sorted(self.wishes, key=lambda wish: not wish.stays_close):
             may_wait = wish.owner is not None and not wish.stays_close
-            put = place_as_wished if may_wait else place
-            label = put(wish, text_size(wish.text, wish.font), self.occupied)
-            if label is not None:
-                self._put(label)
-            elif wish.owner and may_wait:
+            is_put = self._put(wish, place_as_wished if may_wait else place)
+            if wish.owner and may_wait and not is_put:
                 waiting.append((wish.owner.starts[0].y(), wish))
         for _, wish in sorted(waiting, key=lambda one: one[0]):
-            label = place_nearby(wish, text_size(wish.text, wish.font), self.occupied)
-            if label is not None:
-                self._put(label)
-        self._wishes.clear()
+            self._put(wish, place_nearby)
+        self.wishes.clear()
 
-    def _put(self, label: Label) -> None:
+    def _put(self, wish: Wish, put: Callable[[Wish, QSizeF, Occupied], Label | None]) -> bool:
+        """Write a label where it finds room; return whether it did."""
+        label = put(wish, text_size(wish.text, wish.font), self.occupied)
+        if label is None:
+            return False
         self.labels.append(label)
         if label.is_over:
             self.veil(label.rect)
         if label.leader is not None:
-            self.painter.save()
-            self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self.painter.setPen(QPen(QColor(label.colour), LEADER_PX * self.theme.zoom))
-            self.painter.drawLine(label.leader)
-            self.painter.restore()
+            with self.brushed(QPen(QColor(label.colour), LEADER_PX * self.theme.zoom)) as painter:
+                painter.drawLine(label.leader)
         self.write(label.text, label.font, label.colour, label.rect, 0.5)
+        return True
 
     def _seen(self, curve: Curve) -> tuple[np.ndarray, np.ndarray]:
         """Return the visible part of a line, in pixels."""
@@ -302,14 +259,22 @@ def envelope(xs: np.ndarray, ys: np.ndarray, scale: float) -> tuple[np.ndarray, 
     return thin_xs, thin_ys
 
 
-def _pen(curve: Curve, width: float) -> QPen:
-    pen = QPen(QColor(curve.colour), width)
+def line_pen(colour: str, width: float, *, is_dashed: bool = False) -> QPen:
+    """Return the pen of a line; one without a width is a pixel wide."""
+    pen = QPen(QColor(colour), width)
     pen.setCosmetic(width == 0.0)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap if curve.is_dashed else Qt.PenCapStyle.RoundCap)
-    if curve.is_dashed:
-        pen.setDashPattern([7.0, 4.0] if width == 0.0 else [7.0 / width, 4.0 / width])
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap if is_dashed else Qt.PenCapStyle.RoundCap)
+    if is_dashed:
+        pen.setDashPattern([part / (width or 1.0) for part in DASHES])
     return pen
+
+
+def tinted(colour: str, alpha: int) -> QColor:
+    """Return a colour that lets through what is below."""
+    tint = QColor(colour)
+    tint.setAlpha(alpha)
+    return tint
 
 
 @cache

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
-from PySide6.QtGui import QColor, QFont
 
 from experiments.core.units import show
 from experiments.core.views import Scale
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
-from widgets.plots.labels import Anchor
+from widgets.plots.labels import Anchor, Wish
 from widgets.plots.ranges import around, reach
-from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.sheet import Sheet, text_size, tinted
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import label, to_axis
 from widgets.runs.collage_data import Band, Numbers, Option
@@ -81,11 +80,10 @@ class NumbersDrawing:
             alpha = 255 if each.is_yours else OTHERS_ALPHA
             sheet.block(rect, sheet.colour(GUESSED), alpha)
             if each.is_yours:
-                at = QPointF(rect.center().x(), top - STEP / 2)
-                word = sheet.colour(GUESSED, word=True)
-                sheet.wish(
-                    self._terms.say("collage.you"), (Anchor(at, 0.5, 1.0),), word, stays_close=True
-                )
+                anchor = Anchor(QPointF(rect.center().x(), top - STEP / 2), 0.5, 1.0)
+                you, word = self._terms.say("collage.you"), sheet.colour(GUESSED, word=True)
+                font = sheet.theme.bold()
+                sheet.wishes.append(Wish(you, (anchor,), word, font, stays_close=True))
         if self._numbers.band is not None:
             self._paint_band(sheet, self._numbers.band)
 
@@ -93,15 +91,14 @@ class NumbersDrawing:
         rect = sheet.area.rect
         left, right = (sheet.area.x_px(to_axis(end, self._scale)) for end in band)
         middle, half = (left + right) / 2, max((right - left) / 2, LEAST_BAND_PX / 2)
-        tint = QColor(sheet.colour(MEASURED))
-        tint.setAlpha(BAND_ALPHA)
+        tint = tinted(sheet.colour(MEASURED), BAND_ALPHA)
         line = sheet.theme.px("note") + 2 * STEP
         top = rect.top() + line
         sheet.painter.fillRect(QRectF(middle - half, top, 2 * half, rect.bottom() - top), tint)
         at = QPointF(middle, top - STEP / 2)
         anchors = [Anchor(at, left, 1.0) for left in (0.5, 0.0, 1.0)]
-        word = sheet.colour(MEASURED, word=True)
-        sheet.wish(self._measured(), anchors, word, stays_close=True)
+        word, font = sheet.colour(MEASURED, word=True), sheet.theme.bold()
+        sheet.wishes.append(Wish(self._measured(), anchors, word, font, stays_close=True))
 
     def tracks(self) -> Sequence[Track]:
         """Return one track, along the bars."""
@@ -173,7 +170,7 @@ class OptionsDrawing:
     def _label_px(self, theme: Theme, *, in_words: bool) -> float:
         """Take these labels for all bars; return how wide they are with the air around them."""
         self._told = [self._beside(each, in_words=in_words) for each in self._options]
-        font = theme.font("note", weight=QFont.Weight.DemiBold)
+        font = theme.bold()
         widths = [text_size(told, font).width() for told in self._told]
         return max(widths, default=0.0) + 4 * STEP
 
@@ -188,7 +185,8 @@ class OptionsDrawing:
             sheet.block(rect, sheet.colour(GUESSED), alpha)
             anchor = Anchor(QPointF(end + 2 * STEP, area.y_px(float(row))))
             word = sheet.colour(MEASURED if each.machines else GUESSED, word=True)
-            sheet.wish(self._told[row], (anchor,), word, stays_in_row=True)
+            font = sheet.theme.bold()
+            sheet.wishes.append(Wish(self._told[row], (anchor,), word, font, stays_in_row=True))
 
     def tracks(self) -> Sequence[Track]:
         """Return a track for each answer."""

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPointF, QSizeF
 
 from experiments.core.declare import Experiment
 from experiments.core.units import show
 from experiments.core.views import Axis, Lines, Scale, View
 from experiments.core.words import Words
 from widgets.plots.chart import Chart
-from widgets.plots.drawing import AxisPlan, Beside, Drawing, Plan, Range, Span, Track
-from widgets.plots.labels import Anchor
+from widgets.plots.drawing import AxisPlan, Beside, Drawing, Plan, Range, Span, Track, square
+from widgets.plots.labels import Anchor, Wish
 from widgets.plots.ranges import around, reach
 from widgets.plots.readable import ReadablePlot
-from widgets.plots.sheet import Sheet
+from widgets.plots.sheet import Sheet, tinted
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import to_axis
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point
@@ -75,29 +74,21 @@ class CloudDrawing:
 
     def paint(self, sheet: Sheet) -> None:
         """Draw the dots; this machine's stands above the others, with its name."""
-        xs, ys = self._places()
-        painter, zoom = sheet.painter, sheet.theme.zoom
-        painter.save()
-        painter.setRenderHint(painter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for x, y, each in sorted(
-            zip(xs, ys, self._points, strict=True), key=lambda e: e[2].is_here
-        ):
-            tint = QColor(sheet.colour(GUESSED if each.is_here else MEASURED))
-            tint.setAlpha(255 if each.is_here else DOT_ALPHA)
-            painter.setBrush(tint)
-            radius = (MINE_PX if each.is_here else DOT_PX) * zoom
+        found = zip(*self._places(), self._points, strict=True)
+        for x, y, each in sorted(found, key=lambda found: found[2].is_here):
+            colour = sheet.colour(GUESSED if each.is_here else MEASURED)
+            radius = (MINE_PX if each.is_here else DOT_PX) * sheet.theme.zoom
             at = sheet.area.point(x, y)
-            painter.drawEllipse(at, radius, radius)
-            sheet.occupied.take_rect(
-                QRectF(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius)
-            )
+            with sheet.brushed(
+                ground=tinted(colour, 255 if each.is_here else DOT_ALPHA)
+            ) as painter:
+                painter.drawEllipse(at, radius, radius)
+            sheet.occupied.take_rect(square(at, radius))
             if each.is_here:
-                aside = QPointF(radius + STEP, 0.0)
+                aside, font = QPointF(radius + STEP, 0.0), sheet.theme.bold()
                 anchors = (Anchor(at + aside), Anchor(at - aside, 1.0))
-                word = sheet.colour(GUESSED, word=True)
-                sheet.wish(self._terms.say("collage.here"), anchors, word, stays_close=True)
-        painter.restore()
+                here, word = self._terms.say("collage.here"), sheet.colour(GUESSED, word=True)
+                sheet.wishes.append(Wish(here, anchors, word, font, stays_close=True))
 
     def tracks(self) -> Sequence[Track]:
         """Return one track through all machines."""

@@ -72,6 +72,10 @@ class Theme:
             _font(self.px(name), weight, mono, self.is_for_pdf)
         )  # a copy: whoever has it may change it
 
+    def bold(self, name: str = "note") -> QFont:
+        """Return the font of labels and heads of one of the sizes."""
+        return self.font(name, weight=QFont.Weight.DemiBold)
+
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
 

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont
 from experiments.core import marks
 from experiments.core.views import Axis, Bars
 from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Name, Plan, Span, Track
-from widgets.plots.labels import Anchor
+from widgets.plots.labels import Anchor, Wish
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import DOT_PX, Sheet, text_size
 from widgets.plots.terms import Terms
@@ -174,12 +174,16 @@ class BarsDrawing:
             left = end if is_full else left
             if area.rect.left() <= left <= area.rect.right():
                 anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
-                sheet.wish(
-                    bar.number, (anchor,), theme.ink, font=font,
-                    stays_in_row=True, stays_put=is_full,
-                )  # fmt: skip
-
-        self._name_ghosts(sheet)
+                wish = Wish(
+                    bar.number, (anchor,), theme.ink, font, stays_in_row=True, stays_put=is_full
+                )
+                sheet.wishes.append(wish)
+        for bar in self._bars:
+            if bar.is_ghost:  # its value stands after the numbers of those over it
+                tip = area.point(bar.end, bar.middle) + QPointF(2.0 * STEP, 0.0)
+                anchors, font = (Anchor(tip),), theme.font("small")
+                wish = Wish(bar.number, anchors, theme.soft, font, stays_in_row=True)
+                sheet.wishes.append(wish)
 
     def tracks(self) -> Sequence[Track]:
         """Return a track per bar: first its end, then its repeats."""
@@ -222,15 +226,6 @@ class BarsDrawing:
         ]
         said.append(self._terms.left_out(self._left_out))
         return " ".join(part for part in said if part)
-
-    def _name_ghosts(self, sheet: Sheet) -> None:
-        """Write the values of bars behind others, after the numbers of those."""
-        for bar in self._bars:
-            if bar.is_ghost:
-                end = QPointF(sheet.area.x_px(bar.end), sheet.area.y_px(bar.middle))
-                anchor = Anchor(end + QPointF(2.0 * STEP, 0.0))
-                font = sheet.theme.font("small")
-                sheet.wish(bar.number, (anchor,), sheet.theme.soft, font=font, stays_in_row=True)
 
     def _limits(self) -> list[float]:
         known = [limit.value for limit in self._view.limits if limit.axis == "x"]

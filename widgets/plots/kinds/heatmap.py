@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSizeF
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QFontMetricsF
 
 from experiments.core import marks
 from experiments.core.declare import specs
@@ -85,7 +85,7 @@ class HeatmapDrawing:
         rows, columns = max(len(self._rows), 1), max(len(self._columns), 1)
         head = 0.0
         if len(self._runs) > 1:
-            line = QFontMetricsF(_run_font(theme)).height() + STEP
+            line = QFontMetricsF(theme.bold()).height() + STEP
             head = rows * line / max(size.height() - line, line)
         right = self._runs[-1].left + columns - 0.5 if self._runs else 0.5
         return Span((-0.5, right), (-0.5 - head, rows - 0.5))
@@ -98,7 +98,7 @@ class HeatmapDrawing:
                 corner = sheet.area.point(run.left - 0.5, sheet.area.sight.y[0])
                 end = sheet.area.point(run.left + len(self._columns) - 0.5, -0.5)
                 rect = QRectF(corner, end - QPointF(0.0, STEP))
-                sheet.write(run.name, _run_font(sheet.theme), sheet.theme.ink, rect)
+                sheet.write(run.name, sheet.theme.bold(), sheet.theme.ink, rect)
         self._key.paint(sheet)
 
     def tracks(self) -> Sequence[Track]:
@@ -193,7 +193,3 @@ class HeatmapDrawing:
 
 def _suffix(text: str) -> str:
     return text[text.index(" ") :] if " " in text else ""
-
-
-def _run_font(theme: Theme) -> QFont:
-    return theme.font("note", weight=QFont.Weight.DemiBold)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QFontMetricsF
 
 from experiments.core import marks
 from experiments.core.judging.disturbed import loss_of
 from experiments.core.views import Axis, Lines, along
-from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Range, Span, Track
-from widgets.plots.labels import Anchor
+from widgets.plots.drawing import GHOST, Area, AxisPlan, Beside, Plan, Range, Span, Track, square
+from widgets.plots.labels import Anchor, Wish
 from widgets.plots.owners import Courses, Owner, Path
 from widgets.plots.ranges import around
 from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
@@ -148,23 +148,22 @@ class LinesDrawing:
             sheet.dots(line.disturbed_xs, line.disturbed_ys, colour, is_hollow=True)
         if self._newest is not None:
             _paint_newest(sheet, self._newest)
-        font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
         are_few = len(self._lines) <= FEW
         courses = Courses(paths[::-1])
         for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
             along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
+            word, font = sheet.colour(line.colour, word=True), theme.bold()
             if line.label and not len(line.xs) and line.disturbed_xs.size:
                 lost = self._terms.joined(line.label, self._terms.say("plot.no_quiet_sample"))
                 anchors = [Anchor(sheet.area.rect.topRight(), 1.0, 1.0 - away)]
-                sheet.wish(lost, anchors, sheet.colour(line.colour, word=True), font=font)
+                sheet.wishes.append(Wish(lost, anchors, word, font))
             if line.label and along:
-                word = sheet.colour(line.colour, word=True)
                 owner = Owner(courses, number, list(along.values())[::2])
                 anchors = _anchors(along, away)
                 # Beside a newest point the number counts; a name that finds no room stays away.
                 must = are_few and (self._newest is None or line.is_second)
-                sheet.wish(line.label, anchors, word, font=font, must=must, owner=owner)
+                sheet.wishes.append(Wish(line.label, anchors, word, font, must, owner=owner))
 
     def tracks(self) -> Sequence[Track]:
         """Return the points of each line."""
@@ -288,9 +287,9 @@ def _paint_newest(sheet: Sheet, newest: _Newest) -> None:
     sheet.ring(at, colour)
     if not newest.is_disturbed:
         sheet.dots(np.array([newest.x]), np.array([newest.y]), colour, alpha=255)
-    font = sheet.theme.font("note", weight=QFont.Weight.DemiBold)
+    font = sheet.theme.bold()
     reach = 2 * STEP * sheet.theme.zoom
-    sheet.occupied.take_rect(QRectF(at.x() - reach, at.y() - reach, 2 * reach, 2 * reach))
+    sheet.occupied.take_rect(square(at, reach))
     away = 1.0 + reach / QFontMetricsF(font).height()
     above, below = (at + QPointF(0.0, down * reach) for down in (-1.0, 1.0))
     anchors = [
@@ -299,7 +298,7 @@ def _paint_newest(sheet: Sheet, newest: _Newest) -> None:
         *_anchors({0.0: at}, away),
     ]
     word = sheet.colour(newest.colour, word=True)
-    sheet.wish(newest.said, anchors, word, font=font, stays_close=True)
+    sheet.wishes.append(Wish(newest.said, anchors, word, font, stays_close=True))
 
 
 def _xs(view: Lines, rows: Sequence[Any]) -> set[float]:

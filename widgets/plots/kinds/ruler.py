@@ -95,7 +95,7 @@ class RulerDrawing:
         places = np.concatenate([*(pin.repeats for pin in self._pins), marks_at])
         low, high = around(float(places.min()), float(places.max()), "log10")
         low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
-        font = _flag_font(theme)
+        font = theme.bold()
         shares = [
             (pin.place, (text_size(pin.flag, font).width() + 2 * STEP * theme.zoom) / size.width())
             for pin in self._pins
@@ -108,7 +108,7 @@ class RulerDrawing:
 
     def least_px(self, area: Area, theme: Theme) -> float:
         """Return the height that gives each flag its row."""
-        font = _flag_font(theme)
+        font = theme.bold()
         sides = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
         rows = max(_rows(self._flags(area, pins, font, len(pins))) for pins in sides)
         above = LIFT_PX * theme.zoom + rows * text_size("", font).height()
@@ -177,25 +177,24 @@ class RulerDrawing:
         return marks.bars(self._view, found)
 
     def _paint_ruler(self, sheet: Sheet) -> None:
-        painter, area = sheet.painter, sheet.area
+        area = sheet.area
         y = area.y_px(0.0)
-        painter.save()
-        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5 * sheet.theme.thin))
-        painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
         low, high = area.sight.x
         steps = ladder(10**low, 10**high, self._terms.unit(self._view.value))
-        for step, following in pairwise([*steps, 10 * steps[-1]]):
-            for factor in range(1, math.ceil(following / step - 1e-9)):
-                place = math.log10(factor * step)
-                if low - 1e-9 <= place <= high + 1e-9:
-                    px, length = area.x_px(place), 9.0 if factor == 1 else 4.0
-                    painter.drawLine(QPointF(px, y - length / 2), QPointF(px, y + length / 2))
-        painter.restore()
+        pen = QPen(QColor(sheet.theme.soft), 1.5 * sheet.theme.thin)
+        with sheet.brushed(pen, is_smooth=False) as painter:
+            painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
+            for step, following in pairwise([*steps, 10 * steps[-1]]):
+                for factor in range(1, math.ceil(following / step - 1e-9)):
+                    place = math.log10(factor * step)
+                    if low - 1e-9 <= place <= high + 1e-9:
+                        px, length = area.x_px(place), 9.0 if factor == 1 else 4.0
+                        painter.drawLine(QPointF(px, y - length / 2), QPointF(px, y + length / 2))
 
     def _paint_pins(self, sheet: Sheet, pins: Sequence[_Pin], up: float) -> None:
         """Draw pins and flags; a pin without room for a flag is short, only the cursor reads it."""
         area, theme, painter = sheet.area, sheet.theme, sheet.painter
-        font = _flag_font(theme)
+        font = theme.bold()
         height = text_size("", font).height()
         zero, lift = area.y_px(0.0), LIFT_PX * theme.zoom
         room = abs(area.y_px(up) - zero) - lift
@@ -262,7 +261,3 @@ def _is_free(rect: QRectF, row: int, px: float, taken: Sequence[tuple[QRectF, in
 
 def _rows(flags: Sequence[tuple[QRectF, int]]) -> int:
     return max((row for _, row in flags), default=-1) + 1
-
-
-def _flag_font(theme: Theme) -> QFont:
-    return theme.font("note", weight=QFont.Weight.DemiBold)

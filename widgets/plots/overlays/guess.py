@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QLineF, QPointF, QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
 from experiments.core.views import Axis, View
-from widgets.plots.drawing import GHOST, Track
-from widgets.plots.labels import LINE, Anchor
+from widgets.plots.drawing import GHOST, Track, square
+from widgets.plots.labels import LINE, Anchor, Wish
 from widgets.plots.overlays.axes_of import holding, x_axis, y_axis
 from widgets.plots.owners import Courses, Owner
 from widgets.plots.ranges import NO_ROOM, Room
-from widgets.plots.sheet import LINE_PX, Curve, Sheet, polygon
+from widgets.plots.sheet import LINE_PX, Curve, Sheet, line_pen, polygon, tinted
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import has_place, to_axis
 from widgets.style.theme import STEP
@@ -23,7 +23,7 @@ from widgets.style.theme import STEP
 SECOND = 1  # place in the series colours
 GAP_ALPHA = 30
 FEW = 12  # the label keeps away from so many lines
-DASHES = (7.0, 4.0)
+
 HIGH = tuple(part / 40 for part in range(1, 40))  # fractions of a guessed place, from above
 LABEL_AT = (0.7, 0.5, 0.85, 0.3, 0.15, 1.0)  # fractions of a guessed line
 
@@ -65,13 +65,8 @@ class SketchGuess:
         at = np.unique(np.clip(np.concatenate((corners, even)), low, high))
         there, back = np.interp(at, *guess), np.interp(at, track.xs, track.ys)[::-1]
         xs, ys = np.concatenate((at, at[::-1])), np.concatenate((there, back))
-        painter = sheet.painter
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(_tint(sheet))
-        painter.drawPolygon(polygon(sheet.area.x_px(xs), sheet.area.y_px(ys)))
-        painter.restore()
+        with sheet.brushed(ground=_tint(sheet)) as painter:
+            painter.drawPolygon(polygon(sheet.area.x_px(xs), sheet.area.y_px(ys)))
 
     def paint(self, sheet: Sheet, terms: Terms, tracks: Sequence[Track]) -> None:
         """Draw the guessed line with a ring for each height."""
@@ -79,22 +74,21 @@ class SketchGuess:
         if guess is None:
             return
         colour = sheet.colour(SECOND)
-        sheet.painter.save()
-        sheet.painter.setClipRect(area.rect)
-        paths = sheet.lines([Curve(xs=guess[0], ys=guess[1], colour=colour, is_dashed=True)])
-        sheet.painter.restore()
+        with sheet.brushed(is_smooth=False) as painter:
+            painter.setClipRect(area.rect)
+            paths = sheet.lines([Curve(xs=guess[0], ys=guess[1], colour=colour, is_dashed=True)])
         for x, y in zip(*guess, strict=True):
             at = area.point(float(x), float(y))
             if area.rect.adjusted(-STEP, -STEP, STEP, STEP).contains(at):
                 sheet.ring(at, colour)
-                sheet.occupied.take_rect(QRectF(at.x() - 6, at.y() - 6, 12, 12))
+                sheet.occupied.take_rect(square(at, 6.0))
         low, high = area.sight.x
         if guess[0][0] > high or guess[0][-1] < low:
             return
         xs, ys = paths[0]
         others = [(area.x_px(track.xs), area.y_px(track.ys)) for track in tracks[:FEW]]
         points = [_point(xs, ys, share) for share in LABEL_AT]
-        font = _font(sheet)
+        font = sheet.theme.bold()
         away = 1.0 + 1.5 * STEP * sheet.theme.zoom / QFontMetricsF(font).height()
         anchors = [
             Anchor(at, left, above)
@@ -104,7 +98,7 @@ class SketchGuess:
         ]
         owner = Owner(Courses([*others, *paths]), len(others), points)
         word = sheet.colour(SECOND, word=True)
-        sheet.wish(terms.say("plot.guess"), anchors, word, font=font, owner=owner)
+        sheet.wishes.append(Wish(terms.say("plot.guess"), anchors, word, font, owner=owner))
 
     def said(self, terms: Terms) -> str:
         """Return the guess as a sentence; "" in a view without lines."""
@@ -154,9 +148,7 @@ class PlaceGuess:
         px = _px(sheet, axis, self.x)
         if axis is None or px is None or not rect.left() - 1 <= px <= rect.right() + 1:
             return
-        _dash(sheet, QPointF(px, rect.top()), QPointF(px, rect.bottom()))
-        sheet.occupied.take_rect(QRectF(px - 1, rect.top(), 2, rect.height()), LINE)
-        height = QFontMetricsF(_font(sheet)).height()
+        height = QFontMetricsF(sheet.theme.bold()).height()
         anchors = [
             Anchor(
                 QPointF(px + side * STEP, rect.top() + share * (rect.height() - height)), left, 0
@@ -164,9 +156,8 @@ class PlaceGuess:
             for share in HIGH
             for side, left in ((1, 0.0), (-1, 1.0))
         ]
-        text = terms.say("plot.guess_at", {"value": terms.show(self.x, axis.column)})
-        word = sheet.colour(SECOND, word=True)
-        sheet.wish(text, anchors, word, font=_font(sheet), stays_put=True)
+        line = QLineF(px, rect.top(), px, rect.bottom())
+        _paint_place(sheet, line, anchors, terms.show(self.x, axis.column), terms)
 
     def said(self, terms: Terms) -> str:
         """Return the guess as a sentence; "" in a view without such an axis."""
@@ -192,16 +183,13 @@ class HeightGuess:
         if axis is None or not has_place(self.y, axis.scale):
             return
         px = sheet.area.y_px(to_axis(self.y, axis.scale))
-        _dash(sheet, QPointF(rect.left(), px), QPointF(rect.right(), px))
-        sheet.occupied.take_rect(QRectF(rect.left(), px - 1, rect.width(), 2), LINE)
         anchors = [
             Anchor(QPointF(rect.left() + share * rect.width(), px), share, above)
             for share in (0.02, 0.98, 0.5, 0.25, 0.75)
             for above in (1.15, -0.1)
         ]
-        text = terms.say("plot.guess_at", {"value": terms.show(self.y, axis.column)})
-        word = sheet.colour(SECOND, word=True)
-        sheet.wish(text, anchors, word, font=_font(sheet), stays_put=True)
+        line = QLineF(rect.left(), px, rect.right(), px)
+        _paint_place(sheet, line, anchors, terms.show(self.y, axis.column), terms)
 
     def said(self, terms: Terms) -> str:
         """Return the guess as a sentence; "" in a view without such an axis."""
@@ -232,22 +220,22 @@ def _point(xs: np.ndarray, ys: np.ndarray, share: float) -> QPointF:
     return QPointF(x, float(np.interp(x, xs, ys)))
 
 
-def _dash(sheet: Sheet, start: QPointF, end: QPointF) -> None:
-    width = LINE_PX * sheet.theme.zoom
-    pen = QPen(QColor(sheet.colour(SECOND)), width)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    pen.setDashPattern([part / width for part in DASHES])
-    sheet.painter.save()
-    sheet.painter.setPen(pen)
-    sheet.painter.drawLine(start, end)
-    sheet.painter.restore()
+def _paint_place(
+    sheet: Sheet, line: QLineF, anchors: Sequence[Anchor], value: str, terms: Terms
+) -> None:
+    """Draw a guess as an upright or level line, with its value at an anchor."""
+    with sheet.brushed(guess_pen(sheet), is_smooth=False) as painter:
+        painter.drawLine(line)
+    aside = QPointF(0.0, 1.0) if line.dx() else QPointF(1.0, 0.0)
+    sheet.occupied.take_rect(QRectF(line.p1() - aside, line.p2() + aside), LINE)
+    text, word = terms.say("plot.guess_at", {"value": value}), sheet.colour(SECOND, word=True)
+    sheet.wishes.append(Wish(text, anchors, word, sheet.theme.bold(), stays_put=True))
+
+
+def guess_pen(sheet: Sheet) -> QPen:
+    """Return the dashed pen of what is guessed."""
+    return line_pen(sheet.colour(SECOND), LINE_PX * sheet.theme.zoom, is_dashed=True)
 
 
 def _tint(sheet: Sheet) -> QColor:
-    tint = QColor(sheet.colour(SECOND))
-    tint.setAlpha(GAP_ALPHA)
-    return tint
-
-
-def _font(sheet: Sheet) -> QFont:
-    return sheet.theme.font("note", weight=QFont.Weight.DemiBold)
+    return tinted(sheet.colour(SECOND), GAP_ALPHA)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QPen
 
 from experiments.core.views import Axis
 from widgets.plots.chart import Painted
 from widgets.plots.drawing import Area
 from widgets.plots.overlays.axes_of import holding
-from widgets.plots.overlays.guess import DASHES, SECOND
+from widgets.plots.overlays.guess import SECOND, guess_pen
 from widgets.plots.ranges import Room
-from widgets.plots.sheet import LINE_PX, Sheet, text_size
+from widgets.plots.sheet import LINE_PX, Sheet, line_pen, text_size, tinted
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import from_axis, to_axis
 from widgets.style.theme import STEP
@@ -33,30 +31,11 @@ FARTHEST = {KEYS.Key_Home: 0, KEYS.Key_End: -1}  # of the handles, or of the end
 UPWARD = {KEYS.Key_Down: -1, KEYS.Key_Up: 1}
 
 
-class Handles(Protocol):
-    """What can be dragged over a plot. Pixels are those of the widget."""
-
-    room: Room  # what the axes must hold
-    cursor: Qt.CursorShape
-
-    def press(self, area: Area, at: QPointF) -> bool:
-        """Choose a handle and move it there; return whether it moved."""
-
-    def drag(self, area: Area, at: QPointF) -> bool:
-        """Move the chosen handle; return whether it moved."""
-
-    def key(self, key: int, area: Area, *, is_fine: bool) -> bool | None:
-        """Choose or move by key; return whether it moved, None for a key of others."""
-
-    def text(self) -> str:
-        """Return place and value of the chosen handle."""
-
-    def paint(self, painted: Painted) -> None:
-        """Draw the handles."""
-
-
 class Sketch:
-    """Points of a guessed line at fixed x. Heights have the unit of the column."""
+    """Points of a guessed line at fixed x. Heights have the unit of the column.
+
+    What presses, drags or goes by key returns whether a handle moved; None for a key of others.
+    """
 
     cursor = Qt.CursorShape.SizeVerCursor
 
@@ -75,6 +54,7 @@ class Sketch:
         self._places = np.array([to_axis(x, self._x.scale) for x in xs])
         self._ends = low, high
         self.heights = tuple(min(max(height, low), high) for height in heights)
+        # What the axes must hold.
         self.room: Room = (holding(self._x, *xs), holding(self._y, low, high))
         self._chosen = 0
         self._grip = 0.0  # from the mouse to the middle of the handle, in pixels
@@ -116,9 +96,8 @@ class Sketch:
         """Draw the dashed line, the rings, and arrow and value at the chosen one."""
         sheet, area = painted.sheet, painted.area
         points = [self._at(area, number) for number in range(len(self._xs))]
-        with _smooth(sheet) as painter:
+        with sheet.brushed(guess_pen(sheet)) as painter:
             painter.setClipRect(area.rect.adjusted(-RING_PX, -RING_PX, RING_PX, RING_PX))
-            painter.setPen(_dashed(sheet))
             for start, end in pairwise(points):
                 painter.drawLine(start, end)
         for number, at in enumerate(points):
@@ -189,8 +168,7 @@ class Marker:
         px = float(painted.area.x_px(to_axis(self.x, self._axis.scale)))
         if not rect.left() - 1 <= px <= rect.right() + 1:
             return
-        with _smooth(sheet) as painter:
-            painter.setPen(_dashed(sheet))
+        with sheet.brushed(guess_pen(sheet)) as painter:
             painter.drawLine(QPointF(px, rect.top()), QPointF(px, rect.bottom()))
         at = QPointF(px, rect.top() + max(HIGH * rect.height(), CHOSEN_PX * sheet.theme.zoom))
         _ring(sheet, at, is_chosen=True)
@@ -206,33 +184,17 @@ class Marker:
         return self.x != before
 
 
-@contextmanager
-def _smooth(sheet: Sheet) -> Iterator[QPainter]:
-    """Give a smooth painter, which is as before afterwards."""
-    sheet.painter.save()
-    sheet.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    yield sheet.painter
-    sheet.painter.restore()
-
-
-def _dashed(sheet: Sheet) -> QPen:
-    width = LINE_PX * sheet.theme.zoom
-    pen = QPen(QColor(sheet.colour(SECOND)), width)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    pen.setDashPattern([part / width for part in DASHES])
-    return pen
+Handles = Sketch | Marker  # what can be dragged over a plot
 
 
 def _ring(sheet: Sheet, at: QPointF, *, is_chosen: bool) -> None:
-    colour, zoom = QColor(sheet.colour(SECOND)), sheet.theme.zoom
-    with _smooth(sheet) as painter:
-        painter.setPen(QPen(colour, LINE_PX * zoom))
-        painter.setBrush(QColor(sheet.theme.panel))
+    colour, zoom = sheet.colour(SECOND), sheet.theme.zoom
+    pen = QPen(QColor(colour), LINE_PX * zoom)
+    with sheet.brushed(pen, QColor(sheet.theme.panel)) as painter:
         painter.drawEllipse(at, RING_PX * zoom, RING_PX * zoom)
-        if is_chosen:
-            colour.setAlpha(CHOSEN_ALPHA)
-            painter.setPen(QPen(colour, LINE_PX / 2 * zoom))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+    if is_chosen:
+        pen = QPen(tinted(colour, CHOSEN_ALPHA), LINE_PX / 2 * zoom)
+        with sheet.brushed(pen) as painter:
             painter.drawEllipse(at, CHOSEN_PX * zoom, CHOSEN_PX * zoom)
 
 
@@ -245,14 +207,12 @@ def _value(sheet: Sheet, at: QPointF, text: str, way: QPointF) -> None:
         way = -way
         tip = at + way * (start + ARROW_PX * theme.zoom)
     across, wing = QPointF(way.y(), way.x()), 1.5 * STEP * theme.zoom
-    with _smooth(sheet) as painter:
-        pen = QPen(QColor(sheet.colour(SECOND)), LINE_PX * 0.8 * theme.zoom)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
+    pen = line_pen(sheet.colour(SECOND), LINE_PX * 0.8 * theme.zoom)
+    with sheet.brushed(pen) as painter:
         painter.drawLine(at + way * start, tip)
         for side in (-1.0, 1.0):
             painter.drawLine(tip, tip - way * wing + across * (side * wing))
-    font = theme.font("note", weight=QFont.Weight.DemiBold)
+    font = theme.bold()
     size = text_size(text, font)
     box = QRectF(QPointF(at.x() + start, at.y() - start - size.height()), size)
     if box.right() > sheet.bounds.right():

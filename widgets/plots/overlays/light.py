@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Heatmap, Lines
@@ -50,24 +50,18 @@ def _shine(
 
     The wash only darkens a light panel, and only lightens a dark one, so it seems to lie behind.
     """
-    painter, theme = sheet.painter, sheet.theme
-    modes = QPainter.CompositionMode
+    theme, modes = sheet.theme, QPainter.CompositionMode
     is_light = QColor(theme.panel).lightness() > QColor(theme.ink).lightness()
-    wash = QColor(theme.accent_wash)
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setCompositionMode(
-        modes.CompositionMode_Darken if is_light else modes.CompositionMode_Lighten
-    )
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(wash)
-    for rect in rects:
-        painter.drawRoundedRect(rect, CORNER_PX, CORNER_PX)
     away = HALO_PX / 2 * theme.zoom
-    painter.setClipRect(sheet.area.rect.adjusted(-away, -away, away, away))
-    for xs, ys in lines:
-        painter.drawPolygon(_halo(xs, ys, away))
-    painter.restore()
+    with sheet.brushed(ground=QColor(theme.accent_wash)) as painter:
+        painter.setCompositionMode(
+            modes.CompositionMode_Darken if is_light else modes.CompositionMode_Lighten
+        )
+        for rect in rects:
+            painter.drawRoundedRect(rect, CORNER_PX, CORNER_PX)
+        painter.setClipRect(sheet.area.rect.adjusted(-away, -away, away, away))
+        for xs, ys in lines:
+            painter.drawPolygon(_halo(xs, ys, away))
 
 
 def _halo(xs: np.ndarray, ys: np.ndarray, away: float) -> QPolygonF:
@@ -92,21 +86,17 @@ def _halo(xs: np.ndarray, ys: np.ndarray, away: float) -> QPolygonF:
 
 def _frame(sheet: Sheet, rect: QRectF) -> None:
     """Draw a dashed frame around a rectangle in pixels."""
-    painter, theme = sheet.painter, sheet.theme
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    theme = sheet.theme
     pen = QPen(QColor(theme.accent), FRAME_PX * theme.zoom)
     pen.setDashPattern(list(DASHES))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
     for each in (QPen(QColor(theme.panel), 3 * FRAME_PX * theme.zoom), pen):  # on any colour
-        painter.setPen(each)
-        painter.drawRoundedRect(rect.adjusted(1.0, 1.0, -1.0, -1.0), CORNER_PX, CORNER_PX)
-    painter.restore()
+        with sheet.brushed(each) as painter:
+            painter.drawRoundedRect(rect.adjusted(1.0, 1.0, -1.0, -1.0), CORNER_PX, CORNER_PX)
 
 
 def _name(sheet: Sheet, rect: QRectF, text: str) -> None:
     """Write a word at the top of a high rectangle."""
-    font = sheet.theme.font("note", weight=QFont.Weight.DemiBold)
+    font = sheet.theme.bold()
     size = text_size(text, font)
     if rect.height() < 3 * size.height():
         return

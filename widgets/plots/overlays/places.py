@@ -14,7 +14,7 @@ from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Timeline
 from widgets.plots import reading
 from widgets.plots.chart import Chart, Painted
-from widgets.plots.drawing import GHOST, Area, Range, Track
+from widgets.plots.drawing import GHOST, Area, Range, Track, square
 from widgets.plots.overlays.axes_of import x_axis
 from widgets.plots.reading import Cursor
 from widgets.plots.ticks import from_axis, has_place, to_axis
@@ -83,7 +83,7 @@ def place_of(chart: Chart, painted: Painted, cursor: Cursor) -> Place | None:
             if isinstance(view, Ruler):
                 return Place(label, x, _pin(painted, label, place))
             at = area.point(place, float(track.ys[cursor.point]))
-            return Place(label, x, _around(at, SNAP_PX * painted.sheet.theme.zoom))
+            return Place(label, x, square(at, SNAP_PX * painted.sheet.theme.zoom))
         case _:
             return None
 
@@ -160,7 +160,7 @@ def _beside_lines(chart: Chart, painted: Painted, tracks: list[Track], at: QPoin
         mark = area.point(float(track.xs[near.point]), float(track.ys[near.point]))
         if math.hypot(mark.x() - at.x(), mark.y() - at.y()) <= snap:
             x = from_axis(float(track.xs[near.point]), axis.scale)
-            return Place(track.label, x, _around(mark, snap))
+            return Place(track.label, x, square(mark, snap))
     x = min(max(area.x_at(at.x()), area.sight.x[0]), area.sight.x[1])
     before, after = area.sight.x
     for track in tracks:
@@ -256,11 +256,7 @@ def _pin(painted: Painted, label: str, place: float) -> QRectF:
     """Return the rectangle of a pin's flag; of its head where it has no flag."""
     flags = (each.rect for each in painted.labels if each.of == label)
     head = QPointF(painted.area.x_px(place), painted.area.y_px(0.0))
-    return next(flags, _around(head, SNAP_PX * painted.sheet.theme.zoom))
-
-
-def _around(at: QPointF, away: float) -> QRectF:
-    return QRectF(at.x() - away, at.y() - away, 2 * away, 2 * away)
+    return next(flags, square(head, SNAP_PX * painted.sheet.theme.zoom))
 
 
 def _column_at(chart: Chart, column: int) -> float:
