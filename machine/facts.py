@@ -6,12 +6,30 @@ and `note` writes what they have in common once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from machine.model import Missing
 
 T = TypeVar("T")
+
+
+class Reason(NamedTuple):
+    """Why there is no value, and how to get it; a sentence each."""
+
+    why: str
+    how: str
+
+    def of(self, what: str) -> Missing:
+        """Return it as the reason why `what` is missing."""
+        return Missing(what=what, why=self.why, how=self.how)
+
+
+def lacking(what: str, parts: Sequence[object], reasons: Mapping[str, Reason]) -> Iterator[Missing]:
+    """Yield the reason of each name that some of the `parts` lack."""
+    for name, reason in reasons.items():
+        if any(getattr(part, name) is None for part in parts):
+            yield reason.of(f"{what}.{name}")
 
 
 class Notes:
@@ -27,10 +45,10 @@ class Notes:
         self.virtualization: str | None = None
         self.container: str | None = None
 
-    def keep(self, what: str, value: T, source: str, *, why: str, how: str) -> T:
-        """Note the source of `value`, or if there is none, why and how to get it; return it."""
+    def found(self, what: str, value: T, source: str, reason: Reason) -> T:
+        """Note the source of `value`, or the reason if there is none; return it."""
         if value is None or value == ():
-            self.lack(what, why=why, how=how)
+            self.lack(what, reason)
         else:
             self.sources[what] = source
         return value
@@ -44,16 +62,9 @@ class Notes:
             causes.append(f"This is a container, {contained}.")
         return " ".join(causes)
 
-    def lack(self, what: str, *, why: str, how: str) -> None:
+    def lack(self, what: str, reason: Reason) -> None:
         """Note that `what` is not known, or that sources contradict each other about it."""
-        self.missing.append(Missing(what=what, why=why, how=how))
-
-
-class Reason(NamedTuple):
-    """Why there is no value, and how to get it; a sentence each."""
-
-    why: str
-    how: str
+        self.missing.append(reason.of(what))
 
 
 class Unanswered(Exception):
@@ -139,7 +150,7 @@ def note(devices: Sequence[Facts], what: str, names: Iterable[str], notes: Notes
     for name in dict.fromkeys(name for device in devices for name in device.missing):
         _spread([device.missing.get(name) for device in devices], what, name, reasons)
     for path, reason in reasons.items():
-        notes.lack(path, why=reason.why, how=reason.how)
+        notes.lack(path, reason)
 
 
 def _spread(found: Sequence[T | None], what: str, name: str, into: dict[str, T]) -> None:
@@ -153,6 +164,5 @@ def _spread(found: Sequence[T | None], what: str, name: str, into: dict[str, T])
 
 
 _UNTOLD = Reason(
-    why="The driver of this device does not tell it.",
-    how="Look the model up in its maker's data sheet.",
+    "The driver of this device does not tell it.", "Look the model up in its maker's data sheet."
 )

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from machine import other_systems
 from machine.bus.pci import read_pci
 from machine.devices import Gpu
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.gpus import accelerators
 from machine.gpus.pci_facts import Host
 from machine.memory import nodes
 from machine.memory.host import read_memory
-from machine.model import Machine, Missing
+from machine.model import Machine
 from machine.network import read_network
 from machine.peaks import read_peaks
 from machine.processor.cpu import read_cpu
@@ -34,8 +34,10 @@ from machine.text import plain
 from machine.tidy import tidy
 
 _GIB = 2**30
-_SERIAL = "A UUID names one single GPU: files that are handed on leave it out."
-_HOW_SERIAL = "nvidia-smi -L, on the machine itself."
+_SERIAL = Reason(
+    "A UUID names one single GPU: files that are handed on leave it out.",
+    "nvidia-smi -L, on the machine itself.",
+)
 
 
 class BadRoot(ValueError):
@@ -117,10 +119,7 @@ def portable(machine: Machine) -> Machine:
     return replace(
         machine,
         sources=sources,
-        missing=(
-            *machine.missing,
-            *(Missing(what=what, why=_SERIAL, how=_HOW_SERIAL) for what in serials),
-        ),
+        missing=(*machine.missing, *map(_SERIAL.of, serials)),
         gpus=tuple(_without_serials(gpu) for gpu in machine.gpus),
         network=tuple(
             replace(interface, name=re.sub(r"[0-9a-f]{12}", "", interface.name))

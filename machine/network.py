@@ -74,16 +74,13 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
     known = {facts.values.get("pci_address") for facts in found}
     found += [facts for facts in _adapters(root) if facts.values.get("pci_address") not in known]
     note(found, "network", (name for name in names(NetworkInterface) if name != "name"), notes)
-    return notes.keep(
-        "network",
-        tuple(NetworkInterface(**facts.values) for facts in found),
-        f"/{_FOLDER}",
-        why=notes.why(
-            "No network interface with a device of its own is in sight below /sys.",
-            contained="which gets virtual interfaces",
-        ),
-        how="ip -details link, on the machine itself.",
+    interfaces = tuple(NetworkInterface(**facts.values) for facts in found)
+    why = notes.why(
+        "No network interface with a device of its own is in sight below /sys.",
+        contained="which gets virtual interfaces",
     )
+    reason = Reason(why, "ip -details link, on the machine itself.")
+    return notes.found("network", interfaces, f"/{_FOLDER}", reason)
 
 
 def _facts(root: Path, folder: Path, path: str) -> Facts:

@@ -12,26 +12,30 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from machine.facts import Notes
-from machine.memory.host import lack_modules
+from machine.facts import Notes, Reason
 from machine.model import Cpu, CpuCounts, Memory, OperatingSystem, Thread
+from machine.record import names
 
 _WHY = "This version of Coreopsis reads it on Linux only."
 _HOW = {
     "win32": "Get-CimInstance Win32_Processor in PowerShell, or Coreinfo of Sysinternals.",
     "darwin": "sysctl hw machdep.cpu",
-}.get(sys.platform, "Look into the manual of this system.")
+}
 _HOW_MODULES = {
     "win32": "Get-CimInstance Win32_PhysicalMemory in PowerShell.",
     "darwin": "system_profiler SPMemoryDataType",
-}.get(sys.platform, "Look into the manual of the mainboard.")
+}
+_UNREAD = Reason(_WHY, _HOW.get(sys.platform, "Look into the manual of this system."))
+_NO_MODULES = Reason(_WHY, _HOW_MODULES.get(sys.platform, "Look into the manual of the mainboard."))
+_UNPINNED = Reason("This system cannot pin processes to threads.", "Nothing to do.")
+_NO_DISTRIBUTION = Reason("Only Linux has distributions.", "Nothing to do.")
 
 
 def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
     """Yield the same parts of the running machine as on Linux."""
     yield "os", _read_system(notes)
     for name in ("system", "virtualization", "container", "numa", "pci", "storage", "network"):
-        notes.lack(name, why=_WHY, how=_HOW)
+        notes.lack(name, _UNREAD)
     yield "cpu", _read_cpu(notes)
     yield "memory", _read_memory(notes)
 
@@ -39,7 +43,7 @@ def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
 def _read_system(notes: Notes) -> OperatingSystem:
     kind = {"win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
     notes.sources["os"] = "Python's platform module"
-    notes.lack("os.distribution", why="Only Linux has distributions.", how="Nothing to do.")
+    notes.lack("os.distribution", _NO_DISTRIBUTION)
     return OperatingSystem(kind=kind, release=platform.release(), architecture=platform.machine())
 
 
@@ -51,35 +55,25 @@ def _read_cpu(notes: Notes) -> Cpu:
     ids = range(count or 0)
     notes.sources["cpu.threads_list"] = "psutil.cpu_count()"
     for name in ("package", "die", "cluster", "core", "core_id", "numa_node", "kind"):
-        notes.lack(f"cpu.threads_list[*].{name}", why=_WHY, how=_HOW)
+        notes.lack(f"cpu.threads_list[*].{name}", _UNREAD)
     for name in (
         *("packages", "caches", "features", "clock", "counts.cpuset", "counts.quota"),
         *("temperatures", "throttling", "power_limits", "vulnerabilities", "microcode"),
     ):
-        notes.lack(f"cpu.{name}", why=_WHY, how=_HOW)
+        notes.lack(f"cpu.{name}", _UNREAD)
     for name in ("threads", "usable_threads", "counts"):
-        notes.keep(f"cpu.{name}", count, "psutil.cpu_count()", why=_WHY, how=_HOW)
+        notes.found(f"cpu.{name}", count, "psutil.cpu_count()", _UNREAD)
+    cores, source = psutil.cpu_count(logical=False), "psutil.cpu_count(logical=False)"
+    pinned, asked = None if usable is None else len(usable), "psutil.Process().cpu_affinity()"
     return Cpu(
-        model=notes.keep("cpu.model", *_model(), why=_WHY, how=_HOW),
-        cores=notes.keep(
-            "cpu.cores",
-            psutil.cpu_count(logical=False),
-            "psutil.cpu_count(logical=False)",
-            why=_WHY,
-            how=_HOW,
-        ),
+        model=notes.found("cpu.model", *_model(), _UNREAD),
+        cores=notes.found("cpu.cores", cores, source, _UNREAD),
         threads=count,
-        usable_threads=count if usable is None else len(usable),
+        usable_threads=count if pinned is None else pinned,
         counts=CpuCounts(
             present=count,
             online=count,
-            affinity=notes.keep(
-                "cpu.counts.affinity",
-                None if usable is None else len(usable),
-                "psutil.Process().cpu_affinity()",
-                why="This system cannot pin processes to threads.",
-                how="Nothing to do.",
-            ),
+            affinity=notes.found("cpu.counts.affinity", pinned, asked, _UNPINNED),
         ),
         threads_list=tuple(
             Thread(id=n, online=True, usable=usable is None or n in usable) for n in ids
@@ -109,5 +103,7 @@ def _read_memory(notes: Notes) -> Memory:
     import psutil
 
     notes.sources["memory.total_bytes"] = "psutil.virtual_memory()"
-    lack_modules(notes, why=_WHY, how=_HOW_MODULES)
+    for name in names(Memory):
+        if name != "total_bytes":
+            notes.lack(f"memory.{name}", _NO_MODULES)
     return Memory(total_bytes=psutil.virtual_memory().total)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from machine.bus import pcie
 from machine.devices import Gpu, GpuLink, PciDevice
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
 from machine.record import Record
@@ -83,12 +83,12 @@ def read_peaks(
     }
     for name, why in _LACKING.items():
         if not found.get(name):
-            notes.lack(f"peaks.{name}", why=why, how=_HOW)
+            notes.lack(f"peaks.{name}", Reason(why, _HOW))
     kept = {name: ceilings for name, ceilings in found.items() if ceilings}
     if kept:
         notes.sources["peaks"] = "computed; each has its formula and its source"
     else:
-        notes.lack("peaks", why="Nothing is known that a ceiling follows from.", how=_HOW)
+        notes.lack("peaks", Reason("Nothing is known that a ceiling follows from.", _HOW))
     return kept
 
 

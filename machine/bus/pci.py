@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from machine.bus import pcie
 from machine.bus.names import PciNames
 from machine.devices import Link, PciDevice
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.memory.nodes import host_nodes
 from machine.model import NumaNode
 from machine.system.linux import (
@@ -53,20 +53,13 @@ _NO_LINK = (
     "What is built into the processor, the chipset or a switch has no link of its own, and a "
     "bridge has it below."
 )
+_ASLEEP = "The device is asleep, and asking for its link would wake it."
 _NO_LINKS = "The kernel tells of no PCIe links; Linux does since 4.13."
 _DOWN = "Its link is down, or the device does not tell how it runs."
 _NO_CARD = "The card does not tell what it could do, or the kernel is too old to ask it."
 _NO_SLOT = "No port above the card tells what it could do."
 _NEWER = "The kernel tells of a speed of the link that is newer than the generations known here."
-_LESS = {
-    "generation": _DOWN,
-    "width": _DOWN,
-    "card_generation": _NO_CARD,
-    "card_width": _NO_CARD,
-    "slot_generation": _NO_SLOT,
-    "slot_width": _NO_SLOT,
-    "peak_bytes_per_s": "Neither card nor slot tells what it could do.",
-}
+_NO_PEAK = "Neither card nor slot tells what it could do."
 
 
 def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
@@ -84,15 +77,11 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
     ]
     links = _Links(folder, devices)
     devices = links.read(notes)
-    notes.keep(
-        "pci",
-        tuple(devices),
-        f"/{PCI_DEVICES}",
-        why=notes.why(
-            "No PCI bus is in sight below /sys.", "which need not have one", "which may hide it"
-        ),
-        how="lspci -tv, on the machine itself.",
+    why = notes.why(
+        "No PCI bus is in sight below /sys.", "which need not have one", "which may hide it"
     )
+    reason = Reason(why, "lspci -tv, on the machine itself.")
+    notes.found("pci", tuple(devices), f"/{PCI_DEVICES}", reason)
     if names is not None:
         notes.sources["pci[*].name"] = names.source
     _note(devices, notes, has_newer=links.has_newer)
@@ -155,9 +144,7 @@ class _Links:
                 if any(self._sleeps(address) for address in ends):
                     file = f"/{PCI_DEVICES}/{card.address}/current_link_speed"
                     notes.lack(
-                        f"pci[{index}].link",
-                        why="The device is asleep, and asking for its link would wake it.",
-                        how=f"cat {file}, which wakes it.",
+                        f"pci[{index}].link", Reason(_ASLEEP, f"cat {file}, which wakes it.")
                     )
                 else:
                     link = self._link(*ends)
@@ -227,19 +214,21 @@ class _Links:
 
 def _note(devices: list[PciDevice], notes: Notes, *, has_newer: bool) -> None:
     """Note once what several devices lack."""
-    for name, why in _UNTOLD.items():
-        if any(getattr(device, name) is None for device in devices):
-            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{PCI_DEVICES}, lspci -nn -vv")
+    how = f"ls -l /{PCI_DEVICES}, lspci -nn -vv"
+    untold = {name: Reason(why, how) for name, why in _UNTOLD.items()}
+    notes.missing += lacking("pci[*]", devices, untold)
     links = [device.link for device in devices if device.link]
     if len(links) < len(devices):
         why = _NO_LINK if links else notes.why(_NO_LINKS, "which mostly has none to show")
-        notes.lack("pci[*].link", why=why, how="sudo lspci -vv, on the machine itself.")
-    for name, why in _LESS.items():
-        if any(getattr(link, name) is None for link in links):
-            if has_newer and (name.endswith("generation") or name == "peak_bytes_per_s"):
-                why = _NEWER
-            elif why == _NO_SLOT:
-                why = notes.why(why, "which mostly hides it")
-            notes.lack(
-                f"pci[*].link.{name}", why=why, how="sudo lspci -vv shows LnkCap and LnkSta."
-            )
+        notes.lack("pci[*].link", Reason(why, "sudo lspci -vv, on the machine itself."))
+    less = dict.fromkeys(("generation", "width"), _DOWN)
+    less |= dict.fromkeys(("card_generation", "card_width"), _NO_CARD)
+    no_slot = notes.why(_NO_SLOT, "which mostly hides it")
+    less |= dict.fromkeys(("slot_generation", "slot_width"), no_slot)
+    less["peak_bytes_per_s"] = _NO_PEAK
+    if has_newer:
+        less |= {name: _NEWER for name in less if not name.endswith("width")}
+    of_links = {
+        name: Reason(why, "sudo lspci -vv shows LnkCap and LnkSta.") for name, why in less.items()
+    }
+    notes.missing += lacking("pci[*].link", links, of_links)

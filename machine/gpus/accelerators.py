@@ -26,6 +26,10 @@ _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
     "PyTorch has no backend for this accelerator.", "See what its maker's own software offers."
 )
+_NO_BUS = Reason(
+    "No PCI bus is in sight, and no driver of a GPU answers.",
+    "lspci, nvidia-smi --list-gpus, or the system's own list of devices.",
+)
 _NO_TREE = Reason(
     "The PCI tree of this machine does not tell how the two are connected.",
     "nvidia-smi topo --matrix, or lspci -tv",
@@ -59,7 +63,7 @@ def parts(
         try:
             gpus += ask_apple(host.memory_bytes)
         except Unanswered as error:
-            notes.lack("gpus", why=error.reason.why, how=error.reason.how)
+            notes.lack("gpus", error.reason)
     _note_gpus(host, gpus, found.trouble, notes)
     yield "gpus", tuple(Gpu(index=n, **gpu.values) for n, gpu in enumerate(gpus))
     links = _links(host, gpus, found.pairs)
@@ -77,15 +81,11 @@ def _note_gpus(host: Host, gpus: Sequence[Facts], trouble: Reason | None, notes:
                 gpu.lack(name, _NO_WORD)
     note(gpus, "gpus", _NAMES, notes)
     if trouble is not None and not any(gpu.values.get("vendor") == "NVIDIA" for gpu in gpus):
-        notes.lack("gpus", why=trouble.why, how=trouble.how)
+        notes.lack("gpus", trouble)
     if host.pci or gpus:
         notes.sources["gpus"] = "pci, and the drivers of the makers"
     elif not any(entry.what == "gpus" for entry in notes.missing):
-        notes.lack(
-            "gpus",
-            why="No PCI bus is in sight, and no driver of a GPU answers.",
-            how="lspci, nvidia-smi --list-gpus, or the system's own list of devices.",
-        )
+        notes.lack("gpus", _NO_BUS)
 
 
 def _others(host: Host) -> Iterator[Facts]:
@@ -154,11 +154,10 @@ def _nvswitch(host: Host, gpus: Sequence[Facts], notes: Notes) -> bool | None:
         return True
     if None in links:
         silent = next(gpu for gpu in gpus if "nvlinks" in gpu.missing)
-        why, how = silent.missing["nvlinks"]
-        notes.lack("nvswitch", why=why, how=how)
+        notes.lack("nvswitch", silent.missing["nvlinks"])
         return None
     if not host.pci and not gpus:
-        notes.lack("nvswitch", why="It is not known which GPUs there are.", how="lspci")
+        notes.lack("nvswitch", Reason("It is not known which GPUs there are.", "lspci"))
         return None
     notes.sources["nvswitch"] = "gpus[*].nvlinks: none leads to a switch"
     return False

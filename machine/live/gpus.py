@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from machine.facts import Notes, note
+from machine.facts import Notes, Reason, note
 from machine.gpus import nvml
 from machine.gpus.pci_facts import live_host
 from machine.live.drm import DrmSampler
@@ -18,10 +18,8 @@ from machine.live.nvidia import NvidiaSampler
 from machine.live.nvidia_child import NvidiaChild
 from machine.model import Missing
 
-_NO_BUS = Missing(
-    what="gpus",
-    why="No PCI bus is in sight, and no driver of NVIDIA.",
-    how="nvidia-smi, on the machine itself.",
+_NO_BUS = Reason(
+    "No PCI bus is in sight, and no driver of NVIDIA.", "nvidia-smi, on the machine itself."
 )
 
 
@@ -53,9 +51,9 @@ class GpuSampler:
         note(found, "gpus", NAMES, notes)
         samples = tuple(GpuSample(index=n, **gpu.values) for n, gpu in enumerate(found))
         if not of_nvidia and (trouble := self._nvidia.trouble):
-            notes.lack("gpus", why=trouble.why, how=trouble.how)
+            notes.lack("gpus", trouble)
         elif not samples and not self._host.pci:
-            notes.missing.append(_NO_BUS)
+            notes.lack("gpus", _NO_BUS)
         return samples, notes.missing
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from machine.condition import Temperature
-from machine.facts import Reason
+from machine.facts import Reason, lacking
 from machine.model import Missing
 from machine.processor.heat import (
     NO_COUNTS,
@@ -107,18 +107,15 @@ class HeatSampler:
     def missing(self, sample: HeatSample | None) -> Iterator[Missing]:
         """Yield the reasons for missing values of the latest sample."""
         if sample is None:
-            yield _missing("heat", self._why["sensors"])
+            yield self._why["sensors"].of("heat")
             return
         if not sample.sensors:
-            yield _missing("heat.sensors", self._why["sensors"])
-        for name, reason in (("now_celsius", NO_VALUE), ("critical_celsius", NO_LIMIT)):
-            if any(getattr(sensor, name) is None for sensor in sample.sensors):
-                yield _missing(f"heat.sensors[*].{name}", reason)
-        if sample.watts is None:
-            yield _missing("heat.watts", _NEEDS_TWO if self._energies else self._why["watts"])
-        for name in ("throttled_cores", "throttled_packages"):
-            if getattr(sample, name) is None:
-                yield _missing(f"heat.{name}", self._why["throttled"])
+            yield self._why["sensors"].of("heat.sensors")
+        of_each = {"now_celsius": NO_VALUE, "critical_celsius": NO_LIMIT}
+        yield from lacking("heat.sensors[*]", sample.sensors, of_each)
+        reasons = {"watts": _NEEDS_TWO if self._energies else self._why["watts"]}
+        reasons |= dict.fromkeys(("throttled_cores", "throttled_packages"), self._why["throttled"])
+        yield from lacking("heat", [sample], reasons)
 
     def _read_slowly(self) -> None:
         self._temperatures = tuple(
@@ -151,10 +148,6 @@ class HeatSampler:
             more_uj = energy_uj - before[file]
             used_uj += more_uj if more_uj >= 0 else more_uj + (self._energy_files[file] or 0)
         return round(max(0, used_uj) / 1e6 / passed_s, 2)
-
-
-def _missing(what: str, reason: Reason) -> Missing:
-    return Missing(what=what, why=reason.why, how=reason.how)
 
 
 def _throttle_files(root: Path, part: str) -> Iterator[Path]:

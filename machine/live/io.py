@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.model import Missing
 from machine.network import read_network
 from machine.record import Record, names
@@ -24,10 +24,18 @@ from machine.system.linux import read_hex, read_text
 
 _SECTOR_BYTES = 512  # the unit of /proc/diskstats for every disk
 _LIST_EVERY_S = 10.0  # new ones may be plugged in
-_NEEDS_TWO = "A rate needs two samples; this is the first."
-_WAIT = "Wait for the next sample."
-_NO_ERRORS = "The driver of this disk does not count its errors for all to see."
-_NOT_ON_LINUX = "This system does not tell it to every program."
+_NEEDS_TWO = Reason("A rate needs two samples; this is the first.", "Wait for the next sample.")
+_NO_ERRORS = Reason(
+    "The driver of this disk does not count its errors for all to see.",
+    "sudo smartctl --all /dev/DISK",
+)
+_NOT_ON_LINUX = Reason(
+    "This system does not tell it to every program.", "Look into the system's own monitor."
+)
+_NO_DISKS = Reason("No disk is in sight below /sys.", "lsblk, on the machine itself.")
+_NO_NETWORK = Reason(
+    "No network interface is in sight but the one to the machine itself.", "ip link"
+)
 
 
 class DiskSample(Record):
@@ -108,20 +116,14 @@ class IoSampler:
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
     if not disks:
-        why = "No disk is in sight below /sys."
-        yield Missing(what="disks", why=why, how="lsblk, on the machine itself.")
+        yield _NO_DISKS.of("disks")
     if not networks:
-        why = "No network interface is in sight but the one to the machine itself."
-        yield Missing(what="network", why=why, how="ip link")
-    for what, samples in (("disks", disks), ("network", networks)):
-        for name in names(type(samples[0])) if samples else ():
-            if any(getattr(sample, name) is None for sample in samples):
-                why, how = _NEEDS_TWO, _WAIT
-                if name == "errors":
-                    why, how = _NO_ERRORS, "sudo smartctl --all /dev/DISK"
-                elif sys.platform != "linux" and name in ("busy", "queue"):
-                    why, how = _NOT_ON_LINUX, "Look into the system's own monitor."
-                yield Missing(what=f"{what}[*].{name}", why=why, how=how)
+        yield _NO_NETWORK.of("network")
+    of_disks = {**dict.fromkeys(names(DiskSample), _NEEDS_TWO), "errors": _NO_ERRORS}
+    if sys.platform != "linux":
+        of_disks |= dict.fromkeys(("busy", "queue"), _NOT_ON_LINUX)
+    yield from lacking("disks[*]", disks, of_disks)
+    yield from lacking("network[*]", networks, dict.fromkeys(names(NetworkSample), _NEEDS_TWO))
 
 
 def _listed(root: Path) -> tuple[frozenset[str], frozenset[str]]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from machine.facts import Reason, lacking
 from machine.memory import nodes
 from machine.model import Missing
 from machine.record import Record
@@ -21,8 +22,11 @@ _RESOURCES = ("cpu", "memory", "io")
 _SOME = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 _NAMES = "MemTotal|MemAvailable|SwapTotal|SwapFree"
 _KIB = re.compile(rf"^({_NAMES}): +(\d+) kB$", re.MULTILINE)
-_NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall information)."
-_HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
+_NEEDS_TWO = Reason("A share of time needs two samples.", "Wait for the next sample.")
+_NOT_COUNTED = Reason(
+    "This kernel does not count how long tasks wait (pressure stall information).",
+    "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory",
+)
 
 
 class MemorySample(Record):
@@ -73,16 +77,12 @@ class MemorySampler:
         )
 
     def missing(self, sample: MemorySample) -> Iterator[Missing]:
-        """Yield the reasons for missing values of the latest sample."""
-        for resource in _RESOURCES:
-            name = f"{resource}_pressure_fraction"
-            if getattr(sample, name) is None:
-                is_counted = resource in self._before
-                yield Missing(
-                    what=f"memory.{name}",
-                    why="A share of time needs two samples." if is_counted else _NOT_COUNTED,
-                    how="Wait for the next sample." if is_counted else _HOW,
-                )
+        """Return the reasons for missing values of the latest sample."""
+        reasons = {
+            f"{name}_pressure_fraction": _NEEDS_TWO if name in self._before else _NOT_COUNTED
+            for name in _RESOURCES
+        }
+        return lacking("memory", [sample], reasons)
 
     def _waited_us(self, resource: str) -> int | None:
         """Return for how long at least one task has waited since the boot."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from machine.condition import Clock
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.processor.clock import read_clock
 from machine.system.linux import entries, exists, read_int, read_text
 
@@ -25,7 +25,10 @@ _SAVING_PROFILES = frozenset(("low-power", "quiet"))
 _SCALING_DRIVERS = frozenset(("intel_pstate", "amd-pstate-epp"))
 
 _HOW = "cat /sys/class/power_supply/*/{type,online,status}"
-_HOW_SAVING = "powerprofilesctl get, or cpupower frequency-info, on the machine itself."
+_NO_PROFILE = Reason(
+    "The system shows neither a power profile nor a governor.",
+    "powerprofilesctl get, or cpupower frequency-info, on the machine itself.",
+)
 
 
 def read_battery(root: Path, notes: Notes, *, is_live: bool) -> tuple[bool | None, float | None]:
@@ -40,9 +43,9 @@ def read_battery(root: Path, notes: Notes, *, is_live: bool) -> tuple[bool | Non
         on_battery, full_fraction = None, None
         why = "The recording holds no power supply."
     if on_battery is None:
-        notes.lack("on_battery", why=why, how=_HOW if sys.platform == "linux" else "Look at it.")
+        notes.lack("on_battery", Reason(why, _HOW if sys.platform == "linux" else "Look at it."))
     if full_fraction is None:
-        notes.lack("battery_fraction", why="No battery is in sight.", how=_HOW)
+        notes.lack("battery_fraction", Reason("No battery is in sight.", _HOW))
     return on_battery, full_fraction
 
 
@@ -88,11 +91,7 @@ def read_power_saver(root: Path, notes: Notes) -> tuple[bool | None, tuple[str, 
     profile = read_text(root / PROFILE)
     saving = tuple(_saving(profile, clock))
     if profile is None and clock.governor is None and clock.energy_preference is None:
-        notes.lack(
-            "power_saver",
-            why="The system shows neither a power profile nor a governor.",
-            how=_HOW_SAVING,
-        )
+        notes.lack("power_saver", _NO_PROFILE)
         return None, ()
     return bool(saving), saving
 

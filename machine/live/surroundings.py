@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.gpus import nvml
 from machine.live.gpu_samples import GpuSample
 from machine.live.gpus import GpuSampler
@@ -21,8 +21,11 @@ from machine.model import Machine, Missing, missing_of, usable_threads
 from machine.record import Record
 from machine.system.linux import confined
 
-_NO_LOAD = "The system does not tell how busy the hardware threads are, or this is a recording."
-_NOT_HERE = "This GPU did not answer when its programs were asked for."
+_NO_LOAD = Reason(
+    "The system does not tell how busy the hardware threads are, or this is a recording.",
+    "top, on the machine itself.",
+)
+_NOT_HERE = Reason("This GPU did not answer when its programs were asked for.", "coreopsis doctor")
 
 
 class GpuCompany(Record):
@@ -80,7 +83,7 @@ def look_around(
         gpus = _gpus(top, machine, load_nvml, own_pid, notes)
         busy_fraction = _busy(top, machine, seconds, own_pid if is_live else None, wait)
     if busy_fraction is None:
-        notes.lack("busy_fraction", why=_NO_LOAD, how="top, on the machine itself.")
+        notes.lack("busy_fraction", _NO_LOAD)
     for name in ("virtualization", "container"):
         if (entry := missing_of(machine, name)) is not None:
             notes.missing.append(entry)
@@ -163,7 +166,7 @@ def _gpus(
     found = {sample.pci_address: _company(sample, own) for sample in samples}
     for gpu in machine.gpus:
         if gpu.pci_address not in found:
-            notes.lack(f"gpus[{gpu.index}]", why=_NOT_HERE, how="coreopsis doctor")
+            notes.lack(f"gpus[{gpu.index}]", _NOT_HERE)
     return tuple(found.values())
 
 

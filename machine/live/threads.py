@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from machine.facts import Reason, lacking
 from machine.model import Missing
 from machine.record import Record
 from machine.system.linux import CPU, numbered, read_int, read_text
@@ -21,27 +22,20 @@ from machine.system.linux import CPU, numbered, read_int, read_text
 _CLOCKS_EVERY_S = 1.0  # some drivers wake a core to read its clock
 _THREAD = re.compile(r"^cpu(\d+) (.+)$", re.MULTILINE)
 _UNKNOWN = {
-    "busy": Missing(
-        what="threads[*].busy",
-        why="A share of time needs two samples; this is the first of this thread.",
-        how="Wait for the next sample.",
+    "busy": Reason(
+        "A share of time needs two samples; this is the first of this thread.",
+        "Wait for the next sample.",
     ),
-    "hz": Missing(
-        what="threads[*].hz",
-        why="The kernel has no cpufreq driver here.",
-        how="Watch on the physical machine, if this one is virtual.",
+    "hz": Reason(
+        "The kernel has no cpufreq driver here.",
+        "Watch on the physical machine, if this one is virtual.",
     ),
-    "steal_fraction": Missing(
-        what="threads[*].steal_fraction",
-        why="A share of time needs two samples, and only Linux counts stolen time.",
-        how="Wait for the next sample.",
+    "steal_fraction": Reason(
+        "A share of time needs two samples, and only Linux counts stolen time.",
+        "Wait for the next sample.",
     ),
 }
-_NO_THREADS = Missing(
-    what="threads",
-    why="The kernel shows no /proc/stat to this process.",
-    how="ls -l /proc/stat",
-)
+_NO_THREADS = Reason("The kernel shows no /proc/stat to this process.", "ls -l /proc/stat")
 
 
 class ThreadSample(Record):
@@ -104,10 +98,8 @@ class ThreadSampler:
 def missing(threads: tuple[ThreadSample, ...]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
     if not threads:
-        yield _NO_THREADS
-    for name, reason in _UNKNOWN.items():
-        if any(getattr(thread, name) is None for thread in threads):
-            yield reason
+        yield _NO_THREADS.of("threads")
+    yield from lacking("threads[*]", threads, _UNKNOWN)
 
 
 def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from machine.facts import Reason, lacking
 from machine.model import Missing
 from machine.record import Record
 from machine.system.linux import confined, entries, exists, numbered, read_int, read_text
@@ -17,13 +18,17 @@ from machine.text import plain
 
 _EDAC = "sys/devices/system/edac"
 _HOW = "sudo dmesg | grep -i edac; sudo dmidecode --type 16 tells whether the memory has ECC."
-_NO_DRIVER = "The kernel watches no memory controller: none of its drivers (EDAC) is in use."
-_VIRTUAL = "A virtual machine is not told of memory errors: its host counts them."
-_HOW_ON_HOST = "grep . /sys/devices/system/edac/mc/mc*/*_count, on the host."
-_NO_EDAC = "This system shows no counters of memory errors (EDAC)."
+_NO_DRIVER = Reason(
+    "The kernel watches no memory controller: none of its drivers (EDAC) is in use.", _HOW
+)
+_VIRTUAL = Reason(
+    "A virtual machine is not told of memory errors: its host counts them.",
+    "grep . /sys/devices/system/edac/mc/mc*/*_count, on the host.",
+)
+_NO_EDAC = Reason("This system shows no counters of memory errors (EDAC).", _HOW)
 _ELSEWHERE = "This version of Coreopsis reads memory errors on Linux only."
 _HOW_ELSEWHERE = {"win32": "Event Viewer, Windows Logs, System: WHEA-Logger."}
-_UNREADABLE = "This controller does not tell its counts to this user."
+_UNREADABLE = Reason("This controller does not tell its counts to this user.", _HOW)
 
 
 class ModuleErrors(Record):
@@ -57,19 +62,20 @@ class MemoryErrors(Record):
 def read_memory_errors(root: Path | None = None, *, is_virtual: bool = False) -> MemoryErrors:
     """Return the counts of this machine, or of the one recorded below `root`."""
     if root is None and sys.platform != "linux":
-        return _unknown(_ELSEWHERE, _HOW_ELSEWHERE.get(sys.platform, "Nothing to do."))
+        how = _HOW_ELSEWHERE.get(sys.platform, "Nothing to do.")
+        return _unknown(Reason(_ELSEWHERE, how))
     with confined(root):
         top = (root or Path("/")) / _EDAC
         found = tuple(_controller(top / f"mc/mc{n}", n) for n in numbered(top / "mc", "mc"))
         if not found:
             if is_virtual:
-                return _unknown(_VIRTUAL, _HOW_ON_HOST)
-            return _unknown(_NO_DRIVER if exists(top) else _NO_EDAC, _HOW)
+                return _unknown(_VIRTUAL)
+            return _unknown(_NO_DRIVER if exists(top) else _NO_EDAC)
+    counts = dict.fromkeys(("corrected", "uncorrected"), _UNREADABLE)
     silent = tuple(
-        Missing(what=f"controllers[{place}].{name}", why=_UNREADABLE, how=_HOW)
+        missing
         for place, controller in enumerate(found)
-        for name in ("corrected", "uncorrected")
-        if getattr(controller, name) is None
+        for missing in lacking(f"controllers[{place}]", [controller], counts)
     )
     return MemoryErrors(
         corrected=_sum(controller.corrected for controller in found),
@@ -79,8 +85,8 @@ def read_memory_errors(root: Path | None = None, *, is_virtual: bool = False) ->
     )
 
 
-def _unknown(why: str, how: str) -> MemoryErrors:
-    return MemoryErrors(missing=(Missing(what="controllers", why=why, how=how),))
+def _unknown(reason: Reason) -> MemoryErrors:
+    return MemoryErrors(missing=(reason.of("controllers"),))
 
 
 def _controller(folder: Path, number: int) -> ControllerErrors:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from machine import peaks
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.memory import nodes
 from machine.memory.modules import clash_of_sizes, is_locked, read_channels, read_modules
 from machine.memory.pages import read_pages
@@ -17,17 +17,22 @@ from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, read_text
 
 NO_LIMIT = "No control group limits the memory of this process."
-_LACKING = {
-    "modules": "The firmware shows no table of memory modules.",
-    "channels": "Neither the watch for memory errors (EDAC) nor the names of the slots tell which "
-    "modules share a channel.",
-    "peak_bytes_per_s": peaks.NO_DRAM,
-}
+_NO_MODULES = "The firmware shows no table of memory modules."
 _ONLY_ROOT = (
     "Only root may read the firmware's table of memory modules, and udev keeps no copy for all."
 )
 _LIMITED = re.compile(r"(?:^|\s)((?:mem|memmap)=\S+)")
 _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
+_NO_CHANNELS = Reason(
+    "Neither the watch for memory errors (EDAC) nor the names of the slots tell which modules "
+    "share a channel.",
+    _HOW,
+)
+_OF_SOME = Reason("The firmware does not tell it of all modules; an empty slot has none.", _HOW)
+_NO_TOTAL = Reason("There is no /proc/meminfo.", "grep MemTotal /proc/meminfo")
+_UNLIMITED = Reason(
+    NO_LIMIT, "cat /proc/self/cgroup, then memory.max of that group and of those above it."
+)
 
 
 def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Memory:
@@ -44,70 +49,31 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
     channels, channels_source, clash = read_channels(root, slots)
     modules = tuple(slot.module for slot in slots)
     if clash:
-        notes.lack("memory.channels", why=clash, how=_HOW)
+        notes.lack("memory.channels", Reason(clash, _HOW))
     # Behind a host, the table is made up, and memory comes and goes.
     if notes.virtualization == "none" and (differ := clash_of_sizes(modules, total_bytes)):
         asked = _LIMITED.search(read_text(root / "proc/cmdline") or "")
         why = f"{differ} Its command line says {asked[1]}." if asked else differ
-        notes.lack("memory.total_bytes", why=why, how="sudo dmesg | grep -i -E 'memory|e820'")
+        notes.lack("memory.total_bytes", Reason(why, "sudo dmesg | grep -i -E 'memory|e820'"))
     if sums := nodes.clash(numa, total_bytes):
-        notes.lack("memory.total_bytes", why=sums, how="numactl --hardware, and free --bytes")
-    no_modules = notes.why(_LACKING["modules"], "and most have none")
-    if is_locked(root):
-        no_modules = _ONLY_ROOT
+        notes.lack("memory.total_bytes", Reason(sums, "numactl --hardware, and free --bytes"))
+    why = _ONLY_ROOT if is_locked(root) else notes.why(_NO_MODULES, "and most have none")
+    no_modules = Reason(why, _HOW)
     ceiling = peaks.dram(modules, channels)
-    for name in names(MemoryModule):
-        if any(getattr(module, name) is None for module in modules):
-            notes.lack(
-                f"memory.modules[*].{name}",
-                why="The firmware does not tell it of all modules; an empty slot has none.",
-                how=_HOW,
-            )
+    peak, formula = (ceiling.value, ceiling.formula) if ceiling else (None, "")
+    of_each = dict.fromkeys(names(MemoryModule), _OF_SOME)
+    notes.missing += lacking("memory.modules[*]", modules, of_each)
+    no_channels = _NO_CHANNELS if modules else no_modules
     return Memory(
-        total_bytes=notes.keep(
-            "memory.total_bytes",
-            total_bytes,
-            total_source,
-            why="There is no /proc/meminfo.",
-            how="grep MemTotal /proc/meminfo",
-        ),
-        limit_bytes=notes.keep(
-            "memory.limit_bytes",
-            limit_bytes,
-            limit_source,
-            why=NO_LIMIT,
-            how="cat /proc/self/cgroup, then memory.max of that group and of those above it.",
-        ),
-        modules=notes.keep(
-            "memory.modules",
-            modules,
-            modules_source,
-            why=no_modules,
-            how=_HOW,
-        ),
-        channels=notes.keep(
-            "memory.channels",
-            channels,
-            channels_source,
-            why=_LACKING["channels"] if modules else no_modules,
-            how=_HOW,
-        ),
-        peak_bytes_per_s=notes.keep(
-            "memory.peak_bytes_per_s",
-            ceiling.value if ceiling else None,
-            ceiling.formula if ceiling else "",
-            why=_LACKING["peak_bytes_per_s"],
-            how=_HOW,
+        total_bytes=notes.found("memory.total_bytes", total_bytes, total_source, _NO_TOTAL),
+        limit_bytes=notes.found("memory.limit_bytes", limit_bytes, limit_source, _UNLIMITED),
+        modules=notes.found("memory.modules", modules, modules_source, no_modules),
+        channels=notes.found("memory.channels", channels, channels_source, no_channels),
+        peak_bytes_per_s=notes.found(
+            "memory.peak_bytes_per_s", peak, formula, Reason(peaks.NO_DRAM, _HOW)
         ),
         **read_pages(root, notes),
     )
-
-
-def lack_modules(notes: Notes, *, why: str, how: str) -> None:
-    """Note that the modules are unknown on a system other than Linux."""
-    for name in names(Memory):
-        if name != "total_bytes":
-            notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def available_bytes(root: Path = Path("/")) -> int | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.model import Machine, NumaNode, SideCache
 from machine.system import cgroups
 from machine.system.linux import (
@@ -39,6 +39,16 @@ _SAME_THREADS = "Several memory nodes have the same threads, so not all of them 
 _ONE_DISTANCE = (
     "All distances of these memory nodes are 10, that of a node to itself: not all can be true."
 )
+_NO_NODES = Reason("This kernel shows no memory nodes.", f"ls /{NODES}")
+_NO_SIZE = Reason(
+    "The kernel does not say how much memory the node has.",
+    f"grep MemTotal /{NODES}/node*/meminfo",
+)
+_OF_SOME = Reason(
+    "The firmware does not tell it of every memory-side cache.",
+    f"grep . /{NODES}/node*/memory_side_cache/index*/*",
+)
+_FILL = "The manual of the mainboard says which slots to fill."
 DOUBTED, EMPTY = "numa[*].distances", "numa[*].threads"  # what clashes are noted for
 
 
@@ -63,36 +73,22 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
                 side_caches=_side_caches(f"{folder}/memory_side_cache"),
             )
         )
-    found = notes.keep(
-        "numa",
-        _as_the_whole(root, tuple(nodes), notes),
-        f"/{NODES}/node*",
-        why="This kernel shows no memory nodes.",
-        how=f"ls /{NODES}",
-    )
+    whole = _as_the_whole(root, tuple(nodes), notes)
+    found = notes.found("numa", whole, f"/{NODES}/node*", _NO_NODES)
     if not found:
         return ()
     notes.sources["numa[*].kind"] = (
         f"/{GPU_NODES}/*/numa_status" if of_gpus else "no driver calls a node the memory of a GPU"
     )
     notes.sources["numa[*].allowed"] = allowed[1] if allowed else "no limit was found"
-    if any(node.memory_bytes is None for node in nodes):
-        notes.lack(
-            "numa[*].memory_bytes",
-            why="The kernel does not say how much memory the node has.",
-            how=f"grep MemTotal /{NODES}/node*/meminfo",
-        )
-    for name in ("size_bytes", "line_bytes", "is_direct_mapped"):
-        if any(getattr(cache, name) is None for node in nodes for cache in node.side_caches):
-            notes.lack(
-                f"numa[*].side_caches[*].{name}",
-                why="The firmware does not tell it of every memory-side cache.",
-                how=f"grep . /{NODES}/node*/memory_side_cache/index*/*",
-            )
+    notes.missing += lacking("numa[*]", nodes, {"memory_bytes": _NO_SIZE})
+    caches = [cache for node in nodes for cache in node.side_caches]
+    of_each = dict.fromkeys(("size_bytes", "line_bytes", "is_direct_mapped"), _OF_SOME)
+    notes.missing += lacking("numa[*].side_caches[*]", caches, of_each)
     if doubt := _doubt(found, read_text(root / "proc/cmdline") or ""):
-        notes.lack(DOUBTED, why=doubt, how="coreopsis run numa")
+        notes.lack(DOUBTED, Reason(doubt, "coreopsis run numa"))
     if empty := _without_memory(found, is_real=notes.virtualization == "none"):
-        notes.lack(EMPTY, why=empty, how="The manual of the mainboard says which slots to fill.")
+        notes.lack(EMPTY, Reason(empty, _FILL))
     return found
 
 

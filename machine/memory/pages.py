@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from machine.condition import HugePages
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.system.linux import entries, fields, kibibytes, read_int, read_text, to_int
 
 _TRANSPARENT = "sys/kernel/mm/transparent_hugepage/enabled"
 _HUGE = "sys/kernel/mm/hugepages"
 _SWAPS = "proc/swaps"
+_NO_MODE = Reason("This kernel shows no setting of transparent huge pages.", f"cat /{_TRANSPARENT}")
+_NO_HUGE = Reason("This kernel shows no huge pages.", "grep Huge /proc/meminfo")
+_UNCOUNTED = Reason("The kernel does not say how many there are.", "grep Huge /proc/meminfo")
+_NO_SWAP = Reason("/proc/meminfo does not tell of swap.", "swapon --show")
+_NO_SWAPS = Reason("There is no /proc/swaps.", "swapon --show")
 
 
 def read_pages(root: Path, notes: Notes) -> dict[str, Any]:
@@ -23,38 +28,17 @@ def read_pages(root: Path, notes: Notes) -> dict[str, Any]:
     mode = re.search(r"\[(\w+)\]", read_text(root / _TRANSPARENT) or "")
     info = fields(read_text(root / "proc/meminfo"))
     total, free = kibibytes(info.get("swaptotal")), kibibytes(info.get("swapfree"))
-    no_swap = {"why": "/proc/meminfo does not tell of swap.", "how": "swapon --show"}
+    used = None if total is None or free is None else total - free
+    in_memory = _in_memory_bytes(read_text(root / _SWAPS))
     told = "/proc/meminfo"
-    return {
-        "transparent_huge_pages": notes.keep(
-            "memory.transparent_huge_pages",
-            mode[1] if mode else None,
-            f"/{_TRANSPARENT}",
-            why="This kernel shows no setting of transparent huge pages.",
-            how=f"cat /{_TRANSPARENT}",
-        ),
-        "huge_pages": notes.keep(
-            "memory.huge_pages",
-            _huge_pages(root / _HUGE, notes),
-            f"/{_HUGE}",
-            why="This kernel shows no huge pages.",
-            how="grep Huge /proc/meminfo",
-        ),
-        "swap_total_bytes": notes.keep("memory.swap_total_bytes", total, told, **no_swap),
-        "swap_used_bytes": notes.keep(
-            "memory.swap_used_bytes",
-            None if total is None or free is None else total - free,
-            f"{told}, at the inspection",
-            **no_swap,
-        ),
-        "swap_in_memory_bytes": notes.keep(
-            "memory.swap_in_memory_bytes",
-            _in_memory_bytes(read_text(root / _SWAPS)),
-            f"/{_SWAPS}",
-            why="There is no /proc/swaps.",
-            how="swapon --show",
-        ),
+    found = {  # with source, and reason if it is missing
+        "transparent_huge_pages": (mode and mode[1], f"/{_TRANSPARENT}", _NO_MODE),
+        "huge_pages": (_huge_pages(root / _HUGE, notes), f"/{_HUGE}", _NO_HUGE),
+        "swap_total_bytes": (total, told, _NO_SWAP),
+        "swap_used_bytes": (used, f"{told}, at the inspection", _NO_SWAP),
+        "swap_in_memory_bytes": (in_memory, f"/{_SWAPS}", _NO_SWAPS),
     }
+    return {name: notes.found(f"memory.{name}", *value) for name, value in found.items()}
 
 
 def _huge_pages(folder: Path, notes: Notes) -> tuple[HugePages, ...]:
@@ -71,13 +55,8 @@ def _huge_pages(folder: Path, notes: Notes) -> tuple[HugePages, ...]:
         )
         for size, place in found
     )
-    for name in ("total", "free"):
-        if any(getattr(page, name) is None for page in pages):
-            notes.lack(
-                f"memory.huge_pages[*].{name}",
-                why="The kernel does not say how many there are.",
-                how="grep Huge /proc/meminfo",
-            )
+    of_each = dict.fromkeys(("total", "free"), _UNCOUNTED)
+    notes.missing += lacking("memory.huge_pages[*]", pages, of_each)
     return pages
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason, lacking
 from machine.model import Cache, CacheKind
 from machine.processor.topology import CORE_SETS
 from machine.system.linux import CPU, numbered, read_int, read_set, read_text, to_int
@@ -19,6 +19,11 @@ _KINDS: dict[str | None, CacheKind] = {
     "Instruction": "instruction",
     "Unified": "unified",
 }
+_MEASURE = "Look the model up in the maker's data sheet, or measure the memory latency."
+_LEFT_OUT = Reason(
+    "The kernel leaves this out for some caches of this processor.",
+    "Look the model up in the maker's data sheet.",
+)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -47,24 +52,12 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
                     threads=key[2],
                 )
     caches = tuple(found[key] for key in sorted(found))
-    notes.keep(
-        "cpu.caches",
-        caches,
-        f"/{CPU}/cpu*/cache/index*",
-        why=notes.why(
-            "The kernel describes no caches here.",
-            "whose host may hide them",
-            "which may hide them",
-        ),
-        how="Look the model up in the maker's data sheet, or measure the memory latency.",
+    why = notes.why(
+        "The kernel describes no caches here.", "whose host may hide them", "which may hide them"
     )
-    for name in ("size_bytes", "line_bytes", "ways"):
-        if any(getattr(cache, name) is None for cache in caches):
-            notes.lack(
-                f"cpu.caches[*].{name}",
-                why="The kernel leaves this out for some caches of this processor.",
-                how="Look the model up in the maker's data sheet.",
-            )
+    notes.found("cpu.caches", caches, f"/{CPU}/cpu*/cache/index*", Reason(why, _MEASURE))
+    of_each = dict.fromkeys(("size_bytes", "line_bytes", "ways"), _LEFT_OUT)
+    notes.missing += lacking("cpu.caches[*]", caches, of_each)
     return caches
 
 

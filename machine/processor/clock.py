@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from machine.condition import Clock
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.system.linux import CPU, numbered, read_int, read_text
 
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"
@@ -19,6 +19,8 @@ _BOOST = f"{CPU}/cpufreq/boost"
 _POLICIES = f"/{CPU}/cpufreq/policy*"
 _UNGOVERNED = "The kernel does not set the clock here: it has no cpufreq driver."
 _OF_HOST = "which leaves the clock to its host"
+_NO_BOOST = "The driver does not say whether the processor may boost."
+_ASK = "On the physical machine: cpupower frequency-info"
 _SETTINGS = {  # file, and why it is missing where the clock is governed
     "governor": ("scaling_governor", "This driver has no governor."),
     "driver": ("scaling_driver", "The kernel does not name the driver."),
@@ -42,36 +44,23 @@ def read_clock(root: Path, notes: Notes) -> Clock:
         ("base_hz", "base_frequency", max),
     ):
         all_khz = [khz for policy in policies if (khz := read_int(policy / file))]
-        found[name] = notes.keep(
+        why = notes.why(
+            f"The kernel has no {file} here; only some drivers know it.",
+            "which is mostly not told the clock",
+        )
+        found[name] = notes.found(
             f"cpu.clock.{name}",
             choose(all_khz) * 1000 if all_khz else None,
             f"{_POLICIES}/{file}",
-            why=notes.why(
-                f"The kernel has no {file} here; only some drivers know it.",
-                "which is mostly not told the clock",
-            ),
-            how=f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
+            Reason(why, f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}"),
         )
-    for name, (file, _) in _SETTINGS.items():
-        found[name] = _told(read_text(policy / file) for policy in policies)
+    told = {n: _told(read_text(p / file) for p in policies) for n, (file, _) in _SETTINGS.items()}
+    ungoverned = None if told["driver"] else notes.why(_UNGOVERNED, _OF_HOST)
     for name, (file, why) in _SETTINGS.items():
-        notes.keep(
-            f"cpu.clock.{name}",
-            found[name],
-            f"{_POLICIES}/{file}",
-            why=why if found["driver"] else notes.why(_UNGOVERNED, _OF_HOST),
-            how="On the physical machine: cpupower frequency-info",
-        )
-    boost, source = _boost(root, policies)
-    notes.keep(
-        "cpu.clock.boost",
-        boost,
-        source,
-        why="The driver does not say whether the processor may boost."
-        if found["driver"]
-        else notes.why(_UNGOVERNED, _OF_HOST),
-        how="On the physical machine: cpupower frequency-info",
-    )
+        reason = Reason(ungoverned or why, _ASK)
+        found[name] = notes.found(f"cpu.clock.{name}", told[name], f"{_POLICIES}/{file}", reason)
+    reason = Reason(ungoverned or _NO_BOOST, _ASK)
+    boost = notes.found("cpu.clock.boost", *_boost(root, policies), reason)
     return Clock(**found, boost=boost)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.model import Cache, CoreKind
 from machine.processor.arm import MIDR, Design, by_speed
 from machine.system.linux import CPU, format_list, read_int, read_list
@@ -70,7 +70,7 @@ def read_kinds(
         why = ONE_KIND
     else:
         why = "The kernel does not tell kinds of cores apart here; most machines have only one."
-    notes.lack(_WHAT, why=why, how=_HOW)
+    notes.lack(_WHAT, Reason(why, _HOW))
     return {}
 
 
@@ -90,7 +90,7 @@ def _kinds_by_designs(
         why = f"Nothing tells which of the two designs of cores is the faster one: {names}."
     else:
         why = f"There are {len(speeds)} designs of cores, more than there are names for: {names}."
-    notes.lack(_WHAT, why=why, how=_HOW)
+    notes.lack(_WHAT, Reason(why, _HOW))
     return {}
 
 
@@ -119,15 +119,13 @@ def _refined(
         by_caches.append(f"{format_list(added)} by cpu.caches")
     notes.sources[_WHAT] = "; ".join((_LISTED, *by_caches))
     if not kinds.keys() >= cores.keys():
-        notes.lack(_WHAT, why="The kernel names the kind of some cores only.", how=_HOW)
+        notes.lack(_WHAT, Reason("The kernel names the kind of some cores only.", _HOW))
     if told and not _agree(listed, told):
         differ = format_list(n for n in listed if n in told and _is_large(listed[n], told[n]))
-        notes.lack(
-            "cpu.threads_list",
-            why=f"The kernel's list of performance cores and the shared caches contradict each "
-            f"other for the threads {differ}; the list counts here.",
-            how="lscpu --all --extended, and the maker's data sheet.",
-        )
+        why = "The kernel's list of performance cores and the shared caches contradict each other "
+        why += f"for the threads {differ}; the list counts here."
+        how = "lscpu --all --extended, and the maker's data sheet."
+        notes.lack("cpu.threads_list", Reason(why, how))
     return kinds
 
 

@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.model import Cache, Cpu, CpuCounts, NumaNode, Thread
 from machine.processor import arm
 from machine.processor.caches import read_caches
@@ -18,7 +18,7 @@ from machine.processor.clock import read_clock
 from machine.processor.heat import read_power_limits, read_temperatures, read_throttling
 from machine.processor.instructions import of_power, of_risc_v, tidy_name
 from machine.processor.protection import read_microcode, read_vulnerabilities
-from machine.processor.topology import present_and_online, read_thread_list
+from machine.processor.topology import NO_THREADS, present_and_online, read_thread_list
 from machine.system import cgroups
 from machine.system.linux import CPU, fields, format_list, parse_list, read_list, read_text
 
@@ -27,6 +27,22 @@ _CPUINFO = "/proc/cpuinfo"
 _WITHIN_PACKAGE = 3  # an L4 cache of a mainframe serves several
 _LISTED = re.compile(r"^processor\s*:\s*(\d{1,9})$", re.MULTILINE)
 _ISOLATED = f"{CPU}/isolated"
+_UNLISTED = Reason(NO_THREADS, "nproc --all")
+_NO_FEATURES = Reason(
+    "The kernel lists no instruction set extensions for this processor.",
+    "Look the model up in the maker's data sheet.",
+)
+_NO_AFFINITY = Reason(
+    "It was not recorded to which threads the process was pinned.",
+    "grep Cpus_allowed_list /proc/self/status",
+)
+_NO_CPUSET = Reason(
+    "No control group says which threads it leaves to this process.",
+    "cat /proc/self/cgroup, then cpuset.cpus.effective of that group.",
+)
+_NO_QUOTA = Reason(
+    NO_QUOTA, "cat /proc/self/cgroup, then cpu.max of that group and of those above it."
+)
 _COUNTED = "counted from the hardware threads that the kernel lists"
 # "uarch" on RISC-V, "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
 _MODEL_NAMES = ("model name", "cpu model", "uarch", "cpu", "processor")
@@ -75,25 +91,16 @@ def _model(
     named = (info.get(name, "") for name in _MODEL_NAMES)
     model = next((name for name in named if name and not name.isdecimal()), None)
     part = ", ".join(f"{n} {info[n]}" for n in _NUMBERS if n in info)
-    return notes.keep(
-        "cpu.model",
-        tidy_name(model) if model else None,
-        _CPUINFO,
-        why=f"The kernel gives this processor no name{f', only numbers: {part}' if part else ''}.",
-        how="lscpu knows the names of many such numbers.",
-    )
+    why = f"The kernel gives this processor no name{f', only numbers: {part}' if part else ''}."
+    reason = Reason(why, "lscpu knows the names of many such numbers.")
+    return notes.found("cpu.model", tidy_name(model) if model else None, _CPUINFO, reason)
 
 
 def _features(info: dict[str, str], notes: Notes) -> tuple[str, ...]:
     named = (info.get("flags") or info.get("features") or "").split()
     others = (*of_risc_v(info.get("isa", "")), *of_power(info.get("cpu", "")))
-    return notes.keep(
-        "cpu.features",
-        tuple(sorted({*named, *others, *info.get("ases implemented", "").split()})),
-        _CPUINFO,
-        why="The kernel lists no instruction set extensions for this processor.",
-        how="Look the model up in the maker's data sheet.",
-    )
+    found = tuple(sorted({*named, *others, *info.get("ases implemented", "").split()}))
+    return notes.found("cpu.features", found, _CPUINFO, _NO_FEATURES)
 
 
 def _read_counts(
@@ -104,31 +111,16 @@ def _read_counts(
     affinity = _online(_affinity(root, is_live=is_live), online)
     cpuset_all, cpuset_file = cgroups.cpuset(root) or (None, "")
     cpuset = _online(cpuset_all, online)
+
     quota, quota_file = cgroups.quota(root) or (None, "")
     counts = CpuCounts(
         present=_count("cpu.counts.present", present, f"/{CPU}/present", notes),
         online=_count("cpu.counts.online", online, f"/{CPU}/online", notes),
-        affinity=notes.keep(
-            "cpu.counts.affinity",
-            len(affinity) if affinity else None,
-            "/proc/self/status",
-            why="It was not recorded to which threads the process was pinned.",
-            how="grep Cpus_allowed_list /proc/self/status",
+        affinity=notes.found(
+            "cpu.counts.affinity", len(affinity or ()) or None, "/proc/self/status", _NO_AFFINITY
         ),
-        cpuset=notes.keep(
-            "cpu.counts.cpuset",
-            len(cpuset) if cpuset else None,
-            cpuset_file,
-            why="No control group says which threads it leaves to this process.",
-            how="cat /proc/self/cgroup, then cpuset.cpus.effective of that group.",
-        ),
-        quota=notes.keep(
-            "cpu.counts.quota",
-            quota,
-            quota_file,
-            why=NO_QUOTA,
-            how="cat /proc/self/cgroup, then cpu.max of that group and of those above it.",
-        ),
+        cpuset=notes.found("cpu.counts.cpuset", len(cpuset or ()) or None, cpuset_file, _NO_CPUSET),
+        quota=notes.found("cpu.counts.quota", quota, quota_file, _NO_QUOTA),
     )
     allowed = [threads for threads in (affinity, cpuset) if threads is not None]
     return counts, online.intersection(*allowed)
@@ -138,15 +130,12 @@ def _note_listed(cpuinfo: str, online: frozenset[int], notes: Notes) -> None:
     """Note where /proc/cpuinfo lists other threads than /sys: lxcfs writes the former anew."""
     listed = {int(n) for n in _LISTED.findall(cpuinfo)}
     if 1 < len(listed) < len(online):  # of one thread, the text may be cut short
-        notes.lack(
-            "cpu.counts.online",
-            why=notes.why(
-                f"{_CPUINFO} lists {len(listed)} threads and /{CPU} {len(online)}; which of them "
-                "this process may use, its affinity tells.",
-                contained="which may write the former anew",
-            ),
-            how="nproc, and nproc --all",
+        why = notes.why(
+            f"{_CPUINFO} lists {len(listed)} threads and /{CPU} {len(online)}; which of them "
+            "this process may use, its affinity tells.",
+            contained="which may write the former anew",
         )
+        notes.lack("cpu.counts.online", Reason(why, "nproc, and nproc --all"))
 
 
 def _note_shared(threads: tuple[Thread, ...], caches: tuple[Cache, ...], notes: Notes) -> None:
@@ -155,12 +144,10 @@ def _note_shared(threads: tuple[Thread, ...], caches: tuple[Cache, ...], notes: 
     for cache in caches:
         within = {packages.get(thread) for thread in cache.threads} - {None}
         if len(within) > 1 and (cache.level or 0) <= _WITHIN_PACKAGE:
-            notes.lack(
-                "cpu.packages",
-                why=f"An L{cache.level} cache serves threads of {len(within)} packages, so caches "
-                "and packages cannot both be as they are told.",
-                how="lscpu --extended; behind a host, only its own tools know.",
-            )
+            why = f"An L{cache.level} cache serves threads of {len(within)} packages, so caches "
+            why += "and packages cannot both be as they are told."
+            how = "lscpu --extended; behind a host, only its own tools know."
+            notes.lack("cpu.packages", Reason(why, how))
             return
 
 
@@ -170,12 +157,9 @@ def _note_isolated(
     """Note the threads that only programs get which ask for them."""
     isolated = (read_list(root / _ISOLATED) or frozenset()) & online
     if isolated and not isolated & usable:
-        notes.lack(
-            "cpu.usable_threads",
-            why=f"The kernel isolates the threads {format_list(isolated)} (isolcpus): only "
-            "programs that ask for them run there.",
-            how=f"cat /{_ISOLATED}",
-        )
+        why = f"The kernel isolates the threads {format_list(isolated)} (isolcpus): only programs "
+        why += "that ask for them run there."
+        notes.lack("cpu.usable_threads", Reason(why, f"cat /{_ISOLATED}"))
 
 
 def _online(threads: frozenset[int] | None, online: frozenset[int]) -> frozenset[int] | None:
@@ -193,21 +177,12 @@ def _affinity(root: Path, *, is_live: bool) -> frozenset[int] | None:
 
 
 def _count(what: str, threads: frozenset[int], source: str, notes: Notes) -> int | None:
-    return notes.keep(
-        what,
-        len(threads) or None,
-        source,
-        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
-        how="nproc --all",
-    )
+    return notes.found(what, len(threads) or None, source, _UNLISTED)
 
 
 def _distinct(threads: tuple[Thread, ...], part: str, notes: Notes) -> int | None:
     numbers = {getattr(thread, part) for thread in threads if thread.online}
-    return notes.keep(
-        f"cpu.{part}s",
-        None if None in numbers else len(numbers) or None,
-        _COUNTED,
-        why=f"The kernel does not say for every thread to which {part} it belongs.",
-        how="lscpu may know other sources.",
-    )
+    count = None if None in numbers else len(numbers) or None
+    why = f"The kernel does not say for every thread to which {part} it belongs."
+    reason = Reason(why, "lscpu may know other sources.")
+    return notes.found(f"cpu.{part}s", count, _COUNTED, reason)

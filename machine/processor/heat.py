@@ -72,13 +72,9 @@ def read_temperatures(root: Path, notes: Notes) -> tuple[Temperature, ...]:
     """Return the temperature of each package."""
     found = [_temperature(sensor) for sensor in sensors(root)]
     note(found, "cpu.temperatures", names(Temperature), notes)
-    return notes.keep(
-        "cpu.temperatures",
-        tuple(Temperature(**facts.values) for facts in found),
-        f"/{_HWMON}, now",
-        why=notes.why(NO_SENSOR.why, _HIDES),
-        how=NO_SENSOR.how,
-    )
+    temperatures = tuple(Temperature(**facts.values) for facts in found)
+    reason = NO_SENSOR._replace(why=notes.why(NO_SENSOR.why, _HIDES))
+    return notes.found("cpu.temperatures", temperatures, f"/{_HWMON}, now", reason)
 
 
 def _temperature(sensor: Sensor) -> Facts:
@@ -147,12 +143,11 @@ def read_throttling(root: Path, threads: Iterable[Thread], notes: Notes) -> Thro
             for id_ in firsts.values()
             if (count := read_int(throttle_file(root, id_, part))) is not None
         ]
-        counts[f"{part}s"] = notes.keep(
+        counts[f"{part}s"] = notes.found(
             f"cpu.throttling.{part}s",
             sum(told) if told else None,
             f"/{CPU}/cpu*/thermal_throttle/{part}_throttle_count, since the start",
-            why=notes.why(NO_COUNTS.why, _HIDES),
-            how=NO_COUNTS.how,
+            NO_COUNTS._replace(why=notes.why(NO_COUNTS.why, _HIDES)),
         )
     return Throttling(**counts)
 
@@ -177,14 +172,10 @@ def read_power_limits(root: Path, notes: Notes) -> tuple[PowerLimit, ...]:
             if facts.knows("watts"):
                 found.append(facts)
     note(found, "cpu.power_limits", names(PowerLimit), notes)
-    reason = _ONLY_ROOT if is_locked else _NO_POWER
-    return notes.keep(
-        "cpu.power_limits",
-        tuple(PowerLimit(**facts.values) for facts in found),
-        f"/{_RAPL}/intel-rapl:*",
-        why=reason.why if is_locked else notes.why(reason.why, _HIDES),
-        how=reason.how,
-    )
+    limits = tuple(PowerLimit(**facts.values) for facts in found)
+    hidden = _NO_POWER._replace(why=notes.why(_NO_POWER.why, _HIDES))
+    reason = _ONLY_ROOT if is_locked else hidden
+    return notes.found("cpu.power_limits", limits, f"/{_RAPL}/intel-rapl:*", reason)
 
 
 def _limit(constraint: Path, package: int) -> Facts:

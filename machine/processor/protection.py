@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.record import Record
 from machine.system.linux import CPU, entries, read_text
 
 _VULNERABILITIES = f"{CPU}/vulnerabilities"
+_NONE_LISTED = Reason(
+    "The kernel lists no vulnerabilities; Linux does since 4.15.", "spectre-meltdown-checker"
+)
+_NO_MICROCODE = Reason(
+    "The kernel does not tell it; of Intel's and AMD's processors it mostly does.",
+    "Look at the version of the firmware.",
+)
 
 
 class Protection(Record):
@@ -28,26 +35,15 @@ def read_vulnerabilities(root: Path, notes: Notes) -> dict[str, str]:
     """Return the kernel's words on each known vulnerability."""
     folder = root / _VULNERABILITIES
     found = {name: text for name in entries(folder) if (text := read_text(f"{folder}/{name}"))}
-    notes.keep(
-        "cpu.vulnerabilities",
-        found or None,
-        f"/{_VULNERABILITIES}",
-        why="The kernel lists no vulnerabilities; Linux does since 4.15.",
-        how="spectre-meltdown-checker",
-    )
+    notes.found("cpu.vulnerabilities", found or None, f"/{_VULNERABILITIES}", _NONE_LISTED)
     return found
 
 
 def read_microcode(root: Path, info: Mapping[str, str], notes: Notes) -> str | None:
     """Return the revision, from `info` of /proc/cpuinfo or from the first processor's folder."""
     own = read_text(root / CPU / "cpu0/microcode/version")
-    return notes.keep(
-        "cpu.microcode",
-        own or info.get("microcode") or None,
-        f"/{CPU}/cpu0/microcode/version" if own else "/proc/cpuinfo",
-        why="The kernel does not tell it; of Intel's and AMD's processors it mostly does.",
-        how="Look at the version of the firmware.",
-    )
+    source = f"/{CPU}/cpu0/microcode/version" if own else "/proc/cpuinfo"
+    return notes.found("cpu.microcode", own or info.get("microcode") or None, source, _NO_MICROCODE)
 
 
 def protection(vulnerabilities: Mapping[str, str]) -> Protection:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.model import Cache, NumaNode, Thread
 from machine.processor.arm import Design
 from machine.processor.core_kinds import read_kinds
@@ -29,6 +29,8 @@ _PACKAGE_SETS = ("package_cpus_list", "core_siblings_list", "package_cpus", "cor
 _DIE_SETS = ("die_cpus_list", "die_cpus")
 _CLUSTER_SETS = ("cluster_cpus_list", "cluster_cpus")
 CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
+NO_THREADS = "Neither /sys nor /proc/cpuinfo lists the threads of this machine."
+_LIST = "lscpu --all --extended lists them; only a thread that is online is described."
 _NO_ID = (None, -1, 65535)  # the kernel's values for "none"; then the set means nothing
 
 _FIELDS = {  # source, and reason if it is missing
@@ -127,26 +129,17 @@ def _number(keys: Mapping[int, Hashable]) -> dict[int, int | None]:
 
 
 def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:
-    notes.keep(
-        "cpu.threads_list",
-        threads,
-        f"/{CPU}/present",
-        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
-        how="lscpu",
-    )
+    notes.found("cpu.threads_list", threads, f"/{CPU}/present", Reason(NO_THREADS, "lscpu"))
     notes.sources["cpu.threads_list[*].online"] = f"/{CPU}/online"
     notes.sources["cpu.threads_list[*].usable"] = "online, and in its affinity and cpuset"
     offline = [thread.id for thread in threads if not thread.online]
     if offline:
-        notes.lack(
-            "cpu.threads_list[*]",
-            why=f"The kernel keeps nothing about threads that are offline: {format_list(offline)}.",
-            how="lscpu --all --extended lists them; only a thread that is online is described.",
-        )
+        why = f"The kernel keeps nothing about threads that are offline: {format_list(offline)}."
+        notes.lack("cpu.threads_list[*]", Reason(why, _LIST))
     for name, (source, why) in _FIELDS.items():
         what = f"cpu.threads_list[*].{name}"
         values = [getattr(thread, name) for thread in threads if thread.online]
         if any(value is not None for value in values):
             notes.sources[what] = source
         if None in values:
-            notes.lack(what, why=why, how="lstopo of hwloc may know other sources.")
+            notes.lack(what, Reason(why, "lstopo of hwloc may know other sources."))

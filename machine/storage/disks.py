@@ -60,12 +60,10 @@ def read_storage(
     for facts in found:
         mounts.describe(facts, facts.values["name"])
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
-    return notes.keep(
-        "storage",
-        tuple(Disk(**facts.values) for facts in found),
-        f"/{_FOLDER}",
-        why=notes.why("No disk is in sight below /sys.", contained="which may hide them"),
-        how="lsblk, on the machine itself.",
+    disks = tuple(Disk(**facts.values) for facts in found)
+    why = notes.why("No disk is in sight below /sys.", contained="which may hide them")
+    return notes.found(
+        "storage", disks, f"/{_FOLDER}", Reason(why, "lsblk, on the machine itself.")
     )
 
 
@@ -76,10 +74,9 @@ def _disks(root: Path) -> list[_Place]:
             continue
         folder = root / _FOLDER / name
         path = device_path(root, folder)
-        if not path or exists(folder / "partition"):
+        if not path or exists(folder / "partition") or read_int(folder / "hidden"):
             continue
-        if read_int(folder / "hidden"):
-            continue
+
         if "/nvme-subsystem/" in path:  # several paths lead to this disk; take the first
             ways = Path(f"{os.path.realpath(root)}{os.path.dirname(path)}")
             first = next((way for way in entries(ways) if re.fullmatch(r"nvme\d+", way)), "")

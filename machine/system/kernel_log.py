@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.model import Missing
 from machine.record import Record
 from machine.system import xids
@@ -86,9 +86,11 @@ _NAMING = (  # people, their programs, single parts
 )
 
 _HOW = "sudo dmesg; members of the groups adm and systemd-journal may run journalctl -k -b."
-_LOCKED = "Only root and the system's administrators may read the kernel's log here."
-_ABSENT = "There is no /dev/kmsg here, and neither journalctl nor dmesg told a line of the kernel."
-_EMPTY = "The kernel's log could be opened, and held no line of the kernel."
+_LOCKED = Reason("Only root and the system's administrators may read the kernel's log here.", _HOW)
+_ABSENT = Reason(
+    "There is no /dev/kmsg here, and neither journalctl nor dmesg told a line of the kernel.", _HOW
+)
+_EMPTY = Reason("The kernel's log could be opened, and held no line of the kernel.", _HOW)
 _KEPT_FROM = "This container ({name}) may not read the kernel's log: it belongs to its host."
 _HOW_ON_HOST = "sudo dmesg, on the host."
 _ELSEWHERE = "This version of Coreopsis reads the kernel's log on Linux only."
@@ -143,7 +145,7 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
     """Return what the log tells since the boot; takes up to 10 s where two commands hang."""
     if root is None and sys.platform != "linux":
         how = _HOW_ELSEWHERE.get(sys.platform, "Look into the system's own log.")
-        return _unread(_ELSEWHERE, how)
+        return _unread(Reason(_ELSEWHERE, how))
     with confined(root):
         now_s, best = _now_s(root), ("", list[_Line]())
         for source, lines in _ways(root):
@@ -152,7 +154,7 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
             if best[1] and _is_whole(best[1]):
                 break  # else the journal may reach further back than the buffer
         if not best[1]:
-            return _unread(*_why_not(root))
+            return _unread(_why_not(root))
     source, lines = best
     return KernelLog(
         found=_found(lines, now_s),
@@ -162,17 +164,17 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
     )
 
 
-def _why_not(root: Path | None) -> tuple[str, str]:
+def _why_not(root: Path | None) -> Reason:
     """Return what happened to whoever tried to read, and what to do.
 
     A mark of a container alone says nothing: some virtual machines start from an image of one.
     """
     if _may_open(root):
-        return _EMPTY, _HOW
+        return _EMPTY
     container = read_container(root or Path("/"), Notes(), is_live=root is None)
     if container not in (None, "none"):
-        return _KEPT_FROM.format(name=container), _HOW_ON_HOST
-    return (_ABSENT if _may_open(root) is None else _LOCKED), _HOW
+        return Reason(_KEPT_FROM.format(name=container), _HOW_ON_HOST)
+    return _ABSENT if _may_open(root) is None else _LOCKED
 
 
 def _may_open(root: Path | None) -> bool | None:
@@ -192,8 +194,8 @@ def _is_whole(lines: Sequence[_Line]) -> bool:
     return lines[0].at_s < _FIRST_LINE_S
 
 
-def _unread(why: str, how: str) -> KernelLog:
-    return KernelLog(missing=(Missing(what="kernel_log", why=why, how=how),))
+def _unread(reason: Reason) -> KernelLog:
+    return KernelLog(missing=(reason.of("kernel_log"),))
 
 
 def _now_s(root: Path | None) -> float:

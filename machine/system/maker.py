@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from machine.condition import System
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.record import names
 from machine.system.linux import read_text
 
@@ -22,8 +22,10 @@ _NO_NAME = re.compile(
     r"applicable|available|defined)|o\.?e\.?m\.?|none|unknown|undefined|empty|n/a|x\.x|[0x.\s-]*",
     re.IGNORECASE,
 )
-_WHY = "The firmware does not name it, or this system does not pass the name on."
-_HOW = "The label on the machine, its maker's manual, or sudo dmidecode."
+_UNNAMED = Reason(
+    "The firmware does not name it, or this system does not pass the name on.",
+    "The label on the machine, its maker's manual, or sudo dmidecode.",
+)
 
 
 def read_maker(root: Path, notes: Notes) -> System:
@@ -43,7 +45,7 @@ def read_maker(root: Path, notes: Notes) -> System:
     }
     for name in names(System):
         where = f"/{_TREE}" if name == "model" and tree else source
-        notes.keep(f"system.{name}", found[name], where, why=_WHY, how=_HOW)
+        notes.found(f"system.{name}", found[name], where, _UNNAMED)
     return System(**found)
 
 

@@ -10,7 +10,7 @@ import platform
 import re
 from pathlib import Path
 
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.model import OperatingSystem
 from machine.system.linux import exists, fields, read_text
 
@@ -31,6 +31,19 @@ _MAKERS = {
     "bhyve": "bhyve",
     "apple virtualization": "apple",
 }
+_NO_RELEASE = Reason("There is no /proc/version.", "uname -r")
+_NO_DISTRIBUTION = Reason(
+    "There is no /etc/os-release with a name, or it was not recorded.", "cat /etc/os-release"
+)
+_NO_ARCHITECTURE = Reason("The architecture does not stand in /proc or /sys.", "uname -m")
+_UNTOLD = Reason(
+    "On this architecture the processor does not tell whether it is a virtual one.",
+    "systemd-detect-virt --vm",
+)
+_NO_MARKS = Reason(
+    "The marks of a container lie outside /proc and /sys, and were not recorded.",
+    "systemd-detect-virt --container",
+)
 _CLOCKS = {"kvm-clock": "kvm", "hyperv": "hyper-v", "xen": "xen"}
 _GROUPS = {
     "kubepods": "kubernetes",
@@ -59,40 +72,19 @@ def read_system(root: Path, notes: Notes, *, is_live: bool) -> OperatingSystem:
     named = re.search(r'^PRETTY_NAME="?([^"\n]*)', distribution or "", re.MULTILINE)
     return OperatingSystem(
         kind="linux",
-        release=notes.keep(
-            "os.release",
-            release,
-            "/proc/version",
-            why="There is no /proc/version.",
-            how="uname -r",
+        release=notes.found("os.release", release, "/proc/version", _NO_RELEASE),
+        distribution=notes.found(
+            "os.distribution", named[1] if named else None, "/etc/os-release", _NO_DISTRIBUTION
         ),
-        distribution=notes.keep(
-            "os.distribution",
-            named[1] if named else None,
-            "/etc/os-release",
-            why="There is no /etc/os-release with a name, or it was not recorded.",
-            how="cat /etc/os-release",
-        ),
-        architecture=notes.keep(
-            "os.architecture",
-            platform.machine() if is_live else None,
-            "uname -m",
-            why="The architecture does not stand in /proc or /sys.",
-            how="uname -m",
+        architecture=notes.found(
+            "os.architecture", platform.machine() if is_live else None, "uname -m", _NO_ARCHITECTURE
         ),
     )
 
 
 def read_virtualization(root: Path, notes: Notes) -> str | None:
     """Return the hypervisor's name, "none" on bare metal, "unnamed" if it hides its name."""
-    value, source = _virtualization(root)
-    return notes.keep(
-        "virtualization",
-        value,
-        source,
-        why="On this architecture the processor does not tell whether it is a virtual one.",
-        how="systemd-detect-virt --vm",
-    )
+    return notes.found("virtualization", *_virtualization(root), _UNTOLD)
 
 
 def _virtualization(root: Path) -> tuple[str | None, str]:
@@ -120,13 +112,7 @@ def read_container(root: Path, notes: Notes, *, is_live: bool) -> str | None:
     value, source = _container(root)
     if value is None and is_live:
         value, source = "none", "no mark of a container, in the root folder or in /proc/self/cgroup"
-    return notes.keep(
-        "container",
-        value,
-        source,
-        why="The marks of a container lie outside /proc and /sys, and were not recorded.",
-        how="systemd-detect-virt --container",
-    )
+    return notes.found("container", value, source, _NO_MARKS)
 
 
 def _container(root: Path) -> tuple[str | None, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from machine.bus import pcie
 from machine.condition import FileSystem, HugePages
 from machine.devices import ClockReason, Link, PciDevice
-from machine.facts import Notes
+from machine.facts import Notes, Reason
 from machine.inspect import assemble
 from machine.memory.host import NO_LIMIT
 from machine.model import Cache, CacheKind, CpuCounts, Machine, Missing, Thread, to_json
@@ -169,7 +169,7 @@ def finished(machine: Machine, *reasons: Missing) -> Machine:
     """Return the machine with ceilings, sources, and a reason for everything that it lacks."""
     notes = Notes()
     for reason in reasons:
-        notes.lack(reason.what, why=reason.why, how=reason.how)
+        notes.lack(reason.what, Reason(reason.why, reason.how))
     peaks = read_peaks(machine.memory, machine.pci, machine.gpus, machine.gpu_links, notes)
     plain = to_json(machine)
     for name in plain.keys() - {"format", "version", "fingerprint", "peaks", "sources", "missing"}:
@@ -179,7 +179,7 @@ def finished(machine: Machine, *reasons: Missing) -> Machine:
     told = Machine(**fields | {"missing": tuple(notes.missing)})
     for what in dict.fromkeys(re.sub(r"\[\d+\]", "[*]", path) for path in unexplained(told)):
         how = _NOTHING if what in _REASONS else _HOW
-        notes.lack(what, why=_REASONS.get(what, _WHY), how=how)
+        notes.lack(what, Reason(_REASONS.get(what, _WHY), how))
     return assemble(fields | {"missing": tuple(notes.missing)})
 
 
