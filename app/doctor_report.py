@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from experiments.core.words import Words
-from machine.doctor.diagnosis import Diagnosis, Step, to_json
+from machine.doctor.diagnosis import Diagnosis, JudgedStep, to_json
 from machine.doctor.verdicts import State
 from machine.text import escaped
 
@@ -44,25 +44,25 @@ def title(step: str, words: Words) -> str:
     return said[:1].upper() + said[1:]
 
 
-def sentence(step: Step, words: Words) -> str:
+def sentence(step: JudgedStep, words: Words) -> str:
     """Return what was found, in a sentence or two."""
     if step.state is State.NOT_REACHED:
         return words.say("doctor.comes_later")
     return words.say(f"doctor.{step.key}", step.values)
 
 
-def more(step: Step, words: Words) -> str:
+def more(step: JudgedStep, words: Words) -> str:
     """Return the extra advice for a machine without accelerator, "" for most steps."""
     key = f"doctor.more.{step.key}"
     return words.say(key) if words.has(key) else ""
 
 
-def explained(step: Step, words: Words) -> str:
+def explained(step: JudgedStep, words: Words) -> str:
     """Return the sentence and the advice of a step."""
     return f"{sentence(step, words)} {more(step, words)}".rstrip()
 
 
-def sign(step: Step, diagnosis: Diagnosis) -> State:
+def sign(step: JudgedStep, diagnosis: Diagnosis) -> State:
     """Return the state whose mark a step bears; an absent part is neutral, not fine."""
     is_card = step is diagnosis.steps[0] and diagnosis.vendor is None
     is_absent = is_card or step.key in _NO_TORCH

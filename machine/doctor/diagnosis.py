@@ -14,8 +14,7 @@ import msgspec
 from msgspec import field
 
 from machine.convert import convert
-from machine.doctor.evidence import Card, Evidence, Vendor
-from machine.doctor.queries import built_for, has_computed
+from machine.doctor.evidence import GPU_MAKERS, Card, Evidence, Vendor
 from machine.doctor.remedies import as_typed
 from machine.doctor.steps import (
     access_steps,
@@ -34,7 +33,7 @@ FORMAT = "coreopsis.diagnosis"
 VERSION = 1
 
 
-class Step(Record):
+class JudgedStep(Record):
     """One judged step; `key` and `values` make its sentence, `key` is "" if not reached."""
 
     step: str
@@ -57,32 +56,31 @@ class Diagnosis(Record):
     python: str | None = None
     state: State = State.OK
     finding: str | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[JudgedStep, ...] = ()
 
     @property
-    def found(self) -> Step | None:
+    def found(self) -> JudgedStep | None:
         """The step of the finding."""
         return next((step for step in self.steps if step.step == self.finding), None)
 
 
 Judge = Callable[[Evidence, Vendor | None], Verdict | None]
 
-_GPU = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)
-_BUILT = (*_GPU, Vendor.APPLE)
+_BUILT = (*GPU_MAKERS, Vendor.APPLE)
 _NVIDIA = (Vendor.NVIDIA,)
 _EVERY = (*_BUILT, Vendor.OTHER, None)
 
 # In the order in which one cause hides the next.
 STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("card", system_steps.card, _EVERY),
-    ("suited", system_steps.suited, (*_GPU, Vendor.OTHER)),
+    ("suited", system_steps.suited, (*GPU_MAKERS, Vendor.OTHER)),
     ("generation", system_steps.generation, _NVIDIA),
-    ("surroundings", system_steps.surroundings, _GPU),
-    ("power", system_steps.power, _GPU),
-    ("link", link_step.link, _GPU),
-    ("driver", system_steps.driver, _GPU),
-    ("nodes", access_steps.nodes, _GPU),
-    ("permission", access_steps.permission, _GPU),
+    ("surroundings", system_steps.surroundings, GPU_MAKERS),
+    ("power", system_steps.power, GPU_MAKERS),
+    ("link", link_step.link, GPU_MAKERS),
+    ("driver", system_steps.driver, GPU_MAKERS),
+    ("nodes", access_steps.nodes, GPU_MAKERS),
+    ("permission", access_steps.permission, GPU_MAKERS),
     ("library", nvidia_steps.library, (*_NVIDIA, None)),
     ("health", nvidia_steps.health, _NVIDIA),
     ("fabric", nvidia_steps.fabric, _NVIDIA),
@@ -92,8 +90,8 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("torch", installed_step.installed, _EVERY),
     ("build", torch_steps.build, (*_BUILT, None)),
     ("cuda", torch_steps.cuda, _NVIDIA),
-    ("visible", torch_steps.visible, _GPU),
-    ("architecture", torch_steps.architecture, _GPU),
+    ("visible", torch_steps.visible, GPU_MAKERS),
+    ("architecture", torch_steps.architecture, GPU_MAKERS),
     ("memory", nvidia_steps.memory, _NVIDIA),
     ("memory", system_steps.amd_memory, (Vendor.AMD,)),
     ("works", works_step.works, _BUILT),
@@ -104,20 +102,20 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
 def diagnose(evidence: Evidence) -> Diagnosis:
     """Judge all steps that apply, and return the diagnosis."""
     vendor = subject(evidence)
-    steps: list[Step] = []
+    steps: list[JudgedStep] = []
     is_blocked = False
     for name, judge, vendors in STEPS:
         verdict = judge(evidence, vendor) if vendor in vendors else None
         if verdict is None:
             continue
         if is_blocked:
-            steps.append(Step(step=name, state=State.NOT_REACHED))
+            steps.append(JudgedStep(step=name, state=State.NOT_REACHED))
             continue
-        if verdict.state is State.WRONG and has_computed(evidence):
+        if verdict.state is State.WRONG and evidence.has_computed:
             verdict = fine("proved")
         is_blocked = verdict.state is State.WRONG
         steps.append(
-            Step(
+            JudgedStep(
                 step=name,
                 state=verdict.state,
                 key=verdict.key,
@@ -149,8 +147,8 @@ def subject(evidence: Evidence) -> Vendor | None:
 
     PyTorch's build decides first. Then cards come before integrated graphics.
     """
-    built = [vendor for vendor in _BUILT if evidence.torch and built_for(evidence.torch, vendor)]
-    if not evidence.cards and evidence.torch is not None and evidence.torch.devices:
+    built = [vendor for vendor in _BUILT if evidence.torch and evidence.torch.built_for(vendor)]
+    if not evidence.cards and evidence.torch_devices:
         return next(iter(built), None)  # hidden from the system, not from PyTorch
     is_served = {device.target for device in evidence.amd} & AMD_TARGETS
 

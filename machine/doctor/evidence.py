@@ -1,4 +1,4 @@
-"""Records of the evidence about accelerators, drivers and PyTorch.
+"""Records of the evidence about accelerators, drivers and PyTorch, and questions to them.
 
 None means "could not be told". `gather.py` fills the records from a machine, tests by hand.
 """
@@ -6,6 +6,7 @@ None means "could not be told". `gather.py` fills the records from a machine, te
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import field
@@ -22,6 +23,15 @@ class Vendor(enum.StrEnum):
     INTEL = "intel"
     APPLE = "apple"
     OTHER = "other"
+
+
+GPU_MAKERS = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # with builds of PyTorch of their own
+# The kernel modules that drive a vendor's cards.
+MODULES: dict[Vendor | None, tuple[str, ...]] = {
+    Vendor.NVIDIA: ("nvidia",),
+    Vendor.AMD: ("amdgpu",),
+    Vendor.INTEL: ("xe", "i915"),
+}
 
 
 class Card(Record):
@@ -255,6 +265,20 @@ class Torch(Record):
     full: tuple[Room, ...] = ()
     memory_limit_bytes: int | None = None  # of the shell (`ulimit -v`), which it inherits
 
+    def built_for(self, vendor: Vendor | None) -> str | None:
+        """Return what it was built with for a vendor, None if it was built for others."""
+        is_xpu = self.xpu or (self.version or "").endswith("+xpu")
+        return {
+            Vendor.NVIDIA: f"CUDA {self.cuda}" if self.cuda else None,
+            Vendor.AMD: f"ROCm {self.hip}" if self.hip else None,
+            Vendor.INTEL: "Intel GPUs (XPU)" if is_xpu else None,
+            Vendor.APPLE: "Apple's Metal (MPS)" if self.has_mps else None,
+        }.get(vendor or Vendor.OTHER)
+
+    def built_for_any(self, vendors: Iterable[Vendor] = Vendor) -> str | None:
+        """Return what it was built with for the first of these that it was built for."""
+        return next((name for each in vendors if (name := self.built_for(each))), None)
+
 
 class Evidence(Record):
     """All the evidence. `nvml` is None if it was not asked; `gather` says why.
@@ -277,3 +301,60 @@ class Evidence(Record):
     amd: tuple[AmdDevice, ...] = ()
     torch: Torch | None = None
     pythons: tuple[Interpreter, ...] = ()
+
+    @property
+    def is_contained(self) -> bool:
+        """Does the program run in a container?"""
+        return self.surroundings.container not in (None, "none")
+
+    @property
+    def gpus(self) -> tuple[NvmlDevice, ...]:
+        """The GPUs that NVML sees."""
+        return self.nvml.devices if self.nvml is not None else ()
+
+    @property
+    def torch_devices(self) -> tuple[TorchDevice, ...]:
+        """The accelerators that PyTorch sees."""
+        return self.torch.devices if self.torch is not None else ()
+
+    @property
+    def has_computed(self) -> bool:
+        """Has PyTorch computed on every device that it finds?"""
+        devices = self.torch_devices
+        return bool(devices) and all(device.has_computed for device in devices)
+
+    @property
+    def has_failed(self) -> bool:
+        """Did PyTorch look for a device and report why it has none?"""
+        return self.torch is not None and self.torch.problem is not None
+
+    @property
+    def driver_cuda(self) -> tuple[int, int] | None:
+        """The newest CUDA that the driver runs."""
+        if self.nvml is not None and self.nvml.cuda:
+            return self.nvml.cuda
+        return self.torch.driver_cuda if self.torch is not None else None
+
+    @property
+    def is_driver_too_old(self) -> bool:
+        """Is PyTorch's CUDA too new for the driver? Only the major version counts.
+
+        Source: CUDA Compatibility, minor version compatibility, in force since CUDA 11.
+        """
+        driver, torch = self.driver_cuda, self.torch
+        if driver is None or torch is None or not torch.cuda:
+            return False
+        return int(torch.cuda.partition(".")[0]) > driver[0]
+
+    def cards_of(self, vendor: Vendor | None) -> list[Card]:
+        """Return the cards of a vendor, without integrated graphics if there are others."""
+        cards = [card for card in self.cards if card.vendor is vendor]
+        return [card for card in cards if not card.only_draws] or cards
+
+    def nodes_of(self, vendor: Vendor | None) -> list[Node]:
+        """Return the device files of a vendor's driver."""
+        if vendor is Vendor.NVIDIA:
+            return [node for node in self.nodes if node.path.startswith("/dev/nvidia")]
+        own = {card.render_node for card in self.cards_of(vendor)}
+        own |= {"/dev/kfd"} if vendor is Vendor.AMD else set()
+        return [node for node in self.nodes if node.path in own]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from machine.doctor.evidence import Evidence, Vendor
-from machine.doctor.queries import cards_of, devices_of, has_failed
 
 _CHOOSERS: dict[Vendor | None, tuple[str, ...]] = {
     Vendor.NVIDIA: ("CUDA_VISIBLE_DEVICES",),
@@ -23,11 +22,11 @@ def choosers(evidence: Evidence, vendor: Vendor | None) -> list[str]:
 
 def hidden_by(evidence: Evidence, vendor: Vendor | None) -> str | None:
     """Return the variable that hides all devices; None if PyTorch finds one."""
-    if evidence.torch is not None and evidence.torch.devices:
+    if evidence.torch_devices:
         return None
     for name in choosers(evidence, vendor):
         if vendor is Vendor.INTEL:
-            hides = has_failed(evidence)  # a language of its own; blamed if nothing was found
+            hides = evidence.has_failed  # a language of its own; blamed if nothing was found
         else:
             value = evidence.surroundings.environment[name]
             hides = _devices_left(evidence, vendor, value) == 0
@@ -38,13 +37,9 @@ def hidden_by(evidence: Evidence, vendor: Vendor | None) -> str | None:
 
 def _devices_left(evidence: Evidence, vendor: Vendor | None, value: str) -> int | None:
     if vendor is Vendor.NVIDIA:
-        devices = devices_of(evidence)
-        held = [
-            c for c in cards_of(evidence, vendor) if c.driver == "nvidia"
-        ]  # NVML does not list sleeping ones
-        return visible_count(
-            value, len(devices) or len(held) or None, [d.uuid for d in devices if d.uuid]
-        )
+        held = [c for c in evidence.cards_of(vendor) if c.driver == "nvidia"]
+        count = len(evidence.gpus) or len(held) or None  # NVML does not list sleeping ones
+        return visible_count(value, count, [gpu.uuid for gpu in evidence.gpus if gpu.uuid])
     return visible_count(value, len(evidence.amd) or None)
 
 

@@ -8,10 +8,12 @@ Which packages serve which branch, as of November 2026: the AUR and the news of 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from machine.doctor.evidence import Evidence, Vendor
 from machine.doctor.generations import Generation, generation
-from machine.doctor.queries import is_contained, nodes_of
+
+T = TypeVar("T")
 
 DRIVERS_PAGE = "https://www.nvidia.com/drivers"
 REBOOT = "sudo reboot"
@@ -78,17 +80,17 @@ def install_driver(evidence: Evidence) -> tuple[str, ...]:
         return (DRIVERS_PAGE,)
     if evidence.surroundings.wsl:
         return (DRIVERS_PAGE, "wsl --shutdown")
-    if is_contained(evidence):  # its host may be of another distribution
+    if evidence.is_contained:  # its host may be of another distribution
         return (DRIVERS_PAGE,)
     if branch := branch_of(evidence):
         known = dict(_LEGACY)
         if branch >= _PACKAGED["debian"]:  # its packages are of that branch, or before
             known["debian"] = _DRIVER["debian"]
-        commands = _nearest(evidence, known, (LEGACY_PAGE, REBOOT))
+        commands = nearest(evidence, known, (LEGACY_PAGE, REBOOT))
         return tuple(command.replace("{branch}", str(branch)) for command in commands)
     if packaged_too_old(evidence):
-        return _nearest(evidence, _NEWER, (DRIVERS_PAGE,))
-    return _nearest(evidence, _DRIVER, (DRIVERS_PAGE,))
+        return nearest(evidence, _NEWER, (DRIVERS_PAGE,))
+    return nearest(evidence, _DRIVER, (DRIVERS_PAGE,))
 
 
 def generations(evidence: Evidence) -> list[Generation]:
@@ -107,15 +109,13 @@ def branch_of(evidence: Evidence) -> int | None:
 def packaged_too_old(evidence: Evidence) -> int | None:
     """Return the newest driver of the distribution's packages, if it is older than the card."""
     newest = max((each.first for each in generations(evidence)), default=0)
-    names = evidence.surroundings.distributions
-    own = next((name for name in names if name in _DRIVER), "")
-    packaged = _PACKAGED.get(own)
+    packaged = nearest(evidence, dict.fromkeys(_DRIVER) | _PACKAGED, None)
     return packaged if packaged and packaged < newest else None
 
 
 def build_driver(evidence: Evidence) -> tuple[str, ...]:
     """Return how to build NVIDIA's driver for the running kernel, and load it."""
-    build = _nearest(evidence, _BUILD, ("sudo dkms autoinstall",))
+    build = nearest(evidence, _BUILD, ("sudo dkms autoinstall",))
     return build if REBOOT in build else (*build, "sudo modprobe nvidia")
 
 
@@ -128,8 +128,25 @@ def start_fabric_manager(evidence: Evidence) -> tuple[str, ...]:
     major = version.partition(".")[0] or "VERSION"
     apt = (f"sudo apt install nvidia-fabricmanager-{major}",)
     dnf = ("sudo dnf install nvidia-fabric-manager",)
-    install = _nearest(evidence, {"debian": apt, "ubuntu": apt, "rhel": dnf, "fedora": dnf}, ())
+    install = nearest(evidence, {"debian": apt, "ubuntu": apt, "rhel": dnf, "fedora": dnf}, ())
     return (*install, "sudo systemctl enable --now nvidia-fabricmanager", log)
+
+
+def pass_to_container(evidence: Evidence, vendor: Vendor | None) -> tuple[str, ...]:
+    """Return how to pass the cards to the container around this program."""
+    container = evidence.surroundings.container
+    if container == "kubernetes":
+        names = {Vendor.NVIDIA: "nvidia.com/gpu", Vendor.AMD: "amd.com/gpu"}
+        name = names.get(vendor or Vendor.OTHER, "gpu.intel.com/i915")
+        return (f"resources: {{limits: {{{name}: 1}}}}",)
+    if container == "lxc":
+        return ("lxc config device add CONTAINER gpu gpu",)
+    program = "podman" if container == "podman" else "docker"
+    if vendor is Vendor.NVIDIA:
+        how = "--device nvidia.com/gpu=all" if program == "podman" else "--gpus all"
+        return (f"{program} run {how} ...",)
+    both = "--device /dev/kfd --device /dev/dri" if vendor is Vendor.AMD else "--device /dev/dri"
+    return (f"{program} run {both} --group-add render ...",)
 
 
 def restart_container(evidence: Evidence) -> str:
@@ -141,9 +158,7 @@ def restart_container(evidence: Evidence) -> str:
     }.get(evidence.surroundings.container or "", "docker restart CONTAINER")
 
 
-def _nearest(
-    evidence: Evidence, known: Mapping[str, tuple[str, ...]], otherwise: tuple[str, ...]
-) -> tuple[str, ...]:
+def nearest(evidence: Evidence, known: Mapping[str, T], otherwise: T) -> T:
     """Return the entry of the distribution, or of the nearest one that it is like."""
     names = evidence.surroundings.distributions
     return next((known[name] for name in names if name in known), otherwise)
@@ -158,7 +173,7 @@ def holders_of(evidence: Evidence, vendor: Vendor | None) -> str:
     """Return how to see which programs use a vendor's cards."""
     if vendor is Vendor.NVIDIA:
         return "nvidia-smi"
-    paths = [node.path for node in nodes_of(evidence, vendor)] or ["/dev/dri/renderD*"]
+    paths = [node.path for node in evidence.nodes_of(vendor)] or ["/dev/dri/renderD*"]
     return f"sudo fuser -v {' '.join(paths)}"
 
 
@@ -176,7 +191,7 @@ def as_typed(command: str, evidence: Evidence) -> str:
         return f"{command.removeprefix('sudo ')}  # on the host (Windows)"
     if around.wsl and command.startswith("sudo dmesg"):
         command = "sudo dmesg | grep -i dxg"
-    if is_contained(evidence) and command.startswith(_OF_HOST):
+    if evidence.is_contained and command.startswith(_OF_HOST):
         typed, _, note = command.partition("  # ")
         return f"{typed}  # on the host{f', {note}' if note else ''}"
     return command
@@ -205,5 +220,4 @@ _OF_HOST = (
 
 def rebuild_initramfs(evidence: Evidence) -> str:
     """Return how to rebuild the initramfs, so that modprobe.d applies from the boot on."""
-    names = evidence.surroundings.distributions
-    return next((_INITRAMFS[name] for name in names if name in _INITRAMFS), "sudo dracut --force")
+    return nearest(evidence, _INITRAMFS, "sudo dracut --force")

@@ -18,7 +18,6 @@ import sys
 from msgspec.structs import replace
 
 from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
-from machine.doctor.queries import driver_cuda
 
 JETSON_PAGE = (
     "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
@@ -164,7 +163,7 @@ def _index(evidence: Evidence, vendor: Vendor | None) -> str | None:
 
 def _cuda_index(evidence: Evidence) -> str:
     """Return the newest build that suits the driver, the oldest GPU and the Python."""
-    driver, torch = driver_cuda(evidence), evidence.torch
+    driver, torch = evidence.driver_cuda, evidence.torch
     has_later = _release((torch and torch.python_version) or "") != (3, 9)  # cu130 needs 3.10
     targets = capabilities(evidence)
     oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
@@ -177,9 +176,8 @@ def _cuda_index(evidence: Evidence) -> str:
 
 def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
     """Return the compute capabilities of the NVIDIA GPUs."""
-    devices = evidence.nvml.devices if evidence.nvml is not None else ()
-    found = [device.capability for device in devices if device.capability]
-    for device in evidence.torch.devices if evidence.torch is not None and not found else ():
+    found = [gpu.capability for gpu in evidence.gpus if gpu.capability]
+    for device in evidence.torch_devices if not found else ():
         major, dot, minor = (device.target or "").partition(".")
         if dot and major.isdecimal() and minor.isdecimal():
             found.append((int(major), int(minor)))

@@ -6,8 +6,7 @@ import os
 import re
 from collections.abc import Callable
 
-from machine.doctor.evidence import Evidence, Outcome, Torch, Vendor
-from machine.doctor.queries import built_for, has_computed
+from machine.doctor.evidence import GPU_MAKERS, Evidence, Outcome, Torch, Vendor
 from machine.doctor.torch_remedies import (
     INTEL_PAGE,
     empty_cache,
@@ -22,7 +21,6 @@ from machine.doctor.torch_remedies import (
 )
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
-_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
 _NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|errno (28|122)\b", re.I)
 _NO_MEMORY = re.compile(r"bad_alloc|cannot allocate memory|failed to map|MemoryError", re.I)
 # What the loader of libraries says if one of another version was found.
@@ -42,8 +40,8 @@ def disk(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if torch is None:
         return None
     said = next(filter(_NO_ROOM.search, (torch.import_problem or "", torch.problem or "")), None)
-    is_needed = said or torch.version is None or (vendor and not built_for(torch, vendor))
-    how = wrong if vendor is not None and is_needed and not has_computed(evidence) else look
+    is_needed = said or torch.version is None or (vendor and not torch.built_for(vendor))
+    how = wrong if vendor is not None and is_needed and not evidence.has_computed else look
     see = "Get-Volume" if evidence.surroundings.system == "windows" else "df -h"
     commands = (see, empty_cache(torch))
     for room in torch.full:
@@ -109,7 +107,7 @@ def _unloaded(evidence: Evidence, torch: Torch, vendor: Vendor | None, how: How)
     python, problem = torch.python, torch.import_problem
     said = problem or torch.detail or "nothing"
     again = reinstall_torch(torch)
-    if vendor is not None and vendor in _BUILT:
+    if vendor is not None and vendor in GPU_MAKERS:
         again = install_torch(evidence, vendor)
     if torch.short_file is not None:
         file, size_bytes = torch.short_file.path, torch.short_file.size_bytes
@@ -166,12 +164,12 @@ def _loaded(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict:
         command, file = _without_folder(evidence, torch), torch.foreign_library
         return how("foreign_library_loaded", command, file=file)
     if torch.others:
-        how = wrong if vendor is not None and not built_for(torch, vendor) else look
+        how = wrong if vendor is not None and not torch.built_for(vendor) else look
         command, file = _without_first(evidence, torch), torch.file or ""
         return how("torch_twice", command, file=file, other=torch.others[0])
     if torch.beside:
         return look("torch_beside", rename(torch.beside), file=torch.beside)
-    if vendor is None and not any(built_for(torch, each) for each in Vendor):
+    if vendor is None and not torch.built_for_any():
         return fine("torch_for_processors", version=version, python=python)
     return fine("torch_there", version=version, python=python)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from machine.bus import pcie
 from machine.devices import Link
 from machine.doctor.evidence import Card, Evidence, Vendor
-from machine.doctor.queries import cards_of, devices_of
 from machine.doctor.verdicts import Verdict, fine, look
 
 
 def link(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge the lanes. A slower speed is no finding: idle links slow down."""
-    links = [(card, found) for card in cards_of(evidence, vendor) if (found := _of(card, evidence))]
+    links = [(card, found) for card in evidence.cards_of(vendor) if (found := _of(card, evidence))]
     told = [(card, found) for card, found in links if pcie.knows_lanes(found)]
     few = [(card, found) for card, found in told if pcie.shortfall(found) == "lanes"]
     if few:
@@ -30,6 +29,4 @@ def _of(card: Card, evidence: Evidence) -> Link | None:
     """Return the link as the kernel tells it, else as NVIDIA's driver does."""
     if card.link is not None and pcie.knows_lanes(card.link):
         return card.link
-    return next(
-        (d.link for d in devices_of(evidence) if d.link and d.address == card.address), None
-    )
+    return next((d.link for d in evidence.gpus if d.link and d.address == card.address), None)

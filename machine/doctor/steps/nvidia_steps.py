@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from machine.doctor.evidence import Evidence, NvmlDevice, Vendor
 from machine.doctor.nvml import UNKNOWN
-from machine.doctor.queries import (
-    cards_of,
-    devices_of,
-    has_computed,
-    is_contained,
-    is_nearly_full,
-    pass_to_container,
-)
 from machine.doctor.remedies import (
     DRIVERS_PAGE,
     LOG,
     REBOOT,
     install_driver,
+    pass_to_container,
     restart_container,
     start_fabric_manager,
 )
-from machine.doctor.verdicts import Verdict, fine, look, wrong
+from machine.doctor.verdicts import Verdict, fine, is_nearly_full, look, wrong
 from machine.gpus.nvml_child import LIBRARY
 
-# Of nvmlReturn_t in nvml.h.
-_NO_PERMISSION, _NOT_LOADED, _LIBRARY_MISSING = 4, 9, 12
-_LOST, _RESET, _BLOCKED, _MISMATCH = 15, 16, 17, 18
+_LOST, _RESET = 15, 16  # of nvmlReturn_t in nvml.h
 # Of nvmlGpuFabricState_t, and of nvmlComputeMode_t.
 _FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS, _FABRIC_COMPLETED = 1, 2, 3
 _PROHIBITED, _EXCLUSIVE = 2, 3
@@ -43,10 +34,9 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     nvml = evidence.nvml
     for short in evidence.short_libraries:
         file, size_bytes = short.path, short.size_bytes
-        if is_contained(evidence):  # an image that was made while it had the driver
-            again = pass_to_container(evidence.surroundings.container or "", vendor)
-            return wrong("library_short_in_container", f"rm {file}", *again, file=file,
-                         size_bytes=size_bytes)  # fmt: skip
+        if evidence.is_contained:  # an image that was made while it had the driver
+            again = (f"rm {file}", *pass_to_container(evidence, vendor))
+            return wrong("library_short_in_container", *again, file=file, size_bytes=size_bytes)
         return wrong("library_short", *install_driver(evidence), file=file, size_bytes=size_bytes)
     if nvml is None:
         return None
@@ -59,28 +49,22 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
         return how("nvml_silent", LOG, REBOOT, library=LIBRARY)
     if nvml.code == 0:
         return _answered(evidence)
-    container, installed = is_contained(evidence), ", ".join(evidence.libraries)
+    container, given = evidence.is_contained, pass_to_container(evidence, vendor)
     match nvml.code:
-        case 18 if container:
-            return wrong("mismatch_in_container", restart_container(evidence))
         case 18:
-            running = evidence.kernel.nvidia_version or "?"
-            return wrong("mismatch", REBOOT, running=running, installed=installed or "?")
+            return mismatch(evidence)
         case 12 if container:
-            return wrong(
-                "library_missing_in_container",
-                "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...",
-            )
+            return driver_not_given()
         case 12:
             return wrong("library_missing", *install_driver(evidence))
         case 9:
             return wrong("driver_does_not_answer", "sudo modprobe nvidia", LOG)
         case 4 | 17 if evidence.surroundings.wsl and container:
-            return wrong("nvml_blocked_in_wsl_container", *_given(evidence, vendor), *_UPDATE_WSL)
+            return wrong("nvml_blocked_in_wsl_container", *given, *_UPDATE_WSL)
         case 4 | 17 if evidence.surroundings.wsl:
             return wrong("nvml_blocked_in_wsl", *_UPDATE_WSL)
         case 4 | 17 if container:
-            return wrong("nvml_not_permitted_in_container", *_given(evidence, vendor))
+            return wrong("nvml_not_permitted_in_container", *given)
         case 4 | 17:
             return wrong("nvml_not_permitted", "ls -l /dev/nvidia*")
         case 15:
@@ -91,27 +75,35 @@ def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
             return wrong("nvml_failed", LOG, REBOOT, code=code)
 
 
-def _given(evidence: Evidence, vendor: Vendor | None) -> tuple[str, ...]:
-    return pass_to_container(evidence.surroundings.container or "", vendor)
+def mismatch(evidence: Evidence) -> Verdict:
+    """Return the verdict of a driver whose kernel module and library have different versions."""
+    if evidence.is_contained:
+        return wrong("mismatch_in_container", restart_container(evidence))
+    running, installed = evidence.kernel.nvidia_version or "?", ", ".join(evidence.libraries)
+    return wrong("mismatch", REBOOT, running=running, installed=installed or "?")
+
+
+def driver_not_given() -> Verdict:
+    """Return the verdict of a container to which NVIDIA's driver was not given."""
+    return wrong(
+        "library_missing_in_container",
+        "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...",
+    )
 
 
 def _answered(evidence: Evidence) -> Verdict:
     assert evidence.nvml is not None
-    if not evidence.nvml.devices and "SLURM_JOB_ID" in evidence.surroundings.environment:
+    if not evidence.gpus and "SLURM_JOB_ID" in evidence.surroundings.environment:
         return wrong("slurm_without_gpu", "srun --gpus=1 ...")
-    if not evidence.nvml.devices:
+    if not evidence.gpus:
         return wrong("nvml_without_gpus", LOG)
-    cuda = evidence.nvml.cuda
-    return fine(
-        "driver_answers",
-        driver=evidence.nvml.driver or "?",
-        cuda=f"{cuda[0]}.{cuda[1]}" if cuda else "?",
-    )
+    driver, cuda = evidence.nvml.driver or "?", ".".join(map(str, evidence.nvml.cuda or "?"))
+    return fine("driver_answers", driver=driver, cuda=cuda)
 
 
 def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether each GPU is on the bus and its memory intact."""
-    devices = devices_of(evidence)
+    devices = evidence.gpus
     for device in devices:
         if device.code == _LOST:
             return wrong("gpu_lost", LOG, REBOOT)
@@ -144,9 +136,9 @@ def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def _held(evidence: Evidence) -> int:
     """Count the cards that the driver holds; 0 if a container or job may hide some."""
-    if is_contained(evidence) or "SLURM_JOB_ID" in evidence.surroundings.environment:
+    if evidence.is_contained or "SLURM_JOB_ID" in evidence.surroundings.environment:
         return 0
-    return sum(card.driver == "nvidia" for card in cards_of(evidence, Vendor.NVIDIA))
+    return sum(card.driver == "nvidia" for card in evidence.cards_of(Vendor.NVIDIA))
 
 
 def _reset(device: NvmlDevice) -> str:
@@ -155,12 +147,12 @@ def _reset(device: NvmlDevice) -> str:
 
 def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the NVSwitches have been set up; without them CUDA does not start."""
-    states = {device.fabric_state for device in devices_of(evidence)}
+    states = {device.fabric_state for device in evidence.gpus}
     known = states & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS, _FABRIC_COMPLETED}
     if not known and not evidence.nvswitches:
         return None
-    failed = [d.fabric_status for d in devices_of(evidence) if d.fabric_state == _FABRIC_COMPLETED]
-    how = look if has_computed(evidence) else wrong
+    failed = [d.fabric_status for d in evidence.gpus if d.fabric_state == _FABRIC_COMPLETED]
+    how = look if evidence.has_computed else wrong
     if any(failed):
         return how("fabric_failed", *start_fabric_manager(evidence))
     if known & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS}:
@@ -172,7 +164,7 @@ def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def partitions(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether a GPU in MIG mode has instances."""
-    devices = [device for device in devices_of(evidence) if device.is_mig or device.is_mig_pending]
+    devices = [device for device in evidence.gpus if device.is_mig or device.is_mig_pending]
     for device in devices:
         if device.is_mig and not device.mig_instances:
             commands = (
@@ -190,23 +182,19 @@ def partitions(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def mode(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the compute mode allows programs, and more than one."""
-    for device in devices_of(evidence):
+    for device in evidence.gpus:
+        command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
         if device.compute_mode == _PROHIBITED:
-            command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
             return wrong("prohibited", command, index=device.index)
-        if (
-            device.compute_mode == _EXCLUSIVE
-            and device.gpu_processes
-            and not has_computed(evidence)
-        ):
-            command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
+        is_held = device.gpu_processes and not evidence.has_computed
+        if device.compute_mode == _EXCLUSIVE and is_held:
             return wrong("exclusive", command, index=device.index, pid=device.gpu_processes[0].pid)
     return None
 
 
 def memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether enough memory is free. Unified memory has no figure of its own."""
-    told = [d for d in devices_of(evidence) if d.total_bytes and d.free_bytes is not None]
+    told = [d for d in evidence.gpus if d.total_bytes and d.free_bytes is not None]
     for device in told:
         total, free = device.total_bytes or 0, device.free_bytes or 0
         if not is_nearly_full(free, total):
@@ -234,9 +222,9 @@ def memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def persistence(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether a server's driver stays loaded between programs (persistence mode)."""
-    is_server = any((c.class_id or 0) >> 8 == _CONTROLLER_3D for c in cards_of(evidence, vendor))
-    told = [d for d in devices_of(evidence) if d.is_persistent is not None]
-    if not is_server or is_contained(evidence) or not told:
+    is_server = any((c.class_id or 0) >> 8 == _CONTROLLER_3D for c in evidence.cards_of(vendor))
+    told = [d for d in evidence.gpus if d.is_persistent is not None]
+    if not is_server or evidence.is_contained or not told:
         return None
     if any(d.drives_display or _PERSONAL & set((d.name or "").split()) for d in told):
         return None

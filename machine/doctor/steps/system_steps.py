@@ -7,21 +7,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from machine.doctor.evidence import Card, Evidence, Vendor
+from machine.doctor.evidence import GPU_MAKERS, MODULES, Card, Evidence, Vendor
 from machine.doctor.generations import UNSERVED
-from machine.doctor.queries import (
-    MODULES,
-    built_for_gpus,
-    cards_of,
-    counted,
-    devices_of,
-    has_computed,
-    has_failed,
-    is_contained,
-    is_nearly_full,
-    nodes_of,
-    pass_to_container,
-)
 from machine.doctor.remedies import (
     DRIVERS_PAGE,
     REBOOT,
@@ -31,7 +18,9 @@ from machine.doctor.remedies import (
     holders_of,
     install_driver,
     log_of,
+    nearest,
     packaged_too_old,
+    pass_to_container,
     rebuild_initramfs,
 )
 from machine.doctor.torch_remedies import (
@@ -41,10 +30,19 @@ from machine.doctor.torch_remedies import (
     INTEL_PAGE,
     is_newer_target,
 )
-from machine.doctor.verdicts import Verdict, fine, look, unknown, wrong
+from machine.doctor.verdicts import (
+    Verdict,
+    counted,
+    fine,
+    is_nearly_full,
+    look,
+    unknown,
+    wrong,
+)
 
 _FREE_NVIDIA = ("nouveau", "nova_core", "nova")
-_SIGNING_KEYS = {
+# With which a distribution signs the modules that it builds.
+_KEYS = {
     "ubuntu": "/var/lib/shim-signed/mok/MOK.der",
     "debian": "/var/lib/dkms/mok.pub",
     "fedora": "/etc/pki/akmods/certs/public_key.der",
@@ -54,23 +52,23 @@ _SIGNING_KEYS = {
 def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether there is a card to compute on."""
     kernel, around = evidence.kernel, evidence.surroundings
-    if kernel.removing_rule and not cards_of(evidence, Vendor.NVIDIA):
+    if kernel.removing_rule and not evidence.cards_of(Vendor.NVIDIA):
         commands = ("sudo prime-select on-demand", "sudo envycontrol -s hybrid", REBOOT)
         return wrong("card_switched_off", *commands, file=kernel.removing_rule)
     if vendor is not None:
         return _found(evidence, vendor)
     if around.wsl == 1:
         return wrong("wsl_1", "wsl --set-version DISTRIBUTION 2")
-    how = look if built_for_gpus(evidence.torch) else unknown  # who installed it expects a card
+    is_built = evidence.torch and evidence.torch.built_for_any(GPU_MAKERS)
+    how = look if is_built else unknown  # who installed it expects a card
     if around.wsl and not around.has_dxg:
         return how("wsl_without_gpu", "wsl --update", "wsl --shutdown")
     if around.wsl:
         return how("wsl_without_nvidia", DRIVERS_PAGE, "wsl --shutdown")
     if around.system == "macos":
         return fine("no_card_mac")
-    if is_contained(evidence):
-        container = around.container or ""
-        return fine("no_card_container", *_pass_any(container), container=container)
+    if evidence.is_contained:
+        return fine("no_card_container", *_pass_any(evidence), container=around.container or "")
     if around.virtualization not in (None, "none"):
         return fine("no_card_virtual", virtualization=around.virtualization or "")
     if evidence.displays:
@@ -78,10 +76,10 @@ def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     return fine("no_card")
 
 
-def _pass_any(container: str) -> tuple[str, ...]:
+def _pass_any(evidence: Evidence) -> tuple[str, ...]:
     """Return how to pass a host's cards to a container, which cannot see their vendor."""
     names = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD"}
-    ways = {pass_to_container(container, vendor): name for vendor, name in names.items()}
+    ways = {pass_to_container(evidence, vendor): name for vendor, name in names.items()}
     if len(ways) == 1:  # the same for all
         return next(iter(ways))
     return tuple(f"{command}  # {name}" for commands, name in ways.items() for command in commands)
@@ -89,28 +87,21 @@ def _pass_any(container: str) -> tuple[str, ...]:
 
 def _found(evidence: Evidence, vendor: Vendor) -> Verdict:
     named = _named(evidence, vendor)
-    devices = evidence.torch.devices if evidence.torch is not None else ()
-    seen = [c.name for c in named] or [d.name or d.kind for d in devices]
-    cards = counted(seen)
+    cards = counted([c.name for c in named] or [d.name or d.kind for d in evidence.torch_devices])
     if len(named) == 1 and named[0].address:
         cards += f" ({named[0].address})"
-    shares = sum(card.shares for card in named)
-    if shares:  # of the one card, as a rule
-        others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
+    others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
+    if shares := sum(card.shares for card in named):  # of the one card, as a rule
         if others:
             return fine("cards_with_shares", cards=cards, shares=shares, others=others)
         return fine("card_with_shares", cards=cards, shares=shares)
-    others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
     return fine("cards", cards=cards, others=others) if others else fine("card", cards=cards)
 
 
 def _named(evidence: Evidence, vendor: Vendor) -> list[Card]:
     """Return the cards, named by the driver or PyTorch if possible."""
-    named = {}
-    if evidence.nvml is not None and vendor is Vendor.NVIDIA:
-        named = {device.address: device.name for device in evidence.nvml.devices}
-    cards = cards_of(evidence, vendor)
-    devices = evidence.torch.devices if evidence.torch is not None else ()
+    named = {gpu.address: gpu.name for gpu in evidence.gpus if vendor is Vendor.NVIDIA}
+    cards, devices = evidence.cards_of(vendor), evidence.torch_devices
     if len(cards) == len(devices) == 1:
         named.setdefault(cards[0].address, devices[0].name)
     return [replace(c, name=named.get(c.address) or c.name) for c in cards]
@@ -119,16 +110,16 @@ def _named(evidence: Evidence, vendor: Vendor) -> list[Card]:
 def suited(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether PyTorch supports this kind of card."""
     torch = evidence.torch
-    if has_computed(evidence):
+    if evidence.has_computed:
         return None
     if vendor is Vendor.OTHER:
-        (first, *_) = cards_of(evidence, vendor)
+        (first, *_) = evidence.cards_of(vendor)
         return _last(unknown("other_maker", name=first.name, package=first.needs or ""))
     is_chosen = torch is not None and bool(torch.xpu if vendor is Vendor.INTEL else torch.hip)
     if is_chosen:  # a user who installed this build expects it to work
         return None
-    if vendor is Vendor.INTEL and all(c.only_draws for c in cards_of(evidence, vendor)):
-        if any(card.is_unlisted for card in cards_of(evidence, vendor)):
+    if vendor is Vendor.INTEL and all(c.only_draws for c in evidence.cards_of(vendor)):
+        if any(card.is_unlisted for card in evidence.cards_of(vendor)):
             return _last(unknown("intel_unlisted", INTEL_PAGE))
         return _last(unknown("intel_integrated", INTEL_PAGE))
     targets = {device.target for device in evidence.amd}
@@ -148,7 +139,7 @@ def _unserved(evidence: Evidence) -> str | None:
     """Return the name of a generation for which PyTorch has no code any more, if all are of one."""
     torch = evidence.torch
     known = generations(evidence)
-    if not known or len(known) < len(cards_of(evidence, Vendor.NVIDIA)):
+    if not known or len(known) < len(evidence.cards_of(Vendor.NVIDIA)):
         return None
     is_chosen = torch is not None and bool(torch.cuda)  # an old one may still have code
     return None if is_chosen or known[-1].name not in UNSERVED else known[-1].name
@@ -156,7 +147,7 @@ def _unserved(evidence: Evidence) -> str | None:
 
 def generation(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Tell which drivers serve the card, where not every new one does."""
-    if has_computed(evidence):
+    if evidence.has_computed:
         return None
     known, branch = generations(evidence), branch_of(evidence)
     if branch and evidence.kernel.told_branch:
@@ -164,9 +155,8 @@ def generation(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if branch and known:
         return fine("branch_known", generation=known[0].name, branch=branch)
     if not known:
-        numbered = [c for c in cards_of(evidence, vendor) if c.device_id is not None]
-        is_running = bool(evidence.nvml and evidence.nvml.devices)
-        new = numbered and not is_running
+        numbered = [c for c in evidence.cards_of(vendor) if c.device_id is not None]
+        new = numbered and not evidence.gpus
         return unknown("generation_unknown", name=numbered[0].name) if new else None
     newest = known[-1]
     if packaged := packaged_too_old(evidence):
@@ -184,18 +174,18 @@ def _last(verdict: Verdict) -> Verdict:
 def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether a container or virtual machine hides the card."""
     around = evidence.surroundings
-    if is_contained(evidence):
+    if evidence.is_contained:
         container = around.container or ""
         is_loaded = any(name in evidence.kernel.loaded for name in MODULES.get(vendor, ()))
-        if is_loaded and not nodes_of(evidence, vendor):
+        if is_loaded and not evidence.nodes_of(vendor):
             hiding = around.environment.get("NVIDIA_VISIBLE_DEVICES")
             if vendor is Vendor.NVIDIA and hiding in ("", "void", "none"):
                 return wrong("container_hides", value=hiding, container=container)
-            commands = pass_to_container(container, vendor)
+            commands = pass_to_container(evidence, vendor)
             return wrong("container_without_gpu", *commands, container=container)
         return fine("in_container", container=container)
     if around.wsl and evidence.libraries:  # Windows' libraries for WSL have no number
-        is_harmful = has_failed(evidence) or bool(evidence.nvml and evidence.nvml.code)
+        is_harmful = evidence.has_failed or bool(evidence.nvml and evidence.nvml.code)
         how = wrong if is_harmful else look
         command = "sudo apt remove 'libnvidia-compute-*'"
         return how("driver_inside_wsl", command, installed=", ".join(evidence.libraries))
@@ -208,17 +198,17 @@ def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the compute driver is loaded and holds the card."""
-    cards = [c for c in cards_of(evidence, vendor) if c.address is not None]
+    cards = [c for c in evidence.cards_of(vendor) if c.address is not None]
     if vendor not in MODULES or not cards or evidence.surroundings.system != "linux":
         return None
     modules, holders = MODULES[vendor], {c.driver or "" for c in cards}
-    if holders & set(modules) or (vendor is Vendor.NVIDIA and devices_of(evidence)):
+    if holders & set(modules) or (vendor is Vendor.NVIDIA and evidence.gpus):
         version = evidence.kernel.nvidia_version if vendor is Vendor.NVIDIA else None
         name = next((name for name in modules if name in holders), modules[0])
         return fine("driver_holds", driver=f"{name} {version}" if version else name)
     if "vfio-pci" in holders:
         return wrong("held_for_virtual_machine", "lspci -nnk")
-    if is_contained(evidence) and not evidence.kernel.loaded & set(modules):
+    if evidence.is_contained and not evidence.kernel.loaded & set(modules):
         return wrong("host_without_driver", driver=modules[0])
     if vendor is Vendor.NVIDIA and holders & set(_FREE_NVIDIA):
         return _free_driver(evidence, next(name for name in _FREE_NVIDIA if name in holders))
@@ -274,28 +264,18 @@ def _free_driver(evidence: Evidence, name: str) -> Verdict:
     if "nvidia" in kernel.loaded or kernel.secure_boot is False:
         return wrong("free_driver_in_the_way", *forbid, driver=name)
     # Without the free driver, and with a module that the kernel refuses, there would be none.
-    sign = ("sudo modprobe nvidia", f"sudo mokutil --import {_key(evidence)}", REBOOT)
+    key = nearest(evidence, _KEYS, "KEY")
+    sign = ("sudo modprobe nvidia", f"sudo mokutil --import {key}", REBOOT)
     if kernel.secure_boot:
         return wrong("free_driver_secure_boot", *sign, *forbid, driver=name)
     return wrong("free_driver_boot_untold", "mokutil --sb-state", *sign, *forbid, driver=name)
 
 
-def _key(evidence: Evidence) -> str:
-    """Return the key with which the distribution signs the modules that it builds."""
-    near = evidence.surroundings.distributions
-    return next((_SIGNING_KEYS[name] for name in near if name in _SIGNING_KEYS), "KEY")
-
-
 def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdict:
     kernel, release = evidence.kernel, evidence.kernel.release or ""
-    if module in kernel.blacklisted:
-        return wrong(
-            "driver_blacklisted",
-            f"grep -n {module} {kernel.blacklisted[module]}",
-            REBOOT,
-            driver=module,
-            file=kernel.blacklisted[module],
-        )
+    if file := kernel.blacklisted.get(module):
+        see = f"grep -n {module} {file}"
+        return wrong("driver_blacklisted", see, REBOOT, driver=module, file=file)
     if kernel.built is None and kernel.built_elsewhere:  # an update removed this kernel's modules
         return wrong("modules_gone", REBOOT, release=release)
     if kernel.built is None:
@@ -303,7 +283,8 @@ def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdi
         return wrong("driver_untold", f"sudo modprobe {module}", *commands, driver=module)
     if module in kernel.built:
         if kernel.secure_boot:
-            commands = (f"sudo modprobe {module}", f"sudo mokutil --import {_key(evidence)}")
+            key = nearest(evidence, _KEYS, "KEY")
+            commands = (f"sudo modprobe {module}", f"sudo mokutil --import {key}")
             return wrong("secure_boot", *commands, REBOOT, driver=module)
         return wrong("driver_not_loaded", f"sudo modprobe {module}", driver=module)
     if module in kernel.built_elsewhere and vendor is Vendor.NVIDIA:
@@ -318,7 +299,7 @@ def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdi
 
 def power(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the card is awake, asleep or off the bus."""
-    cards = cards_of(evidence, vendor)
+    cards = evidence.cards_of(vendor)
     gone = [c for c in cards if c.answers is False]
     if gone:
         name, address = gone[0].name, gone[0].address or ""

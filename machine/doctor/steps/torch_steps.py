@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from machine.doctor.evidence import Evidence, Torch, Vendor
+from machine.doctor.evidence import GPU_MAKERS, Evidence, Torch, Vendor
 from machine.doctor.hiding import choosers, hidden_by
-from machine.doctor.queries import built_for, built_for_gpus, driver_cuda, is_driver_too_old
 from machine.doctor.remedies import install_driver
 from machine.doctor.torch_remedies import (
     AMD_BUILDS_PAGE,
@@ -19,13 +18,8 @@ from machine.doctor.torch_remedies import (
 )
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
-_BOARDS = {
-    (5, 3),
-    (6, 2),
-    (7, 2),
-    (8, 7),
-    (10, 1),
-}  # Jetsons and others: only their own code
+# Jetsons and others: only their own code.
+_BOARDS = {(5, 3), (6, 2), (7, 2), (8, 7), (10, 1)}
 _THOR_BEFORE, _THOR = (10, 1), (11, 0)  # CUDA 13 numbers it anew
 _OLDEST_SERVED = (5, 0)  # no present build has code below this compute capability
 # These families share their machine code, so they can pass for the version that PyTorch has.
@@ -46,32 +40,29 @@ def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if torch is None:
         return None
     if vendor is None:
-        version, gpus = torch.version, built_for_gpus(torch)
-        return (
-            look("torch_without_card", version=version, built_for=gpus)
-            if version and gpus
-            else None
-        )
+        gpus = torch.built_for_any(GPU_MAKERS)
+        if not torch.version or not gpus:
+            return None
+        return look("torch_without_card", version=torch.version, built_for=gpus)
     if vendor is Vendor.APPLE and torch.architecture not in (None, "arm64"):
         command = f"{quoted(torch.python)} -c 'import platform; print(platform.machine())'"
         return wrong("python_translated", command, python=torch.python)
-    own, version = built_for(torch, vendor), torch.version or "?"
+    own, version = torch.built_for(vendor), torch.version or "?"
     if own:
         return fine("build_suits", version=version, built_for=own)
     commands = install_torch(evidence, vendor)
-    other = next((name for each in Vendor if (name := built_for(torch, each))), None)
-    if other:
+    if other := torch.built_for_any():
         return wrong("build_for_others", *commands, version=version, built_for=other)
     return wrong("build_for_processors", *commands, version=version, python=torch.python)
 
 
 def cuda(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the driver runs the CUDA that PyTorch was built with."""
-    driver, torch = driver_cuda(evidence), evidence.torch
+    driver, torch = evidence.driver_cuda, evidence.torch
     if driver is None or torch is None or not torch.cuda:
         return None
     knows = _dotted(driver)
-    if is_driver_too_old(evidence):
+    if evidence.is_driver_too_old:
         commands = (*install_driver(evidence), *install_torch(evidence, Vendor.NVIDIA))
         return wrong("driver_too_old", *commands, driver=knows, built=torch.cuda)
     return fine("driver_new_enough", driver=knows, built=torch.cuda)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from machine.doctor.evidence import Evidence, Outcome, TorchDevice, Vendor
+from machine.doctor.evidence import GPU_MAKERS, Evidence, Outcome, Vendor
 from machine.doctor.hiding import choosers
-from machine.doctor.queries import counted, devices_of, has_computed, is_contained
 from machine.doctor.remedies import (
     LOG,
     REBOOT,
     holders_of,
     install_driver,
     log_of,
-    restart_container,
     start_fabric_manager,
 )
 from machine.doctor.steps.installed_step import illegal_instruction
+from machine.doctor.steps.nvidia_steps import driver_not_given, mismatch
 from machine.doctor.torch_remedies import INTEL_PAGE, install_torch
-from machine.doctor.verdicts import Verdict, fine, unknown, wrong
+from machine.doctor.verdicts import Verdict, counted, fine, unknown, wrong
 
-_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
+Judge = Callable[[Evidence, Vendor | None, str], Verdict]
 
 
 def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
@@ -29,13 +28,13 @@ def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     torch = evidence.torch
     if torch is None or vendor in (None, Vendor.OTHER):
         return None
-    if has_computed(evidence):
+    if evidence.has_computed:
         names = (device.name or f"{device.kind}:{device.index}" for device in torch.devices)
         return fine("computes", names=counted(names))
     log = log_of(vendor)
     if torch.outcome is Outcome.SILENT:
         return wrong("torch_silent", log, REBOOT)
-    again = install_torch(evidence, vendor) if vendor and vendor in _BUILT else ()
+    again = install_torch(evidence, vendor) if vendor and vendor in GPU_MAKERS else ()
     if verdict := illegal_instruction(evidence, torch.detail or "", wrong, again):
         return verdict
     if torch.outcome is Outcome.CRASHED:
@@ -49,22 +48,19 @@ def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     for pattern, judge in (*_OF_CUDA, *_OF_ALL) if vendor is Vendor.NVIDIA else _OF_ALL:
         if re.search(pattern, said, re.IGNORECASE):
             return judge(evidence, vendor, said)
-    return wrong("does_not_work", log, said=said, where=_where(failed))
-
-
-def _where(device: TorchDevice | None) -> str:
-    return f"{device.kind}:{device.index}" if device else "torch"
+    where = f"{failed.kind}:{failed.index}" if failed else "torch"
+    return wrong("does_not_work", log, said=said, where=where)
 
 
 def _uninitialized(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    if evidence.nvswitches or any(device.fabric_state for device in devices_of(evidence)):
+    if evidence.nvswitches or any(device.fabric_state for device in evidence.gpus):
         return wrong("fabric_not_ready", *start_fabric_manager(evidence))
     return _unified_memory(evidence, vendor, said)
 
 
 def _unified_memory(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
     # Where it was given to the container, the host has the trouble.
-    if is_contained(evidence) and not any("uvm" in node.path for node in evidence.nodes):
+    if evidence.is_contained and not any("uvm" in node.path for node in evidence.nodes):
         return wrong("cuda_unknown_in_container", "sudo nvidia-modprobe -c 0 -u", said=said)
     return wrong(
         "cuda_unknown",
@@ -73,44 +69,6 @@ def _unified_memory(evidence: Evidence, vendor: Vendor | None, said: str) -> Ver
         REBOOT,
         said=said,
     )
-
-
-def _compatibility(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    return wrong("forward_compatibility", *install_driver(evidence), said=said)
-
-
-def _mismatch(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    if is_contained(evidence):
-        return wrong("mismatch_in_container", restart_container(evidence))
-    running = evidence.kernel.nvidia_version or "?"
-    return wrong(
-        "mismatch", REBOOT, running=running, installed=", ".join(evidence.libraries) or "?"
-    )
-
-
-def _no_driver(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    if is_contained(evidence):
-        return wrong(
-            "library_missing_in_container",
-            "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...",
-        )
-    return wrong("libcuda_missing", *install_driver(evidence))
-
-
-def _out_of_memory(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    return wrong("out_of_memory", holders_of(evidence, vendor), said=said)
-
-
-def _busy(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    return wrong("busy", "nvidia-smi", "sudo nvidia-smi -c DEFAULT", said=said)
-
-
-def _no_code(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    return wrong("no_code", *install_torch(evidence, vendor or Vendor.NVIDIA), said=said)
-
-
-def _stub(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
-    return wrong("stub_library", "echo $LD_LIBRARY_PATH", said=said)
 
 
 def _nothing_found(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
@@ -129,26 +87,47 @@ def _too_old(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
     return wrong("driver_too_old_said", *commands, said=said)
 
 
+def _no_driver(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
+    if evidence.is_contained:
+        return driver_not_given()
+    return wrong("libcuda_missing", *install_driver(evidence))
+
+
 def _memory_error(evidence: Evidence, vendor: Vendor | None, said: str) -> Verdict:
     see = "nvidia-smi -q -d ECC" if vendor is Vendor.NVIDIA else log_of(vendor)
     return wrong("memory_error_met", see, REBOOT, said=said)
 
 
 # The meaning of CUDA's errors (cudaError_t, by the texts of cudaGetErrorString).
-_OF_CUDA: tuple[tuple[str, Callable[[Evidence, Vendor | None, str], Verdict]], ...] = (
+_OF_CUDA: tuple[tuple[str, Judge], ...] = (
     (r"error 802|system not yet initialized", _uninitialized),
-    (r"error 803|unsupported display driver", _mismatch),
-    (r"error 804|forward compatibility", _compatibility),
-    (r"error 34\b|stub library", _stub),
+    (r"error 803|unsupported display driver", lambda e, v, said: mismatch(e)),
+    (
+        r"error 804|forward compatibility",
+        lambda e, v, said: wrong("forward_compatibility", *install_driver(e), said=said),
+    ),
+    (
+        r"error 34\b|stub library",
+        lambda e, v, said: wrong("stub_library", "echo $LD_LIBRARY_PATH", said=said),
+    ),
     (r"found no nvidia driver|libcuda", _no_driver),
     (r"driver on your system is too old|error 35\b|driver version is insufficient", _too_old),
     (r"error 999|unknown error", _unified_memory),
-    (r"busy or unavailable|error 46\b", _busy),
+    (
+        r"busy or unavailable|error 46\b",
+        lambda e, v, said: wrong("busy", "nvidia-smi", "sudo nvidia-smi -c DEFAULT", said=said),
+    ),
 )
 # Errors that CUDA, ROCm (HIP) and Intel's Level Zero (UR) share.
-_OF_ALL: tuple[tuple[str, Callable[[Evidence, Vendor | None, str], Verdict]], ...] = (
-    (r"out of memory|error 2\b|OUT_OF_(DEVICE|HOST)_MEMORY", _out_of_memory),
-    (r"no kernel image|invalid device function|error 209\b|NoBinaryForGpu", _no_code),
+_OF_ALL: tuple[tuple[str, Judge], ...] = (
+    (
+        r"out of memory|error 2\b|OUT_OF_(DEVICE|HOST)_MEMORY",
+        lambda e, v, said: wrong("out_of_memory", holders_of(e, v), said=said),
+    ),
+    (
+        r"no kernel image|invalid device function|error 209\b|NoBinaryForGpu",
+        lambda e, v, said: wrong("no_code", *install_torch(e, v or Vendor.NVIDIA), said=said),
+    ),
     (r"uncorrectable ecc|error 214\b", _memory_error),
     (
         r"no (cuda|hip) gpus|no (xpu )?device|no (CUDA|ROCm)-capable|device_count\(\) is 0"

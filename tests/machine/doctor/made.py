@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from machine.doctor.diagnosis import Diagnosis, Step, diagnose
+from machine.doctor.diagnosis import Diagnosis, JudgedStep, diagnose
 from machine.doctor.evidence import (
     AmdDevice,
     Card,
@@ -212,18 +212,18 @@ def with_device(evidence: Evidence, **changes: Any) -> Evidence:
     return replace(evidence, nvml=replace(evidence.nvml, devices=devices))
 
 
-def found(evidence: Evidence) -> Step:
+def found(evidence: Evidence) -> JudgedStep:
     """Return the step that says what to do."""
     step = diagnose(evidence).found
     assert step is not None, diagnose(evidence)
     return step
 
 
-def step_of(evidence: Evidence, name: str) -> Step | None:
+def step_of(evidence: Evidence, name: str) -> JudgedStep | None:
     """Return a step of the walk by its name."""
     return named(diagnose(evidence), name)
 
 
-def named(diagnosis: Diagnosis, name: str) -> Step | None:
+def named(diagnosis: Diagnosis, name: str) -> JudgedStep | None:
     """Return the step of that name."""
     return next((step for step in diagnosis.steps if step.step == name), None)

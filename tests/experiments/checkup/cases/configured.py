@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from experiments.checkup.probes.frameworks.experiment import Feature
 from experiments.checkup.result import Word
 from experiments.to_the_gpu.pinned.experiment import Copy
-from machine.doctor.diagnosis import Diagnosis, Step
+from machine.doctor.diagnosis import Diagnosis, JudgedStep
 from machine.doctor.evidence import Vendor
 from machine.doctor.verdicts import State
 from machine.live.gpu_samples import GpuSample
@@ -32,7 +32,7 @@ GIB, MIB = 2**30, 2**20
 
 
 def diagnosed(state: State, step: str = "driver", key: str = "driver_missing", **more):
-    steps = (Step(step=step, state=state, key=key),)
+    steps = (JudgedStep(step=step, state=state, key=key),)
     finding = None if state is State.OK else step
     found = Diagnosis(state=state, finding=finding, steps=steps, **more)
     return lambda: evidence(workstation(), diagnosis=found)
