@@ -18,6 +18,7 @@ from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, page_data
 from app.window.checkup.progress import Progress
 from app.window.core.checkup_runner import Follows
 from app.window.core.place import Place
+from app.window.core.saving import file_there
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target
 from experiments.checkup.order import read_order
@@ -32,7 +33,6 @@ from widgets.controls.basics import announce, column
 from widgets.controls.place_head import MARGINS
 
 if TYPE_CHECKING:
-    from app.window.core.reporting import Reporting
     from experiments.checkup.run_checkup import Event
 
 
@@ -55,7 +55,6 @@ class CheckupPlace(Place):
         self._result: Result | None = None  # that is shown
         self._progress: Progress | None = None  # while one is on its way
         self._is_here = self._is_dirty = self._stop_had_focus = False
-        self._reporting: Reporting | None = None
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
@@ -273,16 +272,14 @@ class CheckupPlace(Place):
             self._compare_with(first, other)
 
     def _report(self) -> None:
+        from app.window.core.reporting import open_checkup  # brings templates: not with the place
+
         if self._result is None:
             return
-        if self._reporting is None:
-            from app.window.core.reporting import Reporting  # brings templates: not with the place
-
-            self._reporting = Reporting(self.session, self)
         baseline = self.archive.baseline
         is_held = baseline is not None and baseline.id == self._result.baseline
         compared = compare(baseline, self._result) if baseline is not None and is_held else None
-        self._reporting.open_checkup(self._result, compared)
+        open_checkup(self.session, self, self._result, compared)
 
     def _choose_other(self) -> None:
         result, archive = self._result, self.archive
@@ -298,8 +295,9 @@ class CheckupPlace(Place):
         menu.popup(button.mapToGlobal(QPoint(0, button.height())))
 
     def _compare_with_file(self) -> None:
-        result = self._result
-        if result is not None and (path := sheets.choose_file(self.session, self)) is not None:
+        result, say = self._result, self.session.words.say
+        title, kinds = say("checkup_page.choose_file"), say("checkup_page.files")
+        if result is not None and (path := file_there(self.session, self, title, kinds)):
             show = partial(self._compare_with, result)
             self.session.background.do_soon(lambda: read(path), show)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.checkup.compare import compare
 from app.checkup.in_words import compared_lines, day, pair_text
-from app.window.core.saving import begin, remember
 from app.window.core.session import Session
 from experiments.checkup.order import Order
 from experiments.checkup.result import Result
@@ -86,18 +84,6 @@ def compare_menu(
         text = f"{say(f'checkup.kinds.{each.kind}')}, {day(each.at)}"
         menu.addAction(text, partial(take, each))
     return menu
-
-
-def choose_file(session: Session, parent: QWidget) -> Path | None:
-    """Return the file of a checkup, None if cancelled."""
-    say = session.words.say
-    name, _ = QFileDialog.getOpenFileName(
-        parent, say("checkup_page.choose_file"), begin(session), say("checkup_page.files")
-    )
-    if not name:
-        return None
-    remember(session, Path(name))
-    return Path(name)
 
 
 def show_compared(session: Session, parent: QWidget, before: Result, now: Result) -> CompareSheet:

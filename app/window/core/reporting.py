@@ -1,4 +1,4 @@
-"""Makes the report of a run or a checkup, shows it, and writes it where a person wants it."""
+"""Makes reports of runs, checkups, lectures and collages, and writes them where a person wants."""
 
 from __future__ import annotations
 
@@ -30,65 +30,69 @@ HANDOUT = {"html": ".html", "pdf": ".pdf", "markdown": ".md"}  # the window does
 INCLUDED = tuple(each.name for each in fields(Include))
 
 
-class Reporting(QObject):
-    """Opens one sheet over `parent` for each report."""
+def open_run(session: Session, parent: QWidget, path: Path) -> None:
+    """Read a run, after its notes are written, and show what a report of it would tell."""
+    words = session.words
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._session, self._parent, self._words = session, parent, session.words
-        self._saving = Saving(session, parent)
-        self._document: Document
+    def show(source: Source) -> None:
+        def make(include: Include) -> Document:
+            return run_report(source, words, include, drawer(words))
 
-    def open(self, path: Path) -> None:
-        """Read a run, after its notes are written, and show what a report of it would tell."""
-        source = partial(source_of, path, self._session.catalogue)
-        self._session.background.do(source, self._show_run)
+        _Reporting(session, parent, choices_of(source), make)
 
-    def open_checkup(self, result: Result, compared: Compared | None = None) -> None:
-        """Show what a report of a checkup would tell, with what changed where that is given."""
-        usual = asdict(Include())
-        there = {"data": True, "name": bool(result.name)}
-        choices = {name: usual[name] for name, is_there in there.items() if is_there}
-        self._show(lambda include: checkup_report(self._words, result, include, compared), choices)
+    session.background.do(partial(source_of, path, session.catalogue), show)
 
-    def open_handout(self, make: Callable[[], Document]) -> None:
-        """Show the handout of a lecture; `make` is called once, in a thread."""
-        made = functools.cache(make)
-        self._show(lambda _include: made(), {}, of="handout.sheet", suffixes=HANDOUT)
 
-    def open_collage(self, make: Report, *, has_names: bool) -> None:
-        """Show the collage of a class as a document."""
-        choices = {"class_names": False} if has_names else {}
-        self._show(make, choices, of="collage.sheet", suffixes=HANDOUT)
+def open_checkup(
+    session: Session, parent: QWidget, result: Result, compared: Compared | None
+) -> None:
+    """Show what a report of a checkup would tell, with what changed where that is given."""
+    choices = _usual({"data": True, "name": bool(result.name)})
+    make = partial(checkup_report, session.words, result, compared=compared)
+    _Reporting(session, parent, choices, make)
 
-    def _show_run(self, source: Source) -> None:
-        words = self._words
-        self._show(
-            lambda include: run_report(source, words, include, drawer(words)), choices_of(source)
-        )
 
-    def _show(
+def open_handout(session: Session, parent: QWidget, make: Callable[[], Document]) -> None:
+    """Show the handout of a lecture; `make` is called once, in a thread."""
+    made = functools.cache(make)
+    _Reporting(session, parent, {}, lambda _include: made(), "handout.sheet", HANDOUT)
+
+
+def open_collage(session: Session, parent: QWidget, make: Report, *, has_names: bool) -> None:
+    """Show the collage of a class as a document."""
+    choices = {"class_names": False} if has_names else {}
+    _Reporting(session, parent, choices, make, "collage.sheet", HANDOUT)
+
+
+class _Reporting(QObject):
+    """One report in its sheet over `parent`."""
+
+    def __init__(
         self,
-        report: Report,
+        session: Session,
+        parent: QWidget,
         choices: dict[str, bool],
-        *,
+        report: Report,
         of: str = "report",
         suffixes: Mapping[str, str] = SUFFIXES,
     ) -> None:
-        look, formats = self._session.look, tuple(suffixes)
-        sheet = ReportSheet(
-            self._parent.window(), choices, look, self._words, of=of, formats=formats
-        )
-        sheet.changed.connect(lambda: self._preview(sheet, report))
-        sheet.save_asked.connect(lambda: self._save(sheet, suffixes[sheet.kind]))
-        sheet.copy_asked.connect(lambda: self._copy(sheet))
+        look, words, formats = session.look, session.words, tuple(suffixes)
+        sheet = ReportSheet(parent.window(), choices, look, words, of=of, formats=formats)
+        super().__init__(sheet)
+        self._session, self._words, self._sheet = session, words, sheet
+        self._report, self._suffixes = report, suffixes
+        self._saving = Saving(session, parent)
+        self._document: Document
+        sheet.changed.connect(self._preview)
+        sheet.save_asked.connect(self._save)
+        sheet.copy_asked.connect(self._copy)
         sheet.open()
-        self._preview(sheet, report)
+        self._preview()
 
-    def _preview(self, sheet: ReportSheet, report: Report) -> None:
+    def _preview(self) -> None:
         """Show the text for what is chosen now; an answer to an earlier choice is dropped."""
-        asked, words = sheet.asked, self._words
-        kind, included = asked
+        sheet, words, report = self._sheet, self._words, self._report
+        asked = kind, included = sheet.asked
 
         def make() -> tuple[Document, str]:
             include = Include(**{name: name in included for name in INCLUDED})
@@ -102,10 +106,11 @@ class Reporting(QObject):
 
         self._session.background.do_soon(make, take)
 
-    def _save(self, sheet: ReportSheet, ending: str) -> None:
+    def _save(self) -> None:
         """Write the file, which takes a moment, then ask where it shall be."""
-        document, asked = self._document, sheet.asked
-        kind, _ = asked
+        document, sheet = self._document, self._sheet
+        asked = kind, _ = sheet.asked
+        ending = self._suffixes[kind]
 
         def take(data: bytes) -> None:
             if not isValid(sheet) or asked != sheet.asked:
@@ -118,9 +123,10 @@ class Reporting(QObject):
         sheet.allow(ready=False)
         self._session.background.do_soon(partial(written, document, kind, self._words), take)
 
-    def _copy(self, sheet: ReportSheet) -> None:
+    def _copy(self) -> None:
         """Copy the file as text; HTML also as what it shows."""
-        document, kind = self._document, sheet.kind
+        document, sheet = self._document, self._sheet
+        kind = sheet.kind
 
         def take(text: str) -> None:
             copied = QMimeData()
@@ -136,13 +142,20 @@ class Reporting(QObject):
 
 def choices_of(source: Source) -> dict[str, bool]:
     """Return what may be included of this run, and whether it is at first."""
-    notes, lesson, usual = source.notes, source.lesson, asdict(Include())
+    notes, lesson = source.notes, source.lesson
     guess = notes.guess
-    there = {
-        "prediction": guess is not None and lesson is not None and lesson.accepts(guess),
-        "data": True,
-        "note": bool(notes.note),
-        "name": bool(notes.name or notes.tags),
-        "names": source.has_names,
-    }
+    return _usual(
+        {
+            "prediction": guess is not None and lesson is not None and lesson.accepts(guess),
+            "data": True,
+            "note": bool(notes.note),
+            "name": bool(notes.name or notes.tags),
+            "names": source.has_names,
+        }
+    )
+
+
+def _usual(there: Mapping[str, bool]) -> dict[str, bool]:
+    """Return whether each choice that is there is taken at first."""
+    usual = asdict(Include())
     return {name: usual[name] for name in INCLUDED if there.get(name)}

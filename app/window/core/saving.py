@@ -1,4 +1,4 @@
-"""Saves pictures, tables and code into a file that a person chooses.
+"""Asks for files to open, and saves pictures, tables and code into one that a person chooses.
 
 A file dialog begins in the folder used last, at first in a personal one: the folder in which the
 program was started may be that of its source.
@@ -15,8 +15,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.core.session import Session
 from experiments.core.problems import Problem
-from experiments.engine import report_file
-from experiments.engine.recording import SUFFIXES
 from widgets.sheets.question import Answer, ask
 
 PICTURES = (".png", ".svg")
@@ -68,20 +66,34 @@ class Saving:
         """Ask for a file to write, None if cancelled."""
         title = self._session.words.say("page.save_as")
         kind = f"*{Path(suggestion).suffix}"
-        name, _ = QFileDialog.getSaveFileName(
-            self._parent, title, begin(self._session, suggestion), kind
-        )
-        return Path(name) if name else None
+        return new_file(self._session, self._parent, title, kind, suggestion)
 
-    def choose_existing(self) -> Path | None:
-        """Ask for a run file, None if cancelled."""
-        title = self._session.words.say("page.choose_run")
-        kinds = " ".join(f"*{suffix}" for suffix in (*SUFFIXES, *report_file.SUFFIXES))
-        name, _ = QFileDialog.getOpenFileName(self._parent, title, begin(self._session), kinds)
-        if not name:
-            return None
-        remember(self._session, Path(name))
-        return Path(name)
+
+def new_file(
+    session: Session, parent: QWidget, title: str, kinds: str, suggestion: str
+) -> Path | None:
+    """Ask for a file to write, None if cancelled; the caller remembers where it is."""
+    where = begin(session, suggestion)
+    name, _ = QFileDialog.getSaveFileName(parent, title, where, kinds)
+    return Path(name) if name else None
+
+
+def file_there(session: Session, parent: QWidget, title: str, kinds: str) -> Path | None:
+    """Ask for a file to read, None if cancelled."""
+    name, _ = QFileDialog.getOpenFileName(parent, title, begin(session), kinds)
+    return next(iter(_remembered(session, [name] if name else [])), None)
+
+
+def files_there(session: Session, parent: QWidget, title: str, kinds: str) -> list[Path]:
+    """Ask for files to read, none if cancelled."""
+    names, _ = QFileDialog.getOpenFileNames(parent, title, begin(session), kinds)
+    return _remembered(session, names)
+
+
+def _remembered(session: Session, names: Sequence[str]) -> list[Path]:
+    if names:
+        remember(session, Path(names[0]))
+    return [Path(name) for name in names]
 
 
 def complete(

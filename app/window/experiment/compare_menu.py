@@ -9,14 +9,15 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.runs.selection import runs_of
 from app.window.core.listing import Listing
-from app.window.core.saving import Saving
+from app.window.core.saving import file_there
 from app.window.experiment.page_model import PageModel
-from experiments.engine import messages
+from experiments.engine import messages, report_file
+from experiments.engine.recording import SUFFIXES
 
 MENU_RUNS = 12
 
 
-def compare_menu(model: PageModel, saving: Saving, parent: QWidget) -> QMenu:
+def compare_menu(model: PageModel, parent: QWidget) -> QMenu:
     """Return a menu of the other runs of the shown experiment, and of any file."""
     menu, say, session = QMenu(parent), model.words.say, model.session
     listing = Listing(model.words, session.catalogue, session.entries)
@@ -41,7 +42,9 @@ def compare_menu(model: PageModel, saving: Saving, parent: QWidget) -> QMenu:
         menu.addAction(say("page.no_other_run")).setEnabled(False)
     menu.addSeparator()
     from_file = menu.addAction(say("page.compare_file"))
-    from_file.triggered.connect(lambda: _compare(model, saving.choose_existing()))
+    kinds = " ".join(f"*{suffix}" for suffix in (*SUFFIXES, *report_file.SUFFIXES))
+    ask = partial(file_there, session, parent, say("page.choose_run"), kinds)
+    from_file.triggered.connect(lambda: _compare(model, ask()))
     menu.aboutToHide.connect(menu.deleteLater)
     return menu
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
@@ -23,9 +23,6 @@ from experiments.engine.run_state import RunState
 from widgets.experiment.data_side import DataSide
 from widgets.experiment.main_panel import MainPanel
 
-if TYPE_CHECKING:
-    from app.window.core.reporting import Reporting
-
 
 class Output(QObject):
     """Serves the main panel: fills its code and data, and writes what is asked for."""
@@ -35,7 +32,6 @@ class Output(QObject):
         self._model, self._panel = model, panel
         self.saving = Saving(model.session, panel)
         self._data: DataSide | None = None
-        self._reporting: Reporting | None = None
         self._has_code = False
         panel.code.copy_wanted.connect(lambda: self._make_script(self._copy_text))
         panel.code.save_wanted.connect(lambda: self._make_script(self.saving.save_text))
@@ -183,13 +179,10 @@ class Output(QObject):
 
     def report(self) -> None:
         """Show what a report of the shown run would tell, and offer to write it."""
-        from app.window.core.reporting import Reporting  # with all that writes reports
+        from app.window.core.reporting import open_run  # with all that writes reports
 
-        if (path := self._model.path) is None:
-            return
-        if self._reporting is None:
-            self._reporting = Reporting(self._model.session, self._panel)
-        self._reporting.open(path)
+        if (path := self._model.path) is not None:
+            open_run(self._model.session, self._panel, path)
 
     def copy_svg(self) -> None:
         """Copy it as SVG."""

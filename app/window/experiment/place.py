@@ -405,5 +405,5 @@ class ExperimentPage(QWidget):
 
     def _choose_beside(self) -> None:
         """Open the menu of runs to compare with."""
-        menu = compare_menu(self.model, self._views.output.saving, self)
+        menu = compare_menu(self.model, self)
         menu.popup(self._header.below(self._actions.compare))

@@ -15,7 +15,6 @@ from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
     from app.reports.document import Document
-    from app.window.core.reporting import Reporting
     from app.window.lecture.conductor import Conductor, Left
     from app.window.lecture.record_writer import RecordWriter
     from app.window.lecture.windows import LectureWindows
@@ -48,7 +47,6 @@ class LectureMode(QObject):
         self._writer: RecordWriter | None = None  # of the lecture on its way
         self._left: list[_Left] = []  # the last ones that were left before their end
         self._held: RecordWriter | None = None  # of the one that was held last
-        self._reporting: Reporting | None = None
         self._is_closing = False
         self._session.closing.connect(self._close)
 
@@ -104,11 +102,9 @@ class LectureMode(QObject):
             self._show_handout(partial(handout_of, self._session, record, path))
 
     def _show_handout(self, make: Callable[[], Document]) -> None:
-        from app.window.core.reporting import Reporting
+        from app.window.core.reporting import open_handout
 
-        if self._reporting is None:
-            self._reporting = Reporting(self._session, self._window)
-        self._reporting.open_handout(make)
+        open_handout(self._session, self._window, make)
 
     def _close(self) -> None:
         self._is_closing = True

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from app.lecture.draft import Draft
 from app.lecture.file import SUFFIX, Item, read
 from app.lecture.lectures import NAME, is_shipped, lectures, name_of
-from app.window.core.saving import begin as begin_in
-from app.window.core.saving import complete, remember
+from app.window.core.saving import complete, file_there, new_file
 from app.window.core.session import Session
 from app.window.lecture.checking import Checking
 from app.window.lecture.items import prepare
@@ -164,12 +163,8 @@ class PlaylistPart(QObject):
 
     def _choose(self) -> None:
         title = self._session.words.say("playlist.open_file")
-        name, _ = QFileDialog.getOpenFileName(
-            self.panel, title, begin_in(self._session), f"*{SUFFIX}"
-        )
-        if name:
-            remember(self._session, Path(name))
-            self.open(Path(name))
+        if path := file_there(self._session, self.panel, title, f"*{SUFFIX}"):
+            self.open(path)
 
     def _save(self) -> None:
         """Save into its file; one that comes with the program is saved as another."""
@@ -180,10 +175,8 @@ class PlaylistPart(QObject):
                 folder.mkdir(parents=True, exist_ok=True)
             suggestion = str(folder / (path.name if path is not None else UNTITLED))
             title = session.words.say("playlist.save")
-            name, _ = QFileDialog.getSaveFileName(self.panel, title, suggestion, f"*{SUFFIX}")
-            if not name:
-                return
-            complete(session, self.panel, Path(name), (SUFFIX,), self._write)
+            if named := new_file(session, self.panel, title, f"*{SUFFIX}", suggestion):
+                complete(session, self.panel, named, (SUFFIX,), self._write)
         else:
             self._write(path)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.runs.watches import read_watch
-from app.window.core.saving import Saving, begin, remember
+from app.window.core.saving import Saving, file_there
 from app.window.core.session import Session
 from experiments.engine import messages
 from machine.live import recorded_watch
@@ -58,12 +58,7 @@ class LiveFiles(QObject):
         say = self._session.words.say
         kinds = " ".join(f"*{suffix}" for suffix in recorded_watch.SUFFIXES)
         kinds = f"{say('live.recorded_kind')} ({kinds})"
-        where = begin(self._session)
-        name, _ = QFileDialog.getOpenFileName(self._parent, say("live.open"), where, kinds)
-        if not name:
-            return None
-        remember(self._session, Path(name))
-        return Path(name)
+        return file_there(self._session, self._parent, say("live.open"), kinds)
 
 
 def dropped(event: QDropEvent) -> list[Path]:

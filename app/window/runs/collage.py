@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from app.report import label
 from app.runs.collage import Collage, Gathered, Result, Sentence, band, gather, left_out, sentences
-from app.window.core.saving import Saving
+from app.window.core.saving import Saving, files_there
 from app.window.core.session import Session
-from app.window.runs.file_dialogs import choose_files
 from app.window.runs.importing import expanded
 from experiments.core.problems import Problem
 from experiments.core.teaching.lessons import Choice, Magnitude
 from experiments.core.units import show, unit_of
 from widgets.runs.collage_data import Cloud, Numbers, Option, Point, Shown
 from widgets.runs.collage_page import CollagePage
-
-if TYPE_CHECKING:
-    from app.window.core.reporting import Reporting
 
 MOST_FILES = 1000  # LIMIT: of a folder that holds more, the rest is not read
 
@@ -38,7 +34,6 @@ class Collages(QObject):
         self._asked = 0  # counts readings: only the newest is shown
         self.page = CollagePage(session.look, session.words)
         self._saving = Saving(session, self.page)
-        self._reporting: Reporting | None = None
         self.page.report_wanted.connect(self._report)
         self.page.add_asked.connect(self._choose_more)
         self.page.again_asked.connect(lambda: self.show([]))
@@ -82,19 +77,16 @@ class Collages(QObject):
 
     def _report(self, shown: Shown) -> None:
         """Show what a document of the collage would tell, and offer to write it."""
-        from app.window.core.reporting import Reporting  # with all that writes reports
+        from app.window.core.reporting import open_collage  # with all that writes reports
         from app.window.runs.collage_report import collage_report
 
-        if self._reporting is None:
-            self._reporting = Reporting(self._session, self.page)
-        words = self._session.words
+        make = partial(collage_report, shown, self._session.words)
         has_names = any(row[0] for row in shown.rows)
-        self._reporting.open_collage(
-            lambda include: collage_report(shown, words, include), has_names=has_names
-        )
+        open_collage(self._session, self.page, make, has_names=has_names)
 
     def _choose_more(self) -> None:
-        if paths := choose_files(self.page, self._session):
+        title, kinds = self._say("runs.import_runs"), self._say("runs.file_any")
+        if paths := files_there(self._session, self.page, title, kinds):
             self.add(paths)
 
     def _choose(self, experiment_id: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.runs.library import Kept
-from app.window.core.saving import complete
+from app.window.core.saving import begin, complete, new_file, remember
 from app.window.core.session import Session
 from app.window.runs.archive import Archive
-from app.window.runs.file_dialogs import choose_folder, choose_target
 from experiments.engine.recording import SUFFIXES
 from widgets.sheets.question import Answer, ask
 
@@ -53,11 +53,13 @@ class Exporting:
         )
 
     def _choose_target(self, runs: Sequence[Kept], tells: bool) -> None:
-        session, parent = self._session, self._parent
-        export = partial(self._archive.export, runs, tells=tells)
+        session, parent, say = self._session, self._parent, self._session.words.say
+        export, title = partial(self._archive.export, runs, tells=tells), say("runs.export_runs")
         if len(runs) == 1:
-            target = choose_target(parent, session, runs[0].path.name)
-            if target is not None:
+            kinds = f"{say('runs.file_run')};;{say('runs.file_packed')}"
+            if target := new_file(session, parent, title, kinds, runs[0].path.name):
+                remember(session, target)
                 complete(session, parent, target, SUFFIXES, export)
-        elif (folder := choose_folder(parent, session)) is not None:
-            export(folder)
+        elif folder := QFileDialog.getExistingDirectory(parent, title, begin(session)):
+            remember(session, Path(folder, "any"))
+            export(Path(folder))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QPoint
@@ -16,11 +15,11 @@ from app.runs.library import Kept
 from app.window.core.listing import Listing
 from app.window.core.place import Place
 from app.window.core.predictions import Predictions
+from app.window.core.saving import files_there
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
 from app.window.runs.archive import Archive
 from app.window.runs.exporting import Exporting
-from app.window.runs.file_dialogs import choose_files
 from app.window.runs.list_or_collage import RunsStack
 from app.window.runs.pairing import Pairing
 from app.window.runs.rerun import Again
@@ -34,9 +33,6 @@ from widgets.controls.place_head import MARGINS
 from widgets.runs.details import Said
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
-
-if TYPE_CHECKING:
-    from app.window.core.reporting import Reporting
 
 Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, predicted ones
 
@@ -91,7 +87,6 @@ class RunsPlace(Place):
         self._surprises = Surprises(session, self.archive, self._predictions, self.page.reminder)
         self._kept: dict[str, Kept] = {}
         self._guessed: list[Kept] = []  # those that were predicted
-        self._reporting: Reporting | None = None
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old, self._is_judging = False, True, False
@@ -396,13 +391,11 @@ class RunsPlace(Place):
 
     def _report(self) -> None:
         """Show what a report of the chosen run would tell, and offer to write it."""
-        from app.window.core.reporting import Reporting  # with all that writes reports
+        from app.window.core.reporting import open_run  # with all that writes reports
 
         (run,) = self._chosen()
-        if self._reporting is None:
-            self._reporting = Reporting(self.session, self)
         self.details.hand_on()  # a note that is being typed
-        self._reporting.open(run.path)
+        open_run(self.session, self, run.path)
 
     def _delete(self) -> None:
         self.details.hand_on()
@@ -412,6 +405,7 @@ class RunsPlace(Place):
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        paths = choose_files(self, self.session)
-        if paths:
+        say = self.session.words.say
+        title, kinds = say("runs.import_runs"), say("runs.file_any")
+        if paths := files_there(self.session, self, title, kinds):
             self.sheets.look_into(paths)

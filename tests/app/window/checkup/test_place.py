@@ -489,7 +489,7 @@ def test_a_damaged_checkup_is_one_sentence_and_the_shown_one_stays(whole, tmp_pa
 def test_a_checkup_is_compared_with_a_file(whole, tmp_path, monkeypatch):
     path = tmp_path / "old.json"
     path.write_bytes(encode(result(id="old")))
-    monkeypatch.setattr(states.sheets, "choose_file", lambda *_: path)
+    monkeypatch.setattr("app.window.checkup.place.file_there", lambda *_: path)
     place = states.ended(whole)
     place.page.compare.trigger()
     menu = place.findChild(QMenu)

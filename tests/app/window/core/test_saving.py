@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.window.core.saving import Saving, with_ending
-from app.window.runs import file_dialogs
+from app.window.core.saving import Saving, file_there, new_file, with_ending
 from experiments.engine import recording
 from machine.live import recorded_watch
 from widgets.sheets.question import Question
@@ -72,19 +71,19 @@ def test_the_next_dialog_begins_where_the_last_one_ended(own, saving, session, p
     answer(monkeypatch, asked, target)
     saving.save_text("a.csv", "text")
 
-    saving.choose_existing()
-    file_dialogs.choose_target(parent, session, "run.coreopsis.jsonl")
+    file_there(session, parent, "title", "*")
+    new_file(session, parent, "title", "*", "run.coreopsis.jsonl")
 
     assert asked[1:] == [str(own / "lab"), str(own / "lab" / "run.coreopsis.jsonl")]
     assert session.settings.folder == str(own / "lab")
 
 
-def test_a_folder_that_is_gone_is_not_begun_in(own, saving, session, monkeypatch):
+def test_a_folder_that_is_gone_is_not_begun_in(own, session, parent, monkeypatch):
     session.settings = session.settings.replace(folder=str(own / "gone"))
     asked = []
     answer(monkeypatch, asked, "")
 
-    saving.choose_existing()
+    file_there(session, parent, "title", "*")
 
     assert asked == [str(own / "Documents")]
 

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 
 from app.runs.run_notes import RunNotes
 from app.source import sources
-from app.window.core.saving import Saving
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
 from app.window.experiment.compare_menu import compare_menu
@@ -76,7 +75,7 @@ def unfold(stage) -> None:
 
 def compare_with(stage) -> QMenu:
     """Return the menu of the button "Compare"."""
-    return compare_menu(stage.page.model, Saving(stage.session, stage.page), stage.page)
+    return compare_menu(stage.page.model, stage.page)
 
 
 def chooses(monkeypatch, target) -> None:
@@ -1124,9 +1123,7 @@ def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage, mo
     path = open_run(qtbot, stage, burst())
     other = threads().write(stage.folder / "other.coreopsis.jsonl")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(other), ""))
-    compare_menu(stage.page.model, Saving(stage.session, stage.page), stage.page).actions()[
-        -1
-    ].trigger()
+    compare_menu(stage.page.model, stage.page).actions()[-1].trigger()
     qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
 
     assert "These are runs of two different experiments" in said(stage)

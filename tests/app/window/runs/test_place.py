@@ -120,9 +120,13 @@ def runs(qtbot, session):
 
 def chooses(monkeypatch, **dialogs):
     """Let the dialogs of the system be answered by these functions."""
+    asks = {
+        "files": "place.files_there",
+        "target": "exporting.new_file",
+        "folder": "exporting.QFileDialog.getExistingDirectory",
+    }
     for name, answer in dialogs.items():
-        module = "place" if name == "files" else "exporting"
-        monkeypatch.setattr(f"app.window.runs.{module}.choose_{name}", answer)
+        monkeypatch.setattr(f"app.window.runs.{asks[name]}", answer)
 
 
 def four(runs):
@@ -784,7 +788,7 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, monkeypatc
     runs, names = four(runs)
     asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
 
-    def choose(_parent, _session, suggested):
+    def choose(_session, _parent, _title, _kinds, suggested):
         asked.append(suggested)
         return target
 
