@@ -140,7 +140,7 @@ class Index:
     def _connect(self, path: Path | str) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=BUSY_S)
         try:
-            names = ", ".join(self._columns[1:])
+            names = ", ".join(f'"{name}"' for name in self._columns[1:])  # one is a word of SQL
             connection.execute(f"CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, {names})")
             columns = tuple(row[1] for row in connection.execute("PRAGMA table_info(runs)"))
             if columns != self._columns:  # of another version: the files know everything

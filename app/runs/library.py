@@ -7,14 +7,13 @@ The index can be rebuilt from the files. Name, note, tags and pin stand beside a
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
@@ -25,7 +24,6 @@ from app.runs.owner_note import Told, retold
 from app.runs.run_notes import (
     NOTES_SUFFIX,
     RunNotes,
-    decode_notes,
     notes_name,
     notes_path,
     read_notes,
@@ -49,17 +47,17 @@ class Kept:
 
     run: str
     path: Path
-    experiment: str
-    at: str
-    quick: bool
-    outcome: str
-    machine: str
-    params: dict[str, Any]
-    message: str
-    values: dict[str, float]
-    notes: tuple[tuple[str, dict[str, Any]], ...]  # notes of the engine: keys and values
+    experiment: str = ""
+    at: str = ""
+    quick: bool = False
+    outcome: str = ""
+    machine: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+    message: str = ""
+    values: dict[str, float] = field(default_factory=dict)
+    notes: tuple[tuple[str, dict[str, Any]], ...] = ()  # notes of the engine: keys and values
     run_notes: RunNotes
-    problem: dict[str, Any] | None
+    problem: dict[str, Any] | None = None
     unclear: tuple[str, ...] = ()  # values whose difference is within the noise
     trust: Trust = Trust.SOLID
     taken_s: float = 0.0  # from its start to its last row
@@ -76,6 +74,11 @@ class Kept:
         return any(key == ALTERED for key, _ in self.notes)
 
 
+# The columns of the index: how the JSON of each is read, made once, before threads ask.
+_KINDS = get_type_hints(Kept)
+_COLUMNS = {name: msgspec.json.Decoder(_KINDS[name]) for name in _KINDS if name != "path"}
+
+
 class Library:
     """The runs below one data folder."""
 
@@ -87,7 +90,7 @@ class Library:
         self._index = Index(
             folder / "index.sqlite3",
             self._runs,
-            columns=_COLUMNS,
+            columns=tuple(_COLUMNS),
             suffixes=SUFFIXES,
             beside=notes_name,
             locked=self._tell_locked,
@@ -111,11 +114,9 @@ class Library:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def runs(self, search: str = "") -> list[Kept]:
-        """Return the runs, pinned and newest first, whose words contain all those of `search`."""
-        kept = self._index.entries(_facts, self._kept)
-        words = search.lower().split()
-        found = [run for run in kept if all(word in _haystack(run) for word in words)]
+    def runs(self) -> list[Kept]:
+        """Return the runs, pinned and newest first."""
+        found = self._index.entries(_facts, self._kept)
         return sorted(found, key=lambda run: (run.run_notes.pinned, run.at), reverse=True)
 
     def close(self) -> None:
@@ -154,11 +155,11 @@ class Library:
 
     def deleted(self) -> list[Kept]:
         """Return the runs in the bin, newest first; may take a while."""
-        facts = []
+        found = []
         for path in self._binned():
             with contextlib.suppress(FileNotFoundError):  # another program has just emptied it
-                facts.append({"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))})
-        return sorted(map(self._kept, facts), key=lambda run: run.at, reverse=True)
+                found.append(replace(_read(path), path=self._runs / path.name))
+        return sorted(found, key=lambda run: run.at, reverse=True)
 
     def bin_count(self) -> int:
         """Return how many runs lie in the bin."""
@@ -250,32 +251,8 @@ class Library:
             raise self._unwritable(error) from None
 
     def _kept(self, facts: Mapping[str, Any]) -> Kept:
-        return Kept(
-            run=facts["run"],
-            path=self._runs / facts["name"],
-            experiment=facts["experiment"],
-            at=facts["at"],
-            quick=bool(facts["quick"]),
-            outcome=facts["outcome"],
-            machine=facts["machine"],
-            params=json.loads(facts["params"]),
-            message=facts["message"],
-            values=json.loads(facts["found"]),
-            notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
-            run_notes=decode_notes(facts["run_notes"]),
-            problem=json.loads(facts["problem"]),
-            unclear=tuple(json.loads(facts["unclear"])),
-            taken_s=facts["taken_s"],
-            version=facts["version"],
-            fingerprint=facts["fingerprint"],
-            trust=Trust(facts["trust"]),
-        )
-
-
-_COLUMNS = (
-    "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "run_notes", "problem", "unclear", "taken_s", "version", "trust", "fingerprint",
-)  # fmt: skip
+        known = {name: column.decode(facts[name]) for name, column in _COLUMNS.items()}
+        return Kept(path=self._runs / facts["name"], **known)
 
 
 def _file_name(started: messages.Started, suffix: str) -> str:
@@ -285,34 +262,22 @@ def _file_name(started: messages.Started, suffix: str) -> str:
     return f"{stamp}-{experiment}-{run}{suffix}"
 
 
-def _facts(path: Path) -> tuple[Any, ...]:
+def _facts(path: Path) -> list[str]:
     """Return the columns of a run. Raises FileNotFoundError if it was just deleted."""
-    run_notes = msgspec.json.encode(read_notes(path)).decode()
+    kept = _read(path)
+    return [msgspec.json.encode(getattr(kept, name)).decode() for name in _COLUMNS]
+
+
+def _read(path: Path) -> Kept:
+    """Return what the files of a run tell. Raises FileNotFoundError if it was just deleted."""
+    run_notes = read_notes(path)
     try:
         recording = read(path)
     except UserError as trouble:
         if trouble.problem.key == "recording_missing":
             raise FileNotFoundError(path) from None
-        problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
-        return (
-            path.name,
-            "",
-            "",
-            False,
-            "",
-            "",
-            "{}",
-            "",
-            "{}",
-            "[]",
-            run_notes,
-            problem,
-            "[]",
-            0.0,
-            0,
-            str(Trust.SOLID),
-            "",
-        )
+        problem = {"key": trouble.problem.key, "values": dict(trouble.problem.values)}
+        return Kept(run=path.name, path=path, run_notes=run_notes, problem=problem)
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
     ]
@@ -321,24 +286,24 @@ def _facts(path: Path) -> tuple[Any, ...]:
         event for event in recording.events if isinstance(event, messages.Row | messages.Frame)
     )
     started, finding = recording.started, recording.recorded_finding()
-    return (
-        started.run,
-        started.experiment,
-        started.at,
-        started.quick,
-        str(recording.finished.outcome),
-        machine_name(started),
-        json.dumps(started.params),
-        finding.message if finding else "",
-        json.dumps(finding.values if finding else {}),
-        json.dumps(notes),
-        run_notes,
-        "null",
-        json.dumps(finding.unclear if finding else []),
-        max((event.t_s for event in measured), default=0.0),
-        started.experiment_version,
-        str(finding.trust if finding else Trust.SOLID),
-        _fingerprint(started),
+    return Kept(
+        run=started.run,
+        path=path,
+        experiment=started.experiment,
+        at=started.at,
+        quick=started.quick,
+        outcome=str(recording.finished.outcome),
+        machine=machine_name(started),
+        params=started.params,
+        message=finding.message if finding else "",
+        values=finding.values if finding else {},
+        notes=tuple(notes),
+        run_notes=run_notes,
+        unclear=tuple(finding.unclear) if finding else (),
+        trust=finding.trust if finding else Trust.SOLID,
+        taken_s=max((event.t_s for event in measured), default=0.0),
+        version=started.experiment_version,
+        fingerprint=_fingerprint(started),
     )
 
 
@@ -371,20 +336,6 @@ def machine_name(started: messages.Started) -> str:
     cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
-
-
-def _haystack(run: Kept) -> str:
-    run_notes = run.run_notes
-    words = (
-        run.experiment,
-        run.machine,
-        run.at,
-        run.outcome,
-        run_notes.name,
-        run_notes.note,
-        *run_notes.tags,
-    )
-    return " ".join(words).lower()
 
 
 def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
