@@ -5,6 +5,7 @@ Everything but the window works without a display and without Qt installed.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
@@ -116,36 +117,13 @@ def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
 
 def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]:
     """Return what runs a command; the modules of the others are not imported."""
-    match name:
-        case "inspect":
-            from app.terminal.inspect import run
-        case "doctor":
-            from app.terminal.doctor import run
-        case "watch":
-            from app.terminal.watch import run
-        case "experiments":
-            from app.terminal.experiments import run
-        case "checkup":
-            from app.terminal.checkup import run
-        case "gather":
-            from app.terminal.gather import run
-        case "preflight":
-            from app.terminal.preflight import run
-        case "handout":
-            from app.terminal.handout import run
-        case "new":
-            from app.terminal.new import run
-        case "check":
-            from app.terminal.check import run
-        case "run":
-            from app.terminal.run import run
-        case "replay":
-            from app.terminal.replay import run
-        case "compare":
-            from app.terminal.compare import run
-        case _:
-            from app.window.shell.start import run
-    return run
+    if name is None or name == "worker":  # with options
+        from app.window.shell.start import run
+
+        return run
+    command: Callable[[SimpleNamespace, Context], ExitCode]
+    command = importlib.import_module(f"app.terminal.{name}").run
+    return command
 
 
 def _worker() -> int:
