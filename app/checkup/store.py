@@ -27,20 +27,12 @@ class Checkups:
         """Write a checkup; return its file. Raises UserError."""
         stamp = _STAMP.sub("", result.at)[:STAMP_LETTERS]
         path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, encode(result))
-        except OSError as error:
-            raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
+        _write(path, result)
         return path
 
     def all(self) -> Sequence[Result]:
         """Return every checkup, the newest first."""
-        found = []
-        for path in sorted(_checkups_in(self._folder), reverse=True):
-            with contextlib.suppress(UserError):
-                found.append(read(path))
-        return found
+        return _read(sorted(_checkups_in(self._folder), reverse=True))
 
     def of(self, fingerprint: str | None) -> Sequence[Result]:
         """Return the checkups of the machine with this fingerprint, the newest first."""
@@ -49,11 +41,8 @@ class Checkups:
     def baseline(self, fingerprint: str | None) -> Result | None:
         """Return the baseline of the machine with this fingerprint, None if there is none."""
         path = self._baseline(fingerprint)
-        if path is None or not path.is_file():
-            return None
-        with contextlib.suppress(UserError):
-            return read(path)
-        return None
+        found = _read([path] if path is not None and path.is_file() else [])
+        return found[0] if found else None
 
     def save_baseline(self, result: Result) -> None:
         """Make a whole checkup the baseline of its machine. Raises UserError."""
@@ -62,19 +51,11 @@ class Checkups:
         path = self._baseline(fingerprint_of(result))
         if path is None:
             raise UserError("checkup_without_fingerprint")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, encode(result))
-        except OSError as error:
-            raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
+        _write(path, result)
 
     def references(self) -> Sequence[Result]:
         """Return the checkups of machines known to be good, which somebody laid there."""
-        found = []
-        for path in _checkups_in(self._folder / REFERENCES):
-            with contextlib.suppress(UserError):
-                found.append(read(path))
-        return found
+        return _read(_checkups_in(self._folder / REFERENCES))
 
     def _baseline(self, fingerprint: str | None) -> Path | None:
         name = re.sub(r"[^0-9a-zA-Z]", "", fingerprint or "")
@@ -86,6 +67,22 @@ def _checkups_in(folder: Path) -> list[Path]:
         return [path for path in folder.iterdir() if path.name.endswith(SUFFIX)]
     except OSError:
         return []
+
+
+def _read(paths: Sequence[Path]) -> list[Result]:
+    found = []
+    for path in paths:
+        with contextlib.suppress(UserError):
+            found.append(read(path))
+    return found
+
+
+def _write(path: Path, result: Result) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, encode(result))
+    except OSError as error:
+        raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
 
 
 def has_measured(result: Result) -> bool:

@@ -20,9 +20,9 @@ It executes nothing, and names no file outside its own folder.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import field
@@ -31,6 +31,8 @@ from experiments.core.problems import UserError
 from machine.convert import convert
 from machine.record import Record
 from machine.system.files import read_file
+
+T = TypeVar("T")
 
 FORMAT, VERSION = "coreopsis.lecture", 1
 SUFFIX = ".coreopsis-lecture.toml"
@@ -67,34 +69,44 @@ class Lecture(Record):
 
 def read(path: Path) -> Lecture:
     """Return the lecture in a file. Raises UserError."""
-    name = path.name
+    return decode(read_data(path), path.name)
+
+
+def read_data(path: Path) -> bytes:
+    """Return the bytes of a file of a lecture. Raises UserError."""
     try:
-        data = read_file(path, LIMIT_BYTES)
+        return read_file(path, LIMIT_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError("recording_unreadable", name=name, reason=reason) from None
-    return decode(data, name)
+        raise UserError("recording_unreadable", name=path.name, reason=reason) from None
 
 
 def decode(data: bytes, name: str) -> Lecture:
     """Return the lecture in the bytes of a file of this name. Raises UserError."""
+    return checked(lambda: tomllib.loads(data.decode()), Lecture, _fault, "lecture_refused", name)
+
+
+def checked(
+    parse: Callable[[], Any], kind: type[T], fault: Callable[[T], str], refused: str, name: str
+) -> T:
+    """Return what is parsed as a record that has no fault; `refused` is the key of the problem.
+
+    Raises UserError.
+    """
+    usual: Any = kind()
     try:
-        plain = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise UserError("lecture_refused", name=name, reason=str(error)) from None
-    if plain.get("format") != FORMAT:
-        raise UserError("no_lecture", name=name)
-    version = plain.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise UserError("file_newer", name=name)
-    try:
-        lecture = convert(plain, Lecture)
-    except (msgspec.ValidationError, ValueError, RecursionError) as error:
-        raise UserError("lecture_refused", name=name, reason=str(error)) from None
-    reason = _fault(lecture)
-    if reason:
-        raise UserError("lecture_refused", name=name, reason=reason)
-    return lecture
+        plain = parse()
+        if not isinstance(plain, dict) or plain.get("format") != usual.format:
+            raise UserError("no_lecture", name=name)
+        version = plain.get("version")
+        if isinstance(version, int) and version > usual.version:
+            raise UserError("file_newer", name=name)
+        found = convert(plain, kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise UserError(refused, name=name, reason=str(error)) from None
+    if reason := fault(found):
+        raise UserError(refused, name=name, reason=reason)
+    return found
 
 
 def _fault(lecture: Lecture) -> str:

@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,14 @@ from msgspec import field
 from msgspec.structs import replace
 
 from app.lecture import file as lecture_file
-from app.lecture.file import LIMIT_BYTES, MOST_ITEMS, Lecture, is_beside
+from app.lecture.file import MOST_ITEMS, Lecture, checked, is_beside, read_data
 from app.lecture.lecture_state import LETTERS, MOST_HANDS, Turn
 from app.lecture.lectures import NAME as FOLDER
 from app.lecture.lectures import is_shipped, name_of
 from app.lecture.options import Options
 from app.runs.copies import write_whole
-from experiments.core.problems import Problem, UserError
-from machine.convert import convert
+from experiments.core.problems import Problem
 from machine.record import Record
-from machine.system.files import read_file
 
 FORMAT, VERSION = "coreopsis.lecture-record", 1
 SUFFIX = ".coreopsis-lecture-record.json"
@@ -84,33 +83,16 @@ def record_of(lecture: Lecture, name: str, at: str = "") -> LectureRecord:
 
 def read(path: Path) -> LectureRecord:
     """Return a record, or that of a lecture which nobody has held yet. Raises UserError."""
-    name = path.name
-    try:
-        data = read_file(path, LIMIT_BYTES)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UserError("recording_unreadable", name=name, reason=reason) from None
+    data = read_data(path)
     if data.lstrip().startswith(b"{"):
-        return decode(data, name)
-    return record_of(lecture_file.decode(data, name), name_of(path))
+        return decode(data, path.name)
+    return record_of(lecture_file.decode(data, path.name), name_of(path))
 
 
 def decode(data: bytes, name: str) -> LectureRecord:
     """Return the record in the bytes of a file of this name. Raises UserError."""
-    try:
-        plain = msgspec.json.decode(data)
-        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise UserError("no_lecture", name=name)
-        version = plain.get("version")
-        if isinstance(version, int) and version > VERSION:
-            raise UserError("file_newer", name=name)
-        found = convert(plain, LectureRecord)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise UserError("lecture_record_refused", name=name, reason=str(error)) from None
-    reason = _fault(found) or next(filter(None, map(_fault_of_item, found.item)), "")
-    if reason:
-        raise UserError("lecture_record_refused", name=name, reason=reason)
-    return found
+    parse = partial(msgspec.json.decode, data)
+    return checked(parse, LectureRecord, _fault, "lecture_record_refused", name)
 
 
 def _fault(found: LectureRecord) -> str:
@@ -125,7 +107,7 @@ def _fault(found: LectureRecord) -> str:
         datetime.fromisoformat(found.at)
     except ValueError:
         return "its date is none"
-    return ""
+    return next(filter(None, map(_fault_of_item, found.item)), "")
 
 
 def _fault_of_item(item: HeldItem) -> str:

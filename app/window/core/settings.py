@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -95,7 +94,9 @@ def load(folder: Path) -> tuple[Settings, Problem | None]:
 
 def save(folder: Path, settings: Settings) -> None:
     """Write the settings, wholly or not at all. Raises UserError."""
-    path, part = folder / NAME, folder / f".{NAME}.{os.getpid()}.part"
+    from app.runs.copies import write_whole  # after the first paint
+
+    path = folder / NAME
     try:
         others = _read(path)
     except (OSError, ValueError, RecursionError):
@@ -103,11 +104,7 @@ def save(folder: Path, settings: Settings) -> None:
     whole = json.dumps({**others, **asdict(settings)}, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_text(whole + "\n", encoding="utf-8")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, f"{whole}\n".encode())
     except OSError as error:
         raise UserError("settings_unwritable", reason=error.strerror or "?") from None
 

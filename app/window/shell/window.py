@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
     from app.window.shell.status import Status
-    from experiments.core.problems import Problem
     from widgets.frame.notice import Notices
     from widgets.frame.rail import Rail
 
@@ -72,17 +71,31 @@ class Window(QWidget):
 
     def furnish(self) -> None:
         """Build the frame, the first place, and the actions."""
+        from PySide6.QtWidgets import QStackedWidget
+
         from app.window.lecture.lecture_mode import LectureMode
-        from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing
         from app.window.shell.preferences import Preferences
         from app.window.shell.status import Status
+        from widgets.controls.basics import column, row
         from widgets.frame.notice import Notices
+        from widgets.frame.rail import Rail, Stop
+        from widgets.frame.status_line import StatusLine
 
-        session = self.session
-        self._rail, self._stack, line = frame.build(self, session, PLACES)
-        self._notices = Notices(self._stack, session.words, session.look)
+        session, words = self.session, self.session.words
+        named = {name: words.say(f"places.{name}") for name in PLACES}
+        places = [Stop(name, named[name], keys) for name, (keys, *_) in PLACES.items()]
+        tools = [
+            Stop("search", words.say("frame.find"), "Ctrl+K"),
+            Stop("settings", words.say("frame.settings"), "Ctrl+,"),
+            Stop("menu", words.say("frame.menu"), "F10"),
+        ]
+        self._rail, self._stack = Rail(places, tools, words, session.look), QStackedWidget()
+        line = StatusLine(words)
+        line.show_machine(words.say("frame.reading_machine"))
+        self.setLayout(row(self._rail, column(self._stack, line, space=0), space=0))
+        self._notices = Notices(self._stack, words, session.look)
         self._status = Status(session, line)
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
@@ -96,8 +109,8 @@ class Window(QWidget):
         session.asked_for_playlist.connect(self.show_playlist)
         session.asked_for_lecture.connect(self.lecture_mode.begin)
         session.asked_for_handout.connect(self.lecture_mode.show_record)
-        session.noticed.connect(self._tell)
-        session.troubled.connect(self._tell_trouble)
+        session.noticed.connect(self._notices.tell)
+        session.troubled.connect(lambda problem: self._notices.tell(session.say(problem)))
         last = session.settings.place
         self.go(Target(last if last in PLACES else MAP))
 
@@ -192,12 +205,6 @@ class Window(QWidget):
             here.moveTop(max(room.top(), min(here.top(), room.bottom() + 1 - here.height())))
             self.setGeometry(here)
 
-    def _tell(self, text: str, action: str, act: object) -> None:
-        self._notices.tell(text, action or None, act if callable(act) else None)
-
-    def _tell_trouble(self, problem: Problem) -> None:
-        self._notices.tell(self.session.say(problem))
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files that the place does not take, unless a sheet has the keys."""
         from widgets.runs.takes_files import files_of
@@ -223,14 +230,12 @@ class Window(QWidget):
         with QPainter(self) as painter:
             _fill(painter, self.rect(), theme.ground)
             if not self._furnished:
-                for edge in (QRect(0, 0, RAIL, self.height()), self._foot()):
-                    _fill(painter, edge, theme.panel)
+                _fill(painter, QRect(0, 0, RAIL, self.height()), theme.panel)
+                foot = QRect(0, self.height() - FOOT, self.width(), FOOT)
+                _fill(painter, foot, theme.panel)
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.painted.emit)
-
-    def _foot(self) -> QRect:
-        return QRect(0, self.height() - FOOT, self.width(), FOOT)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab follow the reading order of what is seen."""
