@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
 )
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
@@ -23,6 +22,7 @@ from widgets.catalogue import sketch
 from widgets.catalogue.card_data import WORDS, CardData, State
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.icons import pixmap
+from widgets.style.ink import CENTRE, RIGHT, draw_box, draw_words, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
@@ -123,8 +123,7 @@ class Card(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the whole card."""
         theme = self._look.theme
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with painting(self) as painter:
             self._paint_frame(painter, theme)
             inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
             self._paint_head(painter, inner, theme)
@@ -140,18 +139,13 @@ class Card(QAbstractButton):
         elif self.underMouse():
             edge = theme.accent
         inset = width / 2
-        painter.setPen(QPen(QColor(edge), width))
-        painter.setBrush(QColor(theme.accent_wash if self.isDown() else theme.panel))
-        painter.drawRoundedRect(
-            QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), CORNER, CORNER
-        )
+        frame = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
+        fill = theme.accent_wash if self.isDown() else theme.panel
+        draw_box(painter, frame, CORNER, edge, fill, width)
 
     def _paint_head(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
-        time, font = self._time(), theme.font("note")
-        painter.setFont(font)
-        painter.setPen(QColor(theme.soft))
         line = QRectF(inner.left(), inner.top(), inner.width(), line_px(_title(theme)))
-        painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, time)
+        draw_words(painter, line, self._time(), theme.font("note"), theme.soft, RIGHT)
         painter.setPen(QColor(theme.ink))
         room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
         draw_lines(painter, room, self.data.question, _title(theme), MOST_TITLE_LINES)
@@ -171,12 +165,9 @@ class Card(QAbstractButton):
         width, height = QFontMetricsF(font).horizontalAdvance(word) + 4 * STEP, line_px(font) + STEP
         top = inner.top() + TITLE_LINES * line_px(_title(theme)) + 3 * STEP
         box = QRectF(inner.right() - width, top, width, height)
-        painter.setPen(QPen(QColor(theme.accent), 1.0))
-        painter.setBrush(QColor(theme.accent_wash))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), height / 2, height / 2)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.accent_word))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
+        inside = box.adjusted(0.5, 0.5, -0.5, -0.5)
+        draw_box(painter, inside, height / 2, theme.accent, theme.accent_wash)
+        draw_words(painter, box, word, font, theme.accent_word, CENTRE)
 
     def _beside_title_px(self, theme: Theme) -> float:
         """Return the width taken by the time."""
@@ -188,11 +179,9 @@ class Card(QAbstractButton):
         word = self._state_word()
         bold, plain = theme.bold(), theme.font("note")
         line = line_px(plain)
-        painter.setFont(bold)
-        painter.setPen(QColor(_colour(self.data.state, theme)))
         foot = QRectF(inner.left(), inner.bottom() - line, inner.width(), line)
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, word)
-        taken = _advance(painter, word)
+        draw_words(painter, foot, word, bold, _colour(self.data.state, theme), RIGHT)
+        taken: float = painter.fontMetrics().horizontalAdvance(word)
         if self.data.state in (State.PARTIAL, State.FAILED, State.REFUSED):
             side = round(line)
             taken += side + STEP
@@ -227,7 +216,3 @@ def _colour(state: State, theme: Theme) -> str:
             return theme.attention
         case _:
             return theme.soft
-
-
-def _advance(painter: QPainter, text: str) -> float:
-    return painter.fontMetrics().horizontalAdvance(text)

@@ -30,6 +30,7 @@ from experiments.core.views import (
     View,
 )
 from widgets.plots.ticks import placed
+from widgets.style.ink import use_ink
 from widgets.style.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
@@ -285,8 +286,7 @@ def _paint_block(painter: QPainter, room: QRectF, block: Block, ink: _Ink) -> No
     size = QRectF(block.left, block.top, block.right - block.left, block.bottom - block.top)
     place, corner = _within(room, size), 2 * ink.theme.zoom
     if ink.is_measured:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(block.shade) if block.shade else ink.colour(block.series))
+        use_ink(painter, fill=block.shade or ink.colour(block.series))
     else:
         painter.setPen(ink.pen(block.series, 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -306,8 +306,7 @@ def _paint_pin(painter: QPainter, room: QRectF, pin: Pin, ink: _Ink) -> None:
     head = _within(room, QRectF(pin.x, pin.top, 0, 0)).topLeft()
     painter.setPen(ink.pen(0, 1.6))
     painter.drawLine(head, QPointF(head.x(), room.bottom()))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(ink.colour(0))
+    use_ink(painter, fill=ink.colour(0))
     painter.drawEllipse(head, radius, radius)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
 
 from widgets.controls.basics import Policy, column, follow_width, set_role
 from widgets.controls.layouts import FlowLayout
+from widgets.style.ink import LEFT, draw_box, draw_words, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 BOX, CORNER = 16, 4  # pixels at zoom 1
 MOST_PX = 2**15  # taller than any text
+LEFT_WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
 TICK = ((0.24, 0.52), (0.43, 0.70), (0.77, 0.32))  # fractions of the box
 
 
@@ -65,28 +67,15 @@ class Check(QCheckBox):
         box = QRectF(1.5, (self._line_px() - side) / 2 + 0.5, side - 1, side - 1)
         is_on, is_usable = self.isChecked(), self.isEnabled()
         edge = theme.accent if is_usable and (is_on or self.underMouse()) else theme.soft
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(edge), 1.2))
-            painter.setBrush(QColor(edge if is_on else theme.panel))
-            painter.drawRoundedRect(box, CORNER, CORNER)
+        with painting(self) as painter:
+            draw_box(painter, box, CORNER, edge, edge if is_on else theme.panel, 1.2)
             if is_on:
-                painter.setPen(tick_pen(theme.on_accent if is_usable else theme.panel, side))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPath(tick(box))
+                draw_tick(painter, box, theme.on_accent if is_usable else theme.panel, side)
             room = self.rect().adjusted(self._indent(), 0, 0, 0)
-            painter.setPen(QColor(theme.ink if is_usable else theme.soft))
-            painter.drawText(
-                room,
-                Qt.TextFlag.TextWordWrap
-                | Qt.AlignmentFlag.AlignLeft
-                | Qt.AlignmentFlag.AlignVCenter,
-                self.text(),
-            )
+            ink = theme.ink if is_usable else theme.soft
+            draw_words(painter, room, self.text(), self.font(), ink, LEFT_WRAPPED)
             if self.hasFocus():
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QPen(QColor(theme.accent), 2))
-                painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), CORNER + 2, CORNER + 2)
+                draw_box(painter, box.adjusted(-2, -2, 2, 2), CORNER + 2, theme.accent, width=2)
 
     def _box_px(self) -> int:
         return round(BOX * self._look.theme.zoom)
@@ -98,24 +87,14 @@ class Check(QCheckBox):
         return max(self._box_px() + STEP + 2, self.fontMetrics().height() + STEP)
 
 
-def tick(box: QRectF) -> QPainterPath:
-    """Return a tick within a box."""
-    path = QPainterPath()
-    for place, (x, y) in enumerate(TICK):
-        at_x, at_y = box.left() + x * box.width(), box.top() + y * box.height()
-        if place:
-            path.lineTo(at_x, at_y)
-        else:
-            path.moveTo(at_x, at_y)
-    return path
-
-
-def tick_pen(colour: str, side: int) -> QPen:
-    """Return the pen for the tick of a box with this side."""
+def draw_tick(painter: QPainter, box: QRectF, colour: str, side: int) -> None:
+    """Draw a tick within a box with this side."""
     pen = QPen(QColor(colour), side / 9)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    return pen
+    painter.setPen(pen)
+    corner, width, height = box.topLeft(), box.width(), box.height()
+    painter.drawPolyline([corner + QPointF(x * width, y * height) for x, y in TICK])
 
 
 def joined(*buttons: QAbstractButton) -> QFrame:

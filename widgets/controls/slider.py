@@ -7,10 +7,11 @@ only while it has the focus, so that scrolling a page changes nothing.
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider
 
 from widgets.controls.stops import Stops
+from widgets.style.ink import draw_box, painting, use_ink
 from widgets.style.look import Look
 
 HANDLE, TRACK, RING = 16, 5, 3  # pixels at zoom 1: across the handle, the track, the focus ring
@@ -58,28 +59,19 @@ class StopSlider(QSlider):
         """Draw the track, its chosen part, and the handle."""
         theme = self._look.theme
         is_lit = self.isEnabled() and self.is_chosen
-        chosen = QColor(theme.accent if is_lit else theme.soft)
+        chosen = theme.accent if is_lit else theme.soft
         track, at_x = self._track(), self._handle_x()
         middle, radius = track.center().y(), self._handle_px() / 2
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.line))
-            painter.drawRoundedRect(track, TRACK / 2, TRACK / 2)
+        with painting(self) as painter:
+            draw_box(painter, track, TRACK / 2, fill=theme.line)
             if self.is_chosen:
-                painter.setBrush(chosen)
-                painter.drawRoundedRect(
-                    QRectF(track.left(), track.top(), at_x - track.left(), track.height()),
-                    TRACK / 2,
-                    TRACK / 2,
-                )
-            handle = QColor(theme.ink if theme.mode == "dark" else theme.panel)
-            painter.setBrush(handle if is_lit else QColor(theme.ground))
-            painter.setPen(QPen(chosen, 2))
+                track.setRight(at_x)
+                draw_box(painter, track, TRACK / 2, fill=chosen)
+            handle = theme.ink if theme.mode == "dark" else theme.panel
+            use_ink(painter, chosen, handle if is_lit else theme.ground, 2)
             painter.drawEllipse(QPointF(at_x, middle), radius - 1, radius - 1)
             if self.hasFocus():
-                painter.setPen(QPen(QColor(theme.accent), 2))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
+                use_ink(painter, theme.accent, width=2)
                 painter.drawEllipse(QPointF(at_x, middle), radius + RING - 1, radius + RING - 1)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

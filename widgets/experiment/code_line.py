@@ -19,12 +19,13 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from experiments.core.units import unbroken
 from widgets.experiment.highlighting import Span, colour_of
 from widgets.style.icons import pixmap
+from widgets.style.ink import RIGHT, draw_box, draw_words
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
@@ -38,9 +39,7 @@ HANG = 4  # characters of extra indent in wrapped rows
 LINE_ROLE = Qt.ItemDataRole.UserRole
 
 Index = QModelIndex | QPersistentModelIndex
-WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop) | int(
-    Qt.TextFlag.TextWordWrap
-)
+WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 
 
 class Mark(Enum):
@@ -94,7 +93,6 @@ class LinePainter(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one line."""
         line: Line = index.data(LINE_ROLE)
-        state = QStyle.StateFlag
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, option, line)
@@ -106,11 +104,9 @@ class LinePainter(QStyledItemDelegate):
         self._paint_code(painter, rect, line, index.row())
         if line.note:
             self._paint_note(painter, rect, line)
-        if option.state & state.State_HasFocus:
-            painter.setPen(QPen(QColor(self._look.theme.accent), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+        if option.state & QStyle.StateFlag.State_HasFocus:
             seen = QRectF(option.rect).adjusted(1, 1, -1, -1)
-            painter.drawRoundedRect(seen, CORNER, CORNER)
+            draw_box(painter, seen, CORNER, self._look.theme.accent, width=1.5)
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, line: Line) -> None:
@@ -119,9 +115,7 @@ class LinePainter(QStyledItemDelegate):
         colour = QColor(_colour_of(line.mark, self._look.theme))
         colour.setAlpha(WASH_ALPHA if has_sign else WASH_ALPHA // 2)
         if has_sign or is_below_mouse:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour)
-            painter.drawRoundedRect(QRectF(option.rect), CORNER, CORNER)
+            draw_box(painter, QRectF(option.rect), CORNER, fill=colour)
 
     def _paint_number(self, painter: QPainter, rect: QRect, line: Line) -> None:
         theme = self._look.theme
@@ -131,11 +125,9 @@ class LinePainter(QStyledItemDelegate):
             ratio = painter.device().devicePixelRatioF()
             top = rect.top() + (rect.height() - side) / 2
             painter.drawPixmap(QPointF(rect.left() + STEP, top), pixmap(name, colour, side, ratio))
-        painter.setFont(theme.font("note", mono=True))
-        painter.setPen(QColor(theme.soft))
         rect = rect.adjusted(0, 0, self._gutter_px() - 2 * STEP - rect.width(), 0)
-        align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(rect, int(align), str(line.number))
+        font = theme.font("note", mono=True)
+        draw_words(painter, rect, str(line.number), font, theme.soft, RIGHT)
 
     def _paint_code(self, painter: QPainter, rect: QRect, line: Line, row: int) -> None:
         """Draw the coloured code and the remark; leave `rect` at the last row."""
@@ -166,13 +158,11 @@ class LinePainter(QStyledItemDelegate):
             painter.drawText(QPointF(x, self._baseline(rect)), line.remark)
 
     def _paint_note(self, painter: QPainter, rect: QRect, line: Line) -> None:
-        top = rect.bottom() + 1
-        painter.setPen(QColor(self._look.theme.ink))
+        top, theme = rect.bottom() + 1, self._look.theme
         for text, is_mono in _note(line):
-            height = self._text_px(text, mono=is_mono)
-            painter.setFont(self._look.theme.font("note", mono=is_mono))
-            painter.drawText(QRect(rect.left(), top, self._note_width(), height), WRAPPED, text)
-            top += height + STEP // 2
+            room = QRect(rect.left(), top, self._note_width(), self._text_px(text, mono=is_mono))
+            draw_words(painter, room, text, theme.font("note", mono=is_mono), theme.ink, WRAPPED)
+            top += room.height() + STEP // 2
 
     def _note_px(self, line: Line) -> int:
         heights = [self._text_px(text, mono=is_mono) + STEP // 2 for text, is_mono in _note(line)]

@@ -15,13 +15,14 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from widgets.controls.basics import tip
 from widgets.controls.wrapped import line_px
 from widgets.lecture.presenter_data import ItemLine, Standing
 from widgets.style.icons import pixmap
+from widgets.style.ink import draw_box, draw_words, use_ink
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
@@ -103,12 +104,10 @@ class _Row(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if is_now:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.accent_wash))
-            painter.drawRoundedRect(rect, CORNER, CORNER)
+            draw_box(painter, rect, CORNER, fill=theme.accent_wash)
         if is_selected and option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(theme.accent), 2))
-            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), CORNER, CORNER)
+            inside = rect.adjusted(1, 1, -1, -1)
+            draw_box(painter, inside, CORNER, theme.accent, theme.accent_wash, 2)
         colour = _colour(line.standing, theme)
         title = theme.font("text", weight=QFont.Weight.DemiBold if is_now else 400)
         note, left = theme.font("note"), rect.left() + 3 * STEP
@@ -116,12 +115,9 @@ class _Row(QStyledItemDelegate):
         self._sign(painter, line.standing, QPointF(left, top), colour, line_px(title))
         room = QRectF(left + SIGN_PX, top, rect.right() - left - SIGN_PX - STEP, line_px(title))
         for text, font, ink in ((line.title, title, theme.ink), (line.state, note, colour)):
-            painter.setFont(font)
-            painter.setPen(QColor(ink))
-            short = painter.fontMetrics().elidedText(
-                text, Qt.TextElideMode.ElideRight, int(room.width())
-            )
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, short)
+            dots, width = Qt.TextElideMode.ElideRight, int(room.width())
+            short = QFontMetrics(font).elidedText(text, dots, width)
+            draw_words(painter, room, short, font, ink)
             room = QRectF(room.left(), room.bottom(), room.width(), line_px(note))
         painter.restore()
 
@@ -130,8 +126,7 @@ class _Row(QStyledItemDelegate):
     ) -> None:
         middle = QPointF(at.x() + 2 * STEP, at.y() + height / 2)
         if standing is Standing.NOW:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colour))
+            use_ink(painter, fill=colour)
             painter.drawEllipse(middle, STEP + 1, STEP + 1)
             return
         side = round(height * 0.8)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QRadialGradient
 from PySide6.QtWidgets import QWidget
 
+from widgets.style.ink import painting
 from widgets.style.look import Look
 
 RADIUS = 44  # of the halo, in pixels at a height of 720
@@ -45,8 +46,7 @@ class Halo(QWidget):
         soft.setColorAt(0.0, colour)
         soft.setColorAt(EDGE, colour)
         soft.setColorAt(1.0, gone)
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with painting(self) as painter:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(soft)
             painter.drawEllipse(self._circle(self._at))

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF
-from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Experiment
@@ -19,6 +19,7 @@ from widgets.lecture.slide_data import SlideData
 from widgets.lecture.slide_plot import SlidePlot, slide_theme
 from widgets.lecture.slide_text import Part, SlideText
 from widgets.lecture.vote_board import VoteBoard
+from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
 
 VOTED, PLOTTED, EXPLAINED = ("vote", "again"), ("run", "reveal", "explain"), "explain"
@@ -136,17 +137,14 @@ class Slide(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground, and the frame of the band."""
         theme = self._look.theme
-        with QPainter(self) as painter:
+        with painting(self) as painter:
             painter.fillRect(self.rect(), QColor(theme.ground))
             if self._band.isHidden():
                 return
             scale = self._scale
             frame = QRectF(self._band.letters())
             frame.adjust(-BAND_SIDE * scale, -BAND_UP * scale, BAND_SIDE * scale, BAND_UP * scale)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(theme.soft), scale))
-            painter.setBrush(QColor(theme.aside))
-            painter.drawRoundedRect(frame, CORNER * scale, CORNER * scale)
+            draw_box(painter, frame, CORNER * scale, theme.soft, theme.aside, scale)
 
     # --- inside -------------------------------------------------------------------------------
 
@@ -183,14 +181,7 @@ class Slide(QWidget):
         self._context.write(Part(data.context if is_asked else "", theme.ink))
         self._explained.write(*self._said(data.said if is_explained else ""))
         self._foot.write(*self._told(data))
-        self._votes.show_votes(
-            data.options,
-            data.votes,
-            data.before,
-            is_hidden=data.is_hidden,
-            typed=data.typed,
-            typed_for=data.typed_for,
-        )
+        self._votes.show_votes(data)
         if self.plot is not None:
             self.plot.set_band(data.band)
         for each in self._texts:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QPaintEvent
 from PySide6.QtWidgets import QLabel
 
 from experiments.core.words import Words
 from widgets.experiment.code_rows import closer, coloured, longest
+from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
 from widgets.style.theme import sized_font
 
@@ -55,12 +56,9 @@ class SlideCode(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the code on its ground."""
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._look.theme.aside))
+        with painting(self) as painter:
             corner = self.margin() * CORNER / SIDE
-            painter.drawRoundedRect(QRectF(self.rect()), corner, corner)
+            draw_box(painter, QRectF(self.rect()), corner, fill=self._look.theme.aside)
         super().paintEvent(event)
 
     def _fitting(self, room: QRectF, scale: float) -> tuple[str, QFont]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
+from widgets.lecture.slide_data import SlideData
+from widgets.style.ink import CENTRE, draw_box, draw_words, painting
 from widgets.style.look import Look
 from widgets.style.theme import mixed, sized_font
 
@@ -30,37 +32,26 @@ class VoteBoard(QWidget):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
+        self._data: SlideData | None = None
         self._options: Sequence[str] = ()
         self._votes: Sequence[int] = ()
         self._before: Sequence[int] = ()
-        self._is_hidden, self._typed, self._typed_for = False, "", 0
         self._scale = 1.0
         self.setAccessibleName(words.say("slide.votes"))
 
-    def show_votes(
-        self,
-        options: Sequence[str],
-        votes: Sequence[int],
-        before: Sequence[int],
-        *,
-        is_hidden: bool = False,
-        typed: str = "",
-        typed_for: int = 0,
-    ) -> None:
+    def show_votes(self, data: SlideData) -> None:
         """Show answers with their hands, and behind them faintly those of an earlier vote.
 
-        `typed` are the digits that become the hands of the option `typed_for`. Where votes are
-        hidden nobody sees any number of hands, not even one that is typed.
+        Where votes are hidden nobody sees any number of hands, not even one that is typed.
         """
-        nobody = (0,) * len(options)
-        self._options = [" ".join(option.split()) for option in options]
-        self._votes, self._before = votes or nobody, before or nobody
-        self._is_hidden, self._typed, self._typed_for = is_hidden, typed, typed_for
+        self._data, nobody = data, (0,) * len(data.options)
+        self._options = [" ".join(option.split()) for option in data.options]
+        self._votes, self._before = data.votes or nobody, data.before or nobody
         say = self._words.say
-        key = "slide.option_hidden" if is_hidden else "slide.option"
+        key = "slide.option_hidden" if data.is_hidden else "slide.option"
         told = (
             say(
-                "slide.option_one" if count == 1 and not is_hidden else key,
+                "slide.option_one" if count == 1 and not data.is_hidden else key,
                 {"letter": letter, "option": option, "count": count},
             )
             for letter, option, count in zip(LETTERS, self._options, self._votes, strict=False)
@@ -75,7 +66,8 @@ class VoteBoard(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw one answer below the other."""
-        if not self._options:
+        data = self._data
+        if data is None or not self._options:
             return
         scale, count = self._scale, len(self._options)
         row_px = min(self.height() / count, MOST_ROW * scale)
@@ -88,8 +80,7 @@ class VoteBoard(QWidget):
         lines = max(len(wrapped(each, font, width, most)) for each in options)
         text_px = lines * line_px(font)
         row_px = min(row_px, max(ROW * scale, text_px + (BAR + 5 * GAP) * scale))
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with painting(self) as painter:
             for place in range(count):
                 room = QRectF(0.0, place * row_px, self.width(), text_px + (BAR + GAP) * scale)
                 self._paint_letter(painter, room, LETTERS[place])
@@ -97,8 +88,8 @@ class VoteBoard(QWidget):
                 painter.setPen(QColor(self._look.theme.ink))
                 draw_lines(painter, text, options[place], font, most)
                 bar = QRectF(left, text.bottom() + GAP * scale, width, BAR * scale)
-                self._paint_bars(painter, bar, place)
-                self._paint_count(painter, room, place)
+                self._paint_bars(painter, bar, place, is_hidden=data.is_hidden)
+                self._paint_count(painter, room, place, data)
 
     def _font_that_fits(self, options: Sequence[str], width: float, room_px: float) -> QFont:
         fonts = [sized_font(max(1, round(size * self._scale)), 400) for size in SIZES]
@@ -112,19 +103,15 @@ class VoteBoard(QWidget):
         scale, theme = self._scale, self._look.theme
         size = QSizeF(BOX * scale, BOX * scale)
         box = QRectF(QPointF(scale, room.center().y() - size.height() / 2), size)
-        painter.setPen(QPen(QColor(theme.accent), 2.0 * scale))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box, CORNER * scale, CORNER * scale)
-        painter.setPen(QColor(theme.accent_word))
-        painter.setFont(sized_font(max(1, round(LETTER * scale)), 600))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
+        draw_box(painter, box, CORNER * scale, theme.accent, width=2.0 * scale)
+        font = sized_font(max(1, round(LETTER * scale)), 600)
+        draw_words(painter, box, letter, font, theme.accent_word, CENTRE)
 
-    def _paint_bars(self, painter: QPainter, track: QRectF, place: int) -> None:
+    def _paint_bars(self, painter: QPainter, track: QRectF, place: int, *, is_hidden: bool) -> None:
         theme, scale = self._look.theme, self._scale
         ground, accent = QColor(theme.ground), QColor(theme.accent)
-        painter.setPen(Qt.PenStyle.NoPen)
         _block(painter, track, mixed(ground, QColor(theme.line), TRACK))
-        if self._is_hidden:
+        if is_hidden:
             return
         before = QRectF(track.left(), 0.0, track.width() * _share(self._before, place), 1.0)
         if before.width():
@@ -136,11 +123,11 @@ class VoteBoard(QWidget):
         if now.width():
             _block(painter, now, accent)
 
-    def _paint_count(self, painter: QPainter, room: QRectF, place: int) -> None:
-        is_typed = bool(self._typed) and place == self._typed_for
-        text = "" if self._is_hidden else str(self._votes[place])
+    def _paint_count(self, painter: QPainter, room: QRectF, place: int, data: SlideData) -> None:
+        is_typed = bool(data.typed) and place == data.typed_for
+        text = "" if data.is_hidden else str(self._votes[place])
         if is_typed:
-            text = (DOT * len(self._typed) if self._is_hidden else self._typed) + CURSOR
+            text = (DOT * len(data.typed) if data.is_hidden else data.typed) + CURSOR
         font = sized_font(max(1, round(HANDS * self._scale)), 600)
         painter.setFont(font)
         painter.setPen(QColor(self._look.theme.accent_word if is_typed else self._look.theme.ink))
@@ -154,6 +141,4 @@ def _share(votes: Sequence[int], place: int) -> float:
 
 
 def _block(painter: QPainter, rect: QRectF, colour: QColor) -> None:
-    corner = min(rect.width(), rect.height()) / 2
-    painter.setBrush(colour)
-    painter.drawRoundedRect(rect, corner, corner)
+    draw_box(painter, rect, min(rect.width(), rect.height()) / 2, fill=colour)

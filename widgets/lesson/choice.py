@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QRadioButton
 
 from experiments.core.teaching.lessons import Choice
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import Policy, column, follow_width
+from widgets.controls.choices import LEFT_WRAPPED, MOST_PX
 from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.prediction_input import PredictionInput
+from widgets.style.ink import draw_box, draw_words, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 LETTERS = "ABCDEFGHIJ"
 CORNER, AIR, EDGE = 6, 11, 3 * STEP  # pixels at zoom 1: corner; above and below, beside the text
-MOST_PX = 2**15  # taller than any text
-_WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class ChoiceInput(PredictionInput):
@@ -103,7 +103,7 @@ class OptionRow(QRadioButton):
         """Return the height of the wrapped text."""
         room = QRect(0, 0, max(1, width - self._indent() - EDGE), MOST_PX)
         metrics = QFontMetrics(self._look.theme.font("text"))
-        words = metrics.boundingRect(room, _WRAPPED, self.text())
+        words = metrics.boundingRect(room, LEFT_WRAPPED, self.text())
         return words.height() + 2 * round(AIR * self._look.theme.zoom)
 
     def hitButton(self, place: QPoint) -> bool:
@@ -127,20 +127,15 @@ class OptionRow(QRadioButton):
         edge = theme.accent if is_lit or self.hasFocus() else theme.soft if is_on else theme.line
         ink = theme.accent_word if is_on else theme.ink if self.isEnabled() else theme.soft
         inset = width / 2
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(edge), width))
-            painter.setBrush(QColor(theme.accent_wash if is_on else theme.panel))
+        with painting(self) as painter:
             frame = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
-            painter.drawRoundedRect(frame, CORNER, CORNER)
-            painter.setPen(QColor(theme.accent_word if is_on else theme.soft))
-            painter.setFont(theme.font("note", weight=600))
+            fill = theme.accent_wash if is_on else theme.panel
+            draw_box(painter, frame, CORNER, edge, fill, width)
             place = QRect(EDGE, 0, self._indent() - EDGE, self.height())
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self.letter)
-            painter.setPen(QColor(ink))
-            painter.setFont(theme.font("text"))
+            soft = theme.accent_word if is_on else theme.soft
+            draw_words(painter, place, self.letter, theme.bold(), soft)
             room = self.rect().adjusted(self._indent(), 0, -EDGE, 0)
-            painter.drawText(room, _WRAPPED, self.text())
+            draw_words(painter, room, self.text(), theme.font("text"), ink, LEFT_WRAPPED)
 
     def _indent(self) -> int:
         return EDGE + round(5 * STEP * self._look.theme.zoom)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.teaching.diagram import Diagram
 from experiments.core.words import Words
 from widgets.controls.basics import follow_width
 from widgets.lesson.diagram_painter import DiagramPainter
+from widgets.style.ink import painting
 from widgets.style.look import Look
 
 CELL_PX, MOST_CELL_PX = 15, 24  # of a cell at zoom 1: usually, and in the widest drawing
@@ -54,11 +55,9 @@ class DiagramView(QWidget):
         """Draw the shapes."""
         if self._diagram is None:
             return
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            made = DiagramPainter(
-                self._diagram, self._labels, self._look.theme, self._cell_px(self.width())
-            )
+        cell_px = self._cell_px(self.width())
+        made = DiagramPainter(self._diagram, self._labels, self._look.theme, cell_px)
+        with painting(self) as painter:
             made.draw(painter)
 
     def _cell_px(self, width: int) -> float:

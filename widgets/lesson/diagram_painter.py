@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Point, Role, Text
+from widgets.style.ink import CENTRE, draw_box, draw_words, use_ink
 from widgets.style.theme import Theme, mixed, word_on
 
 SIZES = ("text", "note", "small")
@@ -55,17 +56,14 @@ class DiagramPainter:
     def _draw_box(self, painter: QPainter, box: Box) -> None:
         room, colour, behind = self._room(box), self._colour(box.role), self._ground(box)
         radius = min(CORNER * self._theme.zoom, room.height() / 3, room.width() / 3)
-        painter.setPen(QPen(colour, self._hairline()))
-        painter.setBrush(behind)
-        painter.drawRoundedRect(room, radius, radius)
+        draw_box(painter, room, radius, colour, behind, self._hairline())
         self._draw_in(painter, room, self._said(box.label), self._word(box.role, behind))
 
     def _draw_dot(self, painter: QPainter, dot: Dot) -> None:
         colour, said = self._colour(dot.role), self._said(dot.label)
         behind = self._tinted(colour) if said else colour
         radius = dot.radius * self._cell_px
-        painter.setPen(QPen(colour, self._hairline()))
-        painter.setBrush(behind)
+        use_ink(painter, colour, behind, self._hairline())
         painter.drawEllipse(self._sharp(dot.at), radius, radius)
         self._draw_in(painter, self._around(dot), said, self._word(dot.role, behind))
 
@@ -85,24 +83,22 @@ class DiagramPainter:
             points[-1] = _toward(tip, points[-2], HEAD[0] * zoom * 0.8)
         painter.drawPath(_bent(points, BEND * zoom))
         if line.arrow:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour)
+            use_ink(painter, fill=colour)
             painter.drawPolygon(_head(points[-2], tip, HEAD[0] * zoom, HEAD[1] * zoom))
         if said := self._said(line.label):
-            painter.setFont(self._font(self.size))
-            painter.setPen(self._word(line.role, QColor(self._theme.ground)))
-            painter.drawText(self._beside(points, said), Qt.AlignmentFlag.AlignCenter, said)
+            word = self._word(line.role, QColor(self._theme.ground))
+            self._write(painter, self._beside(points, said), said, word)
 
     def _draw_text(self, painter: QPainter, text: Text) -> None:
-        said = self._said(text.label)
-        painter.setFont(self._font(self.size))
-        painter.setPen(self._word(text.role, QColor(self._theme.ground)))
-        painter.drawText(self._place_of(text, self.size), _CENTRED | Qt.TextFlag.TextDontClip, said)
+        said, word = self._said(text.label), self._word(text.role, QColor(self._theme.ground))
+        self._write(painter, self._place_of(text, self.size), said, word)
+
+    def _write(self, painter: QPainter, room: QRectF, said: str, colour: QColor) -> None:
+        draw_words(painter, room, said, self._font(self.size), colour, _WHOLE)
 
     def _draw_in(self, painter: QPainter, room: QRectF, said: str, colour: QColor) -> None:
-        painter.setFont(self._font(self.size))
-        painter.setPen(colour)
-        painter.drawText(room, _CENTRED | Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextDontClip, said)
+        wrapped = _WHOLE | Qt.TextFlag.TextWordWrap
+        draw_words(painter, room, said, self._font(self.size), colour, wrapped)
 
     def _fits(self, size: str) -> bool:
         """Does every label fit: into its box, beside its neighbours?"""
@@ -195,7 +191,7 @@ class DiagramPainter:
         return QRectF(middle.x() - half, middle.y() - half, 2 * half, 2 * half)
 
 
-_CENTRED = Qt.AlignmentFlag.AlignCenter
+_WHOLE = CENTRE | Qt.TextFlag.TextDontClip
 
 
 def _holds(room: QRectF, said: str, metrics: QFontMetricsF) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import announce, column, discard, label, row, set_role
-from widgets.controls.choices import BOX, CORNER, tick, tick_pen
+from widgets.controls.choices import BOX, CORNER, draw_tick
+from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -92,15 +93,11 @@ class _Box(QWidget):
         """Draw the box and its tick."""
         theme, side = self._look.theme, self.height() - 1
         box = QRectF(0.5, 0.5, side, side)
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(theme.good if self._is_on else theme.soft), 1.2))
-            painter.setBrush(QColor(theme.good if self._is_on else theme.panel))
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
+        edge, fill = (theme.good, theme.good) if self._is_on else (theme.soft, theme.panel)
+        with painting(self) as painter:
+            draw_box(painter, box.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, edge, fill, 1.2)
             if self._is_on:
-                painter.setPen(tick_pen(theme.ground, side))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPath(tick(box))
+                draw_tick(painter, box, theme.ground, side)
 
     def _fit(self) -> None:
         self.setFixedSize(self.sizeHint())

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPaintEvent, QPen, QWheelEvent
 
 from experiments.core.units import show
 from widgets.controls.slider import RING, TRACK, StopSlider
 from widgets.controls.stops import Stops
+from widgets.style.ink import painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -117,8 +118,7 @@ class LogSlider(StopSlider):
         font = theme.font("small")
         metrics = QFontMetricsF(font)
         top = self._track().bottom() + STEP
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        with painting(self) as painter:
             painter.setFont(font)
             painter.setPen(QPen(QColor(theme.soft), 1))
             for value in powers(self._low, self._high, self._unit):

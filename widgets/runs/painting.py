@@ -21,6 +21,7 @@ from widgets.controls.wrapped import wrapped
 from widgets.runs.listed import ListedRun, Prediction
 from widgets.runs.model import RUN_ROLE, Column
 from widgets.style.icons import pixmap
+from widgets.style.ink import LEFT, RIGHT, draw_box, draw_words
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -32,8 +33,6 @@ RING_PX = 3
 LINE_ALPHA = 90  # of the line between selected runs
 
 Index = QModelIndex | QPersistentModelIndex
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RunPainter(QStyledItemDelegate):
@@ -181,9 +180,7 @@ class RunPainter(QStyledItemDelegate):
         """Draw text on a line, cut if it does not fit; return its width."""
         metrics = QFontMetrics(font)
         shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
-        painter.setFont(font)
-        painter.setPen(QColor(colour))
-        painter.drawText(line, align | Qt.TextFlag.TextSingleLine, shown)
+        draw_words(painter, line, shown, font, colour, align | Qt.TextFlag.TextSingleLine)
         return min(line.width(), metrics.horizontalAdvance(shown))
 
     def _draw_result(self, painter: QPainter, line: QRect, name: str, number: str) -> None:
@@ -248,11 +245,7 @@ class RunPainter(QStyledItemDelegate):
         width = min(QFontMetrics(font).horizontalAdvance(tag) + 2 * STEP + 1, line.width())
         box = QRect(line.left(), line.top() + 1, width, line.height() - 2)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(theme.line))
-        painter.setBrush(QColor(theme.ground))
-        painter.drawRoundedRect(
-            box.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), TAG_CORNER, TAG_CORNER
-        )
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        inside = box.toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        draw_box(painter, inside, TAG_CORNER, theme.line, theme.ground)
         self._draw(painter, box.adjusted(STEP, 0, -STEP, 0), tag, font, theme.soft)
         return width

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter
 
 from widgets.style.icons import pixmap
+from widgets.style.ink import CENTRE, draw_words
 from widgets.style.theme import Theme
 
 SIGN_PX = 16  # at zoom 1
@@ -31,6 +32,4 @@ def draw_icon(painter: QPainter, name: str, colour: str, middle: QPointF, theme:
 
 def draw_letter(painter: QPainter, letter: str, colour: str, middle: QPointF, theme: Theme) -> None:
     """Paint a letter."""
-    painter.setFont(theme.font("text", weight=600))
-    painter.setPen(QColor(colour))
-    painter.drawText(room_around(middle, theme), Qt.AlignmentFlag.AlignCenter, letter)
+    draw_words(painter, room_around(middle, theme), letter, theme.bold("text"), colour, CENTRE)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QLineF, QPointF, QRectF
 
-from tests.widgets.plots.painting import likeness, painted
-from widgets.plots.labels import Anchor
+from tests.widgets.plots.painting import DARK, likeness, painted
+from widgets.plots.labels import Anchor, Wish
 from widgets.plots.owners import Courses, Owner, leader_to
 
 ENDS = np.array([0.0, 400.0])
@@ -53,7 +53,8 @@ def test_a_leader_is_drawn_in_the_colour_of_its_label(qapp, is_vector):
     def paint(sheet):
         sheet.occupied.take_rect(QRectF(0, 20, 400, 80))  # nothing is free near the line
         owner, colour = Owner(level(60.0, 62.0, 58.0), 0, [QPointF(200, 60)]), "#ff0000"
-        sheet.wish("name", [Anchor(QPointF(200, 60))], colour, owner=owner)
+        font = DARK.bold()
+        sheet.wishes.append(Wish("name", [Anchor(QPointF(200, 60))], colour, font, owner=owner))
         sheet.put_labels()
         drawn.extend(sheet.labels)
 
