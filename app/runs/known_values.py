@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -24,22 +24,13 @@ from experiments.core.parameters import to_json
 from experiments.core.units import ABOUT, About
 from experiments.core.words import Words
 from experiments.devices.device import CPU
-from experiments.presentation.known import Invitation, KnownValue, is_of_part
+from experiments.presentation.known import Invitation, KnownValue, KnownValues, is_of_part
 from machine.model import Machine
 
 NEARLY = 0.9  # of the usual memory: free memory varies a little
 
 _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 _INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownValues:
-    """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
-
-    values: dict[Part, list[KnownValue]]
-    invitations: dict[Part, list[Invitation]]
-    possible: dict[Part, int]
 
 
 def known_numbers(

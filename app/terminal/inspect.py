@@ -19,10 +19,11 @@ from app.terminal.parts.ceilings import show_ceilings
 from app.terminal.parts.condition import clock_lines, maker_lines, page_lines, protection_lines
 from app.terminal.parts.devices import device_lines
 from app.terminal.parts.gpus import gpu_lines
-from app.terminal.parts.listed import alike, counted, listed
+from app.terminal.parts.listed import counted, listed
 from app.terminal.parts.memory import memory_lines
 from experiments.core.problems import UserError
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.inspect import BadRoot, inspect, portable
 from machine.memory.host import NO_LIMIT
 from machine.model import Cache, Cpu, CpuCounts, Machine, Missing, is_virtual, remarks, to_json
@@ -65,7 +66,7 @@ def show_machine(console: Console, machine: Machine) -> None:
 def show_unknown(console: Console, machine: Machine) -> None:
     """Print what is unknown, and why, grouped by reason."""
     console.print(Text("Not known here, named as in --json", style="bold"))
-    for why, missing in alike((each.why, each) for each in gaps(machine)).items():
+    for why, missing in grouped((each.why, each) for each in gaps(machine)).items():
         hows = {each.what: each.how for each in missing}
         ways = [how for how in dict.fromkeys(hows.values()) if how]
         if len(ways) > 1:
@@ -180,7 +181,7 @@ def _listed_paths(paths: Iterable[str]) -> str:
         f"{start}: {', '.join(names)}"
         if len(names) > 2 and start
         else ", ".join(f"{start}.{name}" if start else name for name in names)
-        for start, names in alike((start, name) for start, _, name in parted).items()
+        for start, names in grouped((start, name) for start, _, name in parted).items()
     ]
     return ("; " if any(": " in text for text in shown) else ", ").join(shown)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from experiments.core.declare import Part
 
@@ -46,3 +47,12 @@ class Invitation:
     heads: bool = True
     lack: str = ""
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownValues:
+    """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
+
+    values: Mapping[Part, Sequence[KnownValue]] = field(default_factory=dict)
+    invitations: Mapping[Part, Sequence[Invitation]] = field(default_factory=dict)
+    possible: Mapping[Part, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
-from experiments.presentation.known import Invitation, KnownValue
+from experiments.presentation.known import Invitation, KnownValue, KnownValues
 from machine.inspect import inspect
 from machine.model import from_json
 from widgets.map.page import MapPage
@@ -30,7 +30,7 @@ def map_page(look: Look, words: Words, file: Path | None = None) -> QWidget:
         part: [Invitation(experiment="cache-ladder", question=question)]
         for part in (Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY)
     }
-    page.show_values(values, invitations, dict.fromkeys(invitations, 1))
+    page.show_values(KnownValues(values, invitations, dict.fromkeys(invitations, 1)))
     page.start.offer("cache-ladder", question, 12.0)
     busy = {thread.id: thread.id / 10 for thread in machine.cpu.threads_list}
     page.show_load(busy)

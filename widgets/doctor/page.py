@@ -147,10 +147,10 @@ class Area(DownArea):
         """
         edges = 2 * (self.frameWidth() + 1)  # the style sheet's border
         bar = self.verticalScrollBar().sizeHint().width()
-        layout = self.widget().layout()
-        assert layout is not None
+        content = self.widget()
+        assert content is not None  # it is made with one
         least = (width - edges, width - edges - bar)
-        return max(map(layout.totalHeightForWidth, least)) + edges
+        return max(map(content.heightForWidth, least)) + edges
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Update the height with that of the content."""

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QIODevice,
-    QMimeData,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-)
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QPainter, QPainterPath, Qt
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPainterPath
 
+from widgets.controls.picture_files import png, svg
 from widgets.map.layout.boxes import Layout, Measure, Rect
 from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.painting import Painting
@@ -27,8 +18,6 @@ from widgets.style.theme import STEP, Theme
 
 MARGIN = 6.0 * STEP
 SCALE = 2.0  # picture pixels per map pixel: sharp on paper too
-SVG_MIME = "image/svg+xml"
-POINTS_AN_INCH = 96  # CSS pixels: one unit of the map is one pixel
 
 
 class MapExport:
@@ -61,27 +50,13 @@ class MapExport:
 
     def svg(self) -> bytes:
         """Return it as an SVG file that needs no font."""
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-        generator.setOutputDevice(buffer)
-        generator.setResolution(POINTS_AN_INCH)
-        generator.setSize(self._size)
-        generator.setViewBox(QRect(QPoint(0, 0), self._size))
-        generator.setTitle(self._name)
-        with QPainter(generator) as painter:
-            self._paint(painter, is_vector=True)
-        return bytes(buffer.data().data())
+        paint = partial(self._paint, is_vector=True)
+        return svg(self._size, paint, title=self._name)
 
     def save(self, path: Path) -> None:
         """Write it, by the suffix .svg or .png. Raises OSError."""
-        if path.suffix.lower() == ".svg":
-            path.write_bytes(self.svg())
-            return
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"png")).write(self.picture())
-        path.write_bytes(bytes(buffer.data().data()))
+        is_vector = path.suffix.lower() == ".svg"
+        path.write_bytes(self.svg() if is_vector else png(self.picture()))
 
     def _paint(self, painter: QPainter, *, is_vector: bool = False) -> None:
         painting = Painting(
@@ -104,11 +79,3 @@ class MapExport:
         outline.addText(MARGIN, base, font, text)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(outline, QColor(self._theme.soft))
-
-
-def as_mime(data: bytes) -> QMimeData:
-    """Return a vector file for the clipboard, as such and as text."""
-    mime = QMimeData()
-    mime.setData(SVG_MIME, QByteArray(data))
-    mime.setText(data.decode("utf-8"))
-    return mime

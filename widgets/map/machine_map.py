@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolTip
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from experiments.engine.messages import Sample
-from experiments.presentation.known import Invitation, KnownValue
+from experiments.presentation.known import Invitation, KnownValues
 from machine.model import Machine
 from widgets.controls.basics import announce, takes_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
@@ -80,15 +80,11 @@ class MachineMap(Canvas):
         self._point(None)
         self.lay_out()
 
-    def show_values(
-        self,
-        values: Mapping[Part, Sequence[KnownValue]],
-        invitations: Mapping[Part, Sequence[Invitation]],
-    ) -> None:
+    def show_values(self, known: KnownValues) -> None:
         """Show measured numbers; a part without one invites to its first experiment."""
-        self._state.values, self._invitations = values, invitations
+        self._state.values, self._invitations = known.values, known.invitations
         self._state.asked = frozenset(
-            part for part, some in invitations.items() if any(one.fills for one in some)
+            part for part, some in known.invitations.items() if any(one.fills for one in some)
         )
         self._painting.forget_texts()
         self.repaint_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from experiments.engine.messages import Sample
-from experiments.presentation.known import Invitation, KnownValue, is_of_part
+from experiments.presentation.known import KnownValues, is_of_part
 from machine.model import Machine
 from widgets.controls.basics import chip, column, holding, label, leave_keys, row
 from widgets.controls.choices import joined
+from widgets.controls.picture_files import as_mime
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
-from widgets.map.export import as_mime
 from widgets.map.foot import FootLine, LoadScale
 from widgets.map.layout.boxes import Box
 from widgets.map.machine_map import MachineMap
@@ -90,21 +90,17 @@ class MapPage(QWidget):
         self._refresh_texts()
         self._fill_table()
 
-    def show_values(
-        self,
-        values: Mapping[Part, Sequence[KnownValue]],
-        invitations: Mapping[Part, Sequence[Invitation]],
-        possible: Mapping[Part, int],
-    ) -> None:
-        """Show the known numbers; `possible` counts how many there can be."""
-        self._counts = {part: (len(values.get(part, ())), most) for part, most in possible.items()}
+    def show_values(self, known: KnownValues) -> None:
+        """Show the known numbers, and how many there can be."""
+        values, most = known.values, known.possible
+        self._counts = {part: (len(values.get(part, ())), count) for part, count in most.items()}
         self._asks = any(
             one.fills and not any(is_of_part(part, value.unit) for value in values.get(part, ()))
-            for part, some in invitations.items()
+            for part, some in known.invitations.items()
             for one in some
         )
-        self.map.show_values(values, invitations)
-        self.panel.show_values(values, invitations, possible)
+        self.map.show_values(known)
+        self.panel.show_values(known)
         self._refresh_texts()
         self._fill_table()
 

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsView
 
 from widgets.controls.basics import chip
+from widgets.controls.picture_files import as_mime
 from widgets.plots import export
 from widgets.plots.chart import Chart, Painted
 from widgets.plots.frame import FRONT, MARKS, Box, Layer, UnitAxis, guarded
@@ -126,7 +127,7 @@ class Canvas(QGraphicsView):
 
     def copy_svg(self) -> None:
         """Put an SVG file on the clipboard."""
-        QGuiApplication.clipboard().setMimeData(export.as_mime(self.svg()))
+        QGuiApplication.clipboard().setMimeData(as_mime(self.svg()))
 
     def painted(self) -> Painted:
         """Return where everything is, after laying it out and painting the marks if need be."""

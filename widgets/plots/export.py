@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QRect, QRectF, QSize
-from PySide6.QtGui import QColor, QFont, QImage, QImageWriter, QPainter
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
+from widgets.controls import picture_files
 from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.plots.chart import Chart
 from widgets.style.theme import STEP, Theme
 
 MARGIN_PX = 4.0 * STEP
 MOST_LINES = 4  # of a verdict, and of its cause
-SVG_MIME = "image/svg+xml"
-POINTS_AN_INCH = 96  # dots per inch as in CSS
 
 
 def picture(
@@ -51,46 +49,24 @@ def picture(
 
 def svg(chart: Chart, size: QSize, theme: Theme) -> bytes:
     """Return the plot as an SVG file that needs no fonts."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-    generator.setOutputDevice(buffer)
-    generator.setResolution(POINTS_AN_INCH)
-    generator.setSize(size)
-    generator.setViewBox(QRect(0, 0, size.width(), size.height()))
-    generator.setTitle(chart.terms.title())
-    generator.setDescription(chart.summary())
-    with QPainter(generator) as painter:
+
+    def paint(painter: QPainter) -> None:
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.panel)
         chart.paint(painter, _bounds(size), theme, is_vector=True, has_head=True)
-    return bytes(buffer.data().data())
 
-
-def png(image: QImage) -> bytes:
-    """Return a picture as a PNG file."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(image)
-    return bytes(buffer.data().data())
+    terms = {"title": chart.terms.title(), "description": chart.summary()}
+    return picture_files.svg(size, paint, **terms)
 
 
 def save(chart: Chart, size: QSize, theme: Theme, path: Path, scale: float) -> None:
     """Write a .png or .svg file. Raises OSError, or ValueError for another suffix."""
     match path.suffix.lower():
         case ".png":
-            path.write_bytes(png(picture(chart, size, theme, scale)))
+            path.write_bytes(picture_files.png(picture(chart, size, theme, scale)))
         case ".svg":
             path.write_bytes(svg(chart, size, theme))
         case other:
             raise ValueError(f"neither .png nor .svg: {other}")
-
-
-def as_mime(data: bytes) -> QMimeData:
-    """Return an SVG file for the clipboard, as SVG and as text."""
-    mime = QMimeData()
-    mime.setData(SVG_MIME, QByteArray(data))
-    mime.setText(data.decode("utf-8"))
-    return mime
 
 
 def _bounds(size: QSize) -> QRectF:

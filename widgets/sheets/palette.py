@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QSize,
-    Qt,
-)
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QLineEdit, QListView, QStackedLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import announce, label
-from widgets.sheets.choice_row import CHOICE_ROLE, HIT_ROLE, ChoiceRow, Index
-from widgets.sheets.fuzzy import Hit, rank
+from widgets.sheets.choice_row import CHOICE_ROLE, HIT_ROLE, ChoiceRow
+from widgets.sheets.fuzzy import rank
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -46,7 +39,8 @@ class Palette(Overlay):
         super().__init__(parent, width_px=WIDTH_PX, top=True)
         self._words = words
         self.setAccessibleName(words.say("palette.title"))
-        self._found = _Found(self)
+        self._choices: Sequence[Choice] = ()
+        self._found = QStandardItemModel(self)
         self.field = QLineEdit()
         self.field.setProperty("role", "search")
         self.field.setPlaceholderText(words.say("palette.hint"))
@@ -70,7 +64,8 @@ class Palette(Overlay):
 
     def open_with(self, choices: Sequence[Choice]) -> None:
         """Open the palette; it lists all choices in order until something is typed."""
-        self._found.offer(choices)
+        self._choices = choices
+        self._fill("")
         self.list.rows = min(len(choices), ROWS_SHOWN)
         self.open()
         self._search("")
@@ -96,13 +91,26 @@ class Palette(Overlay):
             Qt.Key.Key_End: last,
         }.get(Qt.Key(event.key()))
         if there is not None:
-            self.list.setCurrentIndex(self._found.index(there))
+            self.list.setCurrentIndex(self._found.index(there, 0))
         return there is not None
 
+    def _fill(self, text: str) -> None:
+        """Hold the choices that match a text, best first."""
+        self._found.clear()
+        for hit in rank(text, ((each.text, each.detail, each.about) for each in self._choices)):
+            choice = self._choices[hit.number]
+            spoken = ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
+            item = QStandardItem(choice.text)
+            item.setEditable(False)
+            item.setData(spoken, Qt.ItemDataRole.AccessibleTextRole)
+            item.setData(hit, HIT_ROLE)
+            item.setData(choice, CHOICE_ROLE)
+            self._found.appendRow(item)
+
     def _search(self, text: str) -> None:
-        self._found.search(text)
+        self._fill(text)
         if self._found.rowCount():
-            self.list.setCurrentIndex(self._found.index(0))
+            self.list.setCurrentIndex(self._found.index(0, 0))
             self.list.scrollToTop()
             self._below.setCurrentWidget(self.list)
         else:
@@ -119,41 +127,6 @@ class Palette(Overlay):
             choice: Choice = index.data(CHOICE_ROLE)
             self.dismiss()
             choice.run()
-
-
-class _Found(QAbstractListModel):
-    """The matching choices, best first."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._choices: Sequence[Choice] = ()
-        self._hits: Sequence[Hit] = ()
-
-    def offer(self, choices: Sequence[Choice]) -> None:
-        self._choices = choices
-        self.search("")
-
-    def search(self, text: str) -> None:
-        self.beginResetModel()
-        self._hits = rank(text, ((each.text, each.detail, each.about) for each in self._choices))
-        self.endResetModel()
-
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._hits)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        hit = self._hits[index.row()]
-        choice = self._choices[hit.number]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return choice.text
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
-            case _ if role == HIT_ROLE:
-                return hit
-            case _ if role == CHOICE_ROLE:
-                return choice
-        return None
 
 
 class _List(QListView):

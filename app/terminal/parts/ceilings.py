@@ -13,8 +13,8 @@ from rich.text import Text
 
 from app.terminal.parts.devices import lanes_text
 from app.terminal.parts.gpus import numbers_text
-from app.terminal.parts.listed import alike
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.model import Machine
 
@@ -32,7 +32,7 @@ class _Line:
 
 def show_ceilings(console: Console, machine: Machine) -> None:
     """Print the ceilings of the machine, grouped by the source of their formulas."""
-    by_source = alike((line.source, line) for line in _lines(machine))
+    by_source = grouped((line.source, line) for line in _lines(machine))
     if not by_source:
         return
     console.print(Text("At best", style="bold"))
@@ -57,14 +57,14 @@ def _lines(machine: Machine) -> Iterator[_Line]:
     memory = peaks.get("memory", {})
     if _has_value(memory):
         yield _line("memory", "", memory)
-    for (what, _), links in alike(_links(machine)).items():
+    for (what, _), links in grouped(_links(machine)).items():
         count = f", {len(links)} links" if len(links) > 1 else ""
         yield _line("pcie", f"{what}{count}", links[0])
-    for (name, _), gpus in alike(_gpus(machine)).items():
+    for (name, _), gpus in grouped(_gpus(machine)).items():
         which = numbers_text([int(index) for index, _ in gpus])
         yield _line(f"gpu {which}", name.replace("_data_sheet", " (data sheet)"), gpus[0][1])
     nvlinks = [(pair, e) for pair, e in peaks.get("nvlink", {}).items() if _has_value(e)]
-    for joined in alike((_told(e, "formula"), (pair, e)) for pair, e in nvlinks).values():
+    for joined in grouped((_told(e, "formula"), (pair, e)) for pair, e in nvlinks).values():
         a, _, b = joined[0][0].partition("-")
         which = f"gpu {a} and {b}" if len(joined) == 1 else f"{len(joined)} pairs of GPUs"
         yield _line("nvlink", f"{which}, each way", joined[0][1])

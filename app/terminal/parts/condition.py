@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.terminal.parts.listed import alike, listed
+from app.terminal.parts.listed import listed
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.condition import PowerLimit, Temperature
 from machine.memory.modules import is_slowed
 from machine.model import Machine
@@ -48,7 +49,7 @@ def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
             "throttled",
             f"by heat since the start: {cores} times a core, {packages} times a package",
         )
-    limits = alike((limit.package or 0, _power_text(limit)) for limit in cpu.power_limits)
+    limits = grouped((limit.package or 0, _power_text(limit)) for limit in cpu.power_limits)
     for package in sorted(limits):
         yield "power", f"package {package}: {', '.join(limits[package])}"
 

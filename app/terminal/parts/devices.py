@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.terminal.parts.listed import alike, listed
+from app.terminal.parts.listed import listed
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.condition import FileSystem
 from machine.devices import Disk, Link, NetworkInterface, PciDevice
@@ -22,14 +23,14 @@ _NVSWITCH = 0x0680
 def device_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield label and text of each line; equal devices share one."""
     cards = [device for device in machine.pci if matters(device)]
-    for text, names in alike((pci_line(machine, card), card.address) for card in cards).items():
+    for text, names in grouped((pci_line(machine, card), card.address) for card in cards).items():
         yield "pcie", f"{_times(names)}{text}, at {', '.join(names)}"
     shares = sum(device.is_virtual_function for device in machine.pci)
     if shares:
         yield "", f"and {shares} virtual function{'s' * (shares > 1)}: shares of these cards"
     yield from _shared_lines(machine, cards)
-    disks = alike((disk_line(disk), disk.name) for disk in machine.storage)
-    networks = alike((network_line(net), net.name) for net in machine.network)
+    disks = grouped((disk_line(disk), disk.name) for disk in machine.storage)
+    networks = grouped((network_line(net), net.name) for net in machine.network)
     for label, lines in (("disk", disks), ("network", networks)):
         for text, names in lines.items():
             shown = ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
@@ -15,13 +14,11 @@ from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from experiments.core.declare import Part
 from experiments.engine import messages
+from experiments.presentation.known import KnownValues
 from widgets.controls.actions import Actions
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.map.page import MapPage
-
-if TYPE_CHECKING:
-    from app.runs.known_values import KnownValues
 
 FIRST = "cache-ladder"  # its numbers fill most of the map, and its lesson begins with a guess
 AGES_MS = 60_000  # how often "3 minutes ago" is updated
@@ -151,8 +148,7 @@ class MapPlace(Place):
         runnable = [each for each in session.entries.values() if each.need is None]
         is_fake = session.context.has_fake_machine
         # A machine from a file cannot be measured: its parts ask for no number.
-        asked = ({}, {}) if is_fake else (found.invitations, found.possible)
-        self.page.show_values(found.values, *asked)
+        self.page.show_values(KnownValues(found.values) if is_fake else found)
         if is_measured or is_fake or not runnable or not session.settings.first_guess:
             self.page.start.hide()
             return

@@ -9,12 +9,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.runs.known_values import KnownValues, known_numbers, known_values
+from app.runs.known_values import known_numbers, known_values
 from app.runs.library import Library
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
 from experiments.engine import messages
+from experiments.presentation.known import KnownValues
 from tests.app.recordings import burst, crossover, ladder, many_small, threads
 from tests.experiments.machines import machine
 from tests.shipped import SHIPPED

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QW
 
 from experiments.core import words
 from experiments.core.declare import Part
-from experiments.presentation.known import Invitation, KnownValue
+from experiments.presentation.known import Invitation, KnownValue, KnownValues
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
 from tests.widgets.map.samples import sample, texts_of, written
 from widgets.map.layout.boxes import Kind
@@ -181,7 +181,7 @@ def test_tab_walks_over_the_larger_boxes_and_leaves_at_the_end(shown, qtbot):
 
 def test_a_chosen_part_is_told_with_its_number(shown):
     map_ = shown(small())
-    map_.show_values({Part.L3: [L3]}, {Part.L3: [LADDER], Part.MEMORY: [LADDER]})
+    map_.show_values(KnownValues({Part.L3: [L3]}, {Part.L3: [LADDER], Part.MEMORY: [LADDER]}))
 
     map_.choose(box(map_, "cache:0"))
     measured = map_.accessibleName()
@@ -223,7 +223,7 @@ def tip_of(map_, name) -> list[str]:
 
 def test_a_question_mark_opens_its_experiment_by_click_and_by_enter(shown):
     map_ = shown(small())
-    map_.show_values({}, {Part.L3: [LADDER]})
+    map_.show_values(KnownValues({}, {Part.L3: [LADDER]}))
     wanted, chosen = emitted(map_.experiment_wanted), emitted(map_.part_chosen)
 
     click(map_, "cache:0", question_mark(map_, "cache:0"))
@@ -236,10 +236,10 @@ def test_a_question_mark_opens_its_experiment_by_click_and_by_enter(shown):
 
 def test_a_number_takes_the_place_of_the_question_mark(shown):
     map_ = shown(small())
-    map_.show_values({}, {Part.L3: [LADDER]})
+    map_.show_values(KnownValues({}, {Part.L3: [LADDER]}))
     before = written(map_, "cache:0")
 
-    map_.show_values({Part.L3: [L3]}, {Part.L3: [LADDER]})
+    map_.show_values(KnownValues({Part.L3: [L3]}, {Part.L3: [LADDER]}))
     after = written(map_, "cache:0")
     map_.set_layers(measured=False, live=True)
     hidden = written(map_, "cache:0")
@@ -259,14 +259,14 @@ def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
     roofline = Invitation(experiment="roofline", question="What is the limit?")
     invitations = {Part.CORES: [race, roofline]}
 
-    map_.show_values({Part.CORES: [gain]}, invitations)
+    map_.show_values(KnownValues({Part.CORES: [gain]}, invitations))
     assert "?" in written(map_, "package:0")
     wanted = emitted(map_.experiment_wanted)
     click(map_, "package:0", question_mark(map_, "package:0"))
     assert wanted == ["roofline"]  # the race has given all that it has
 
     call = replace(L3, label="function call", text="33.6 ns")
-    map_.show_values({Part.CORES: [gain, call, roof]}, invitations)
+    map_.show_values(KnownValues({Part.CORES: [gain, call, roof]}, invitations))
     assert "the roof 77.6 GFLOP/s" in written(map_, "package:0")
     assert not {"?", "a lock takes 6.11×"} & set(written(map_, "package:0"))
 
@@ -276,7 +276,7 @@ def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
     copy = KnownValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
     rate = replace(copy, label="pinned", text="57.1 GB/s", experiment="pinned", unit="bytes/s")
 
-    map_.show_values({Part.PCIE: [copy, rate]}, {})
+    map_.show_values(KnownValues({Part.PCIE: [copy, rate]}, {}))
 
     assert written(map_, "link:gpu:0")[1:] == ["57.1 GB/s of 63 GB/s"]
 
@@ -286,7 +286,7 @@ def test_a_time_of_a_gpu_is_one_of_some_task_and_no_headline(shown):
     floor = replace(L3, label="smallest product", text="10 µs")
 
     best = replace(floor, label="the GPU at its best", text="60.0 TFLOP/s", unit="flop/s")
-    map_.show_values({Part.GPU: [floor, best]}, {})
+    map_.show_values(KnownValues({Part.GPU: [floor, best]}, {}))
 
     texts = written(map_, "gpu:0")
     assert "60.0 TFLOP/s" in texts
@@ -295,7 +295,7 @@ def test_a_time_of_a_gpu_is_one_of_some_task_and_no_headline(shown):
 
 def test_a_tip_names_what_each_number_is(shown):
     map_ = shown(small())
-    map_.show_values({Part.L3: [L3]}, {})
+    map_.show_values(KnownValues({Part.L3: [L3]}, {}))
 
     assert tip_of(map_, "cache:0") == [
         "L3 cache",
@@ -309,7 +309,7 @@ def test_a_tip_names_what_each_number_is(shown):
 
 def test_a_tip_says_of_how_many_alike_one_was_measured(shown):
     map_ = shown(small())
-    map_.show_values({Part.L1: [replace(L3, label="L1 cache", text="1.1 ns")]}, {})
+    map_.show_values(KnownValues({Part.L1: [replace(L3, label="L1 cache", text="1.1 ns")]}, {}))
     first = next(box for box in map_.boxes if box.part is Part.L1)
 
     assert tip_of(map_, first.id)[-1] == WORDS.say("map.one_of", {"count": 2})
@@ -317,7 +317,7 @@ def test_a_tip_says_of_how_many_alike_one_was_measured(shown):
 
 def test_a_tip_names_what_a_question_mark_opens(shown):
     map_ = shown(small())
-    map_.show_values({}, {Part.L3: [LADDER]})
+    map_.show_values(KnownValues({}, {Part.L3: [LADDER]}))
 
     wanted = {"count": 0, "question": LADDER.question}
     assert tip_of(map_, "cache:0")[-1] == WORDS.say("map.asks", wanted)
@@ -325,7 +325,7 @@ def test_a_tip_names_what_a_question_mark_opens(shown):
 
 def test_a_tip_does_not_call_unmeasured_what_has_other_numbers(shown):
     map_ = shown(small())
-    map_.show_values({Part.L3: [replace(L3, unit="ratio")]}, {Part.L3: [LADDER]})
+    map_.show_values(KnownValues({Part.L3: [replace(L3, unit="ratio")]}, {Part.L3: [LADDER]}))
 
     tip = tip_of(map_, "cache:0")
 
@@ -338,7 +338,7 @@ def test_a_part_without_experiments_asks_for_nothing(shown):
     map_ = shown(small())
     about_only = Invitation(experiment="burst-random", question="?", fills=False)
 
-    map_.show_values({}, {Part.L3: [about_only]})
+    map_.show_values(KnownValues({}, {Part.L3: [about_only]}))
 
     texts = [text for b in map_.boxes for text in written(map_, b.id)]
     assert "?" not in texts
@@ -717,7 +717,7 @@ def test_the_whole_map_is_saved_as_a_picture_also_when_zoomed(shown, tmp_path):
 
 def test_the_table_lists_every_part_also_what_is_folded(shown):
     map_ = shown(MACHINES["dual-socket-8-gpu"](), (600, 300))
-    map_.show_values({Part.L3: [L3]}, {})
+    map_.show_values(KnownValues({Part.L3: [L3]}, {}))
 
     rows = map_.parts()
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 from experiments.core import words
 from experiments.core.declare import Part
 from experiments.core.units import unbroken
-from experiments.presentation.known import Invitation, KnownValue
+from experiments.presentation.known import Invitation, KnownValue, KnownValues
 from machine.inspect import inspect
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
@@ -65,7 +65,7 @@ def foot(page) -> str:
 
 def rows(page) -> Sequence[PartRow]:
     """Return the rows of the table of parts."""
-    return page.findChild(PartsTable).model.parts
+    return page.findChild(PartsTable).parts
 
 
 def choose(page, part):
@@ -78,7 +78,7 @@ def choose(page, part):
 
 def test_the_head_says_what_machine_it_is_and_how_much_is_known_of_it(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 2, Part.CORES: 7})
+    page.show_values(KnownValues({}, {Part.L3: [LADDER]}, {Part.L3: 2, Part.CORES: 7}))
 
     assert "Test CPU · Debian 12 · 0 of 9 numbers measured" in said(page)
     assert "This machine" in said(page)
@@ -92,7 +92,7 @@ def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
 
 def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    page.show_values(KnownValues({}, {Part.L3: [LADDER]}, {Part.L3: 1}))
     first = foot(page)
     assert page.findChild(LoadScale).isVisible()
     page.live.setChecked(False)
@@ -108,7 +108,7 @@ def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
 
 def test_below_the_table_nothing_of_the_map_is_explained(page):
     page.show_machine(workstation())
-    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    page.show_values(KnownValues({}, {Part.L3: [LADDER]}, {Part.L3: 1}))
     choose(page, Part.GPU)
     assert "Point at another part" in foot(page)
 
@@ -121,7 +121,9 @@ def test_below_the_table_nothing_of_the_map_is_explained(page):
 
 def test_the_tip_of_the_count_tells_which_numbers_they_are(page):
     page.show_machine(small())
-    page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {}, {Part.L1: 2, Part.MEMORY: 20})
+    page.show_values(
+        KnownValues({Part.L1: [value("L1", "1.41 ns")]}, {}, {Part.L1: 2, Part.MEMORY: 20})
+    )
 
     known = WORDS.say("map.earned", {"count": 1, "possible": 22})
     (count,) = (label for label in page.findChildren(QLabel) if known in label.text())
@@ -130,7 +132,9 @@ def test_the_tip_of_the_count_tells_which_numbers_they_are(page):
 
 def test_the_table_says_what_is_not_measured_yet(page):
     page.show_machine(small())
-    page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    page.show_values(
+        KnownValues({Part.L1: [value("L1", "1.41 ns")]}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    )
     page.table.click()
     cells = {part.name: part.measured for part in rows(page)}
 
@@ -141,7 +145,7 @@ def test_the_table_says_what_is_not_measured_yet(page):
 
 def test_the_layers_are_switched_by_chips(page):
     page.show_machine(small())
-    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
+    page.show_values(KnownValues({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1}))
     cache = next(box for box in page.map.boxes if box.part is Part.L3)
 
     assert "11.2 ns" in written(page.map, cache.id)
@@ -170,7 +174,7 @@ def test_the_map_turns_into_a_table_and_back(page):
     page.table.click()
     QApplication.processEvents()
     model = page.findChild(PartsTable).model
-    cells = [model.data(model.index(row, 0)).strip() for row in range(model.rowCount())]
+    cells = [model.item(row, 0).text().strip() for row in range(model.rowCount())]
     assert "Memory" in cells
     assert not page.map.isVisible()
     page.show_machine(workstation())
@@ -209,7 +213,7 @@ def test_the_row_of_the_table_and_the_part_beside_it_are_the_same(qtbot, page):
     assert page.map.chosen.part is Part.L3
     QTest.keyClick(page.findChild(PartsTable).view, Qt.Key.Key_Up)
     assert page.panel.accessibleName() == f"Chosen: {row_of(page)}" != "Chosen: L3 cache"
-    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
+    page.show_values(KnownValues({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1}))
     assert page.panel.accessibleName() == f"Chosen: {row_of(page)}"
     links(page.panel)[0].click()
     assert row_of(page) == ""
@@ -413,9 +417,11 @@ def test_at_first_the_panel_tells_of_the_whole_machine(page):
 def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     page.show_machine(small())
     page.show_values(
-        {Part.L1: [value("L1", "1.41 ns", is_quick=True, about="The median read.")]},
-        {Part.L1: [replace(LADDER, missing=("a", "b", "c")), BURST]},
-        {Part.L1: 2},
+        KnownValues(
+            {Part.L1: [value("L1", "1.41 ns", is_quick=True, about="The median read.")]},
+            {Part.L1: [replace(LADDER, missing=("a", "b", "c")), BURST]},
+            {Part.L1: 2},
+        )
     )
 
     choose(page, Part.L1)
@@ -440,7 +446,9 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
 
 def test_a_core_tells_the_numbers_that_stand_at_its_package(page):
     page.show_machine(small())
-    page.show_values({Part.CORES: [value("clock of the core", "3.57 GHz")]}, {}, {Part.CORES: 34})
+    page.show_values(
+        KnownValues({Part.CORES: [value("clock of the core", "3.57 GHz")]}, {}, {Part.CORES: 34})
+    )
 
     page.map.choose_part(Part.CORES, frozenset({1}))
     QApplication.processEvents()
@@ -454,7 +462,7 @@ def test_a_core_tells_the_numbers_that_stand_at_its_package(page):
 
 def test_a_number_of_another_size_of_cache_is_not_told(page):
     page.show_machine(workstation())
-    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
+    page.show_values(KnownValues({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1}))
     first, second = (box for box in page.map.boxes if box.part is Part.L3)
 
     page.map.choose(first)
@@ -469,7 +477,7 @@ def test_a_number_of_another_size_of_cache_is_not_told(page):
 
 def test_links_of_the_panel_open_their_experiments_by_key(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [BURST]}, {})
+    page.show_values(KnownValues({}, {Part.L3: [BURST]}, {}))
     wanted = []
     page.experiment_wanted.connect(wanted.append)
     choose(page, Part.L3)
@@ -485,7 +493,7 @@ def test_what_is_told_anew_leaves_the_reader_where_they_are(page):
     page.show_machine(small())
     page.resize(1296, 400)
     numbers = {Part.L3: [value("L3", "11.2 ns")]}
-    page.show_values(numbers, {Part.L3: [BURST, LADDER]}, {})
+    page.show_values(KnownValues(numbers, {Part.L3: [BURST, LADDER]}, {}))
     choose(page, Part.L3)
     bar = page.panel.findChild(QScrollArea).verticalScrollBar()
     links(page.panel)[-1].setFocus()
@@ -493,12 +501,12 @@ def test_what_is_told_anew_leaves_the_reader_where_they_are(page):
     before, name = bar.value(), links(page.panel)[-1].accessibleName()
     assert before > 0
 
-    page.show_values(dict(numbers), {Part.L3: [BURST, LADDER]}, {})
+    page.show_values(KnownValues(dict(numbers), {Part.L3: [BURST, LADDER]}, {}))
     same = page.focusWidget()
     assert same is not None
     assert same.accessibleName() == name
     later = {Part.L3: [replace(numbers[Part.L3][0], when="6 minutes ago")]}
-    page.show_values(later, {Part.L3: [BURST, LADDER]}, {})
+    page.show_values(KnownValues(later, {Part.L3: [BURST, LADDER]}, {}))
     QApplication.processEvents()
 
     assert any("6 minutes ago" in text for text in said(page.panel))
@@ -555,7 +563,7 @@ def test_a_long_link_goes_on_in_the_next_line(qtbot, look):
 def test_every_control_has_a_name(page):
     page.show_machine(small())
     page.start.offer("cache-ladder", "How far away is a byte?", 12.0)
-    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    page.show_values(KnownValues({}, {Part.L3: [LADDER]}, {Part.L3: 1}))
     choose(page, Part.L3)
 
     for control in page.findChildren(QPushButton):

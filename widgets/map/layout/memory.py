@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from experiments.core.declare import Part
+from experiments.presentation.grouped import grouped
 from machine.memory.nodes import host_nodes
 from machine.model import MemoryModule
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
@@ -114,8 +115,6 @@ def _alike(modules: Sequence[MemoryModule], *, are_few: bool) -> list[tuple[int,
     """Return the indices of modules: each alone, or like ones together."""
     if are_few:
         return [(place,) for place in range(len(modules))]
-    groups: dict[object, list[int]] = {}
-    for place, module in enumerate(modules):
-        key = module.size_bytes, module.kind, module.transfers_per_s
-        groups.setdefault(key, []).append(place)
+    keys = ((m.size_bytes, m.kind, m.transfers_per_s) for m in modules)
+    groups = grouped((key, place) for place, key in enumerate(keys))
     return [tuple(places) for places in groups.values()]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.presentation.grouped import grouped
 from machine.model import Machine, Thread
 from widgets.map.layout.boxes import Kind
 
@@ -71,11 +72,8 @@ def switched_off(machine: Machine) -> list[Thread]:
 
 def private_caches(nodes: Iterable[Node]) -> dict[int, tuple[int, ...]]:
     """Return the caches that serve one core each, by level."""
-    found: dict[int, list[int]] = {}
-    for node in nodes:
-        for core in node.cores:
-            for level, places in core.caches.items():
-                found.setdefault(level, []).extend(places)
+    cores = (core for node in nodes for core in node.cores)
+    found = grouped((level, n) for core in cores for level, ns in core.caches.items() for n in ns)
     return {level: tuple(found[level]) for level in sorted(found)}
 
 
@@ -93,11 +91,11 @@ def _places(machine: Machine) -> Places:
 
 
 def _cores(machine: Machine, places: Places) -> list[Core]:
-    groups: dict[object, list[Thread]] = {}
-    for thread in machine.cpu.threads_list:
-        if not _is_nowhere(thread):
-            known = thread.core is not None
-            groups.setdefault(thread.core if known else ("thread", thread.id), []).append(thread)
+    groups = grouped(
+        (("thread", thread.id) if thread.core is None else thread.core, thread)
+        for thread in machine.cpu.threads_list
+        if not _is_nowhere(thread)
+    )
     return [
         Core(
             number=threads[0].core,
@@ -199,7 +197,4 @@ def _first(core: Core, name: str) -> Any:
 
 def _parted(cores: Iterable[Core], key: Callable[[Core], Any]) -> list[tuple[Any, list[Core]]]:
     """Return the cores grouped by key, in the order of each group's first core."""
-    groups: dict[Any, list[Core]] = {}
-    for core in cores:
-        groups.setdefault(key(core), []).append(core)
-    return list(groups.items())
+    return list(grouped((key(core), core) for core in cores).items())

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from experiments.core.declare import Part
+from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.devices import Link, PciDevice
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect, Wire
@@ -170,11 +171,8 @@ class Wiring:
 
     def _switches(self, ends: Sequence[tuple[Box, Joint]]) -> list[tuple[Box, list[Box]]]:
         """Return the switches, each beside its devices."""
-        groups: dict[str, list[Box]] = {}
-        for box, joint in ends:
-            hop = self._shared.get(joint.address or "")
-            if box.kind is Kind.GPU and hop is not None:
-                groups.setdefault(hop.address, []).append(box)
+        gpus = ((self._shared.get(j.address or ""), box) for box, j in ends if box.kind is Kind.GPU)
+        groups = grouped((hop.address, box) for hop, box in gpus if hop is not None)
         return [(self._switch_box(address, boxes), boxes) for address, boxes in groups.items()]
 
     def _switch_box(self, address: str, boxes: Sequence[Box]) -> Box:
@@ -208,10 +206,8 @@ class Wiring:
         is_beside: bool,
     ) -> Iterator[Wire]:
         """Yield the lines, starting at a package, spread along its side."""
-        groups: dict[Rect, list[Wire]] = {}
-        for address, wire in rooted:
-            groups.setdefault(self._source(address, processor, area), []).append(wire)
-        for source, wires in groups.items():
+        sources = ((self._source(address, processor, area), wire) for address, wire in rooted)
+        for source, wires in grouped(sources).items():
             ends = [wire.points[0][1] for wire in wires]
             widths = [wire.thickness for wire in wires]
             for wire, y in zip(wires, _beginnings(source, ends, widths), strict=True):

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QStaticText,
 )
 
+from experiments.presentation.grouped import grouped
 from widgets.map.layout.boxes import Box, Kind, Layout, Letters, Measure, Rect, Wire
 from widgets.map.layout.shapes import bounds, cells, path_of, touch
 from widgets.map.painting.box_styles import BoxStyles
@@ -64,10 +65,7 @@ class Painting:
         self._tiles = Tiles(
             self._styles, self._depths, self._fonts[Letters.NUMBER], self._number_of
         )
-        self._inside: dict[str, list[Box]] = {}
-        for box in layout.boxes:
-            if box.parent:
-                self._inside.setdefault(box.parent, []).append(box)
+        self._inside = grouped((box.parent, box) for box in layout.boxes if box.parent)
 
     def forget_texts(self, box: Box | None = None) -> None:
         """Drop the cached texts of one box or of all, after their values changed."""

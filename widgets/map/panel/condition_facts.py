@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.condition import PowerLimit, Temperature
 from machine.devices import Disk
 from machine.memory.modules import is_slowed
@@ -170,13 +171,9 @@ class ConditionFacts(FactMaker):
 
 def _merged(facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts; unknown ones with the same reason become one, last."""
-    known: list[Fact] = []
-    unknown: dict[tuple[str, str], list[Fact]] = {}
-    for fact in facts:
-        if fact.value is not None:
-            known.append(fact)
-        else:
-            unknown.setdefault((fact.why, fact.how), []).append(fact)
+    told = list(facts)
+    known = [fact for fact in told if fact.value is not None]
+    unknown = grouped(((fact.why, fact.how), fact) for fact in told if fact.value is None)
     for alike in unknown.values():
         first, *others = (fact.label for fact in alike)
         label = ", ".join((first, *(other[:1].lower() + other[1:] for other in others)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.core.units import show
+from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
@@ -177,16 +178,12 @@ class DeviceFacts(ConditionFacts):
 
     def _of_nvlink(self) -> Iterator[Fact]:
         """Yield the NVLinks of each GPU, like ones once, and how each pair is connected."""
-        groups: dict[str, list[str]] = {}
-        for gpu in self._machine.gpus:
-            if links := self._labels.nvlinks_of(gpu):
-                groups.setdefault(links, []).append(str(gpu.index))
-        for links, indices in groups.items():
+        of_each = ((self._labels.nvlinks_of(gpu), str(gpu.index)) for gpu in self._machine.gpus)
+        for links, indices in grouped(each for each in of_each if each[0]).items():
             gpus = self._words.say("map.gpus_numbered", {"numbers": ", ".join(indices)})
             yield Fact(label=gpus, value=links)
-        paths: dict[str, list[str]] = {}
-        for link in self._machine.gpu_links:
-            paths.setdefault(link.path or "?", []).append(f"{link.a}–{link.b}")
+        pairs_of = ((link.path or "?", f"{link.a}–{link.b}") for link in self._machine.gpu_links)
+        paths = grouped(pairs_of)
         for path, pairs in paths.items():
             every = len(paths) == 1 and len(pairs) > 1
             text = self._words.say("map.all_pairs") if every else ", ".join(pairs)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from experiments.core.declare import Part
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from experiments.presentation.known import Invitation, KnownValue
+from experiments.presentation.known import KnownValues
 from machine.model import Machine
 from widgets.controls.basics import column, holding, label, row, show_text, tip
 from widgets.controls.layouts import DownArea
@@ -49,9 +49,7 @@ class PartPanel(QFrame):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._box: Box | None = None
-        self._values: Mapping[Part, Sequence[KnownValue]] = {}
-        self._invitations: Mapping[Part, Sequence[Invitation]] = {}
-        self._possible: Mapping[Part, int] = {}
+        self._known = KnownValues()
         self._scroll = DownArea()
         self.setLayout(column(self._scroll, edges=(2, 2, 2, 2)))
         self._now = label("")
@@ -67,16 +65,10 @@ class PartPanel(QFrame):
         self._machine, self._box = machine, None
         self._show()
 
-    def show_values(
-        self,
-        values: Mapping[Part, Sequence[KnownValue]],
-        invitations: Mapping[Part, Sequence[Invitation]],
-        possible: Mapping[Part, int],
-    ) -> None:
+    def show_values(self, known: KnownValues) -> None:
         """Set the known numbers, how many there can be, and the experiments."""
-        known = values, invitations, possible
-        if known != (self._values, self._invitations, self._possible):
-            self._values, self._invitations, self._possible = known
+        if known != self._known:
+            self._known = known
             self._show_anew()
 
     def show_now(self, live: Live | None) -> None:
@@ -148,10 +140,10 @@ class PartPanel(QFrame):
     def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
         if box is None or box.part is None or not (box.bears_value or box.kind is Kind.CORE):
             return []
-        known = self._values.get(box.part, ())
+        known = self._known.values.get(box.part, ())
         if not known:
             return []
-        count = {"count": len(known), "possible": self._possible.get(box.part, len(known))}
+        count = {"count": len(known), "possible": self._known.possible.get(box.part, len(known))}
         parts = [self._heading("map.measured", count)]
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
@@ -166,7 +158,7 @@ class PartPanel(QFrame):
         return parts
 
     def _experiments(self, box: Box | None) -> list[QWidget]:
-        some = self._invitations.get(box.part, ()) if box and box.part else ()
+        some = self._known.invitations.get(box.part, ()) if box and box.part else ()
         if not some:
             return []
         parts = [self._heading("map.experiments")]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from experiments.core.words import Words
@@ -21,41 +20,6 @@ PART, FACTS, MEASURED = range(3)
 WIDEST = {PART: 0.5, MEASURED: 0.25}  # of the table's width; the facts get the rest
 
 
-class PartsModel(QAbstractTableModel):
-    """Qt model of the rows."""
-
-    def __init__(self, words: Words) -> None:
-        super().__init__()
-        self._words = words
-        self.parts: Sequence[PartRow] = ()
-
-    def show(self, parts: Sequence[PartRow]) -> None:
-        """Set the rows."""
-        self.beginResetModel()
-        self.parts = parts
-        self.endResetModel()
-
-    def rowCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Return the number of parts."""
-        return len(self.parts)
-
-    def columnCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Return the number of columns."""
-        return len(COLUMNS)
-
-    def data(self, at: QModelIndex | QPersistentModelIndex, role: int = 0) -> Any:
-        """Return a cell; its tip has the full text."""
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self.parts[at.row()].cell(at.column())
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        """Return the name of a column."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._words.say(COLUMNS[section])
-        return None
-
-
 class PartsTable(QWidget):
     """The table, with the count of parts above it. `part_chosen` carries a Box or None."""
 
@@ -66,8 +30,9 @@ class PartsTable(QWidget):
         self._words, self._look = words, look
         self._marked: Box | None = None
         self._wanted: dict[int, int] = {}  # the width at which nothing in a column is cut
-        self.model = PartsModel(words)
-        self.model.setParent(self)
+        self.parts: Sequence[PartRow] = ()
+        self.model = QStandardItemModel(0, len(COLUMNS), self)
+        self.model.setHorizontalHeaderLabels([words.say(key) for key in COLUMNS])
         self._count = label("", "soft")
         self.view = QTableView()
         self.view.setModel(self.model)
@@ -91,20 +56,25 @@ class PartsTable(QWidget):
 
     def show_parts(self, parts: Sequence[PartRow]) -> None:
         """Show these parts; if they are the same, selection and scroll position stay."""
-        if parts == self.model.parts:
+        if parts == self.parts:
             return
-        self.model.show(parts)
+        self.parts, self._marked = parts, None
+        self.model.setRowCount(0)
+        self.model.setRowCount(len(parts))
+        for place, part in enumerate(parts):
+            for at in range(len(COLUMNS)):
+                self.model.setItem(place, at, _item(part.cell(at)))
         count = sum(part.box is not None and part.box.kind is not Kind.UNREAD for part in parts)
         self._count.setText(self._words.say("map.table_count", {"count": count}))
         self._fit()
 
     def mark(self, box: Box | None) -> Box | None:
         """Mark the row of a part; return the box of that row, None if there is no such row."""
-        ids = [part.box and part.box.id for part in self.model.parts]
+        ids = [part.box and part.box.id for part in self.parts]
         at = ids.index(box.id) if box is not None and box.id in ids else None
-        self._marked = None if at is None else self.model.parts[at].box
+        self._marked = None if at is None else self.parts[at].box
         chosen = self.view.currentIndex().row()
-        if at is None and box is None and chosen >= 0 and self.model.parts[chosen].box is None:
+        if at is None and box is None and chosen >= 0 and self.parts[chosen].box is None:
             return None  # the row of the whole machine
         if at is None:
             self.view.setCurrentIndex(QModelIndex())  # otherwise Qt frames the first row
@@ -120,7 +90,7 @@ class PartsTable(QWidget):
     def _choose(self) -> None:
         """Emit the chosen part, unless its row was marked by the program."""
         rows = self.view.selectionModel().selectedRows()
-        box = self.model.parts[rows[0].row()].box if rows else None
+        box = self.parts[rows[0].row()].box if rows else None
         if box != self._marked:
             self._marked = box
             self.part_chosen.emit(box)
@@ -138,3 +108,11 @@ class PartsTable(QWidget):
         for place, wanted in self._wanted.items():
             most = round(WIDEST[place] * self.view.width())
             self.view.setColumnWidth(place, min(wanted, most))
+
+
+def _item(text: str) -> QStandardItem:
+    """Return a cell; its tip has the full text."""
+    item = QStandardItem(text)
+    item.setToolTip(text)
+    item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+    return item
