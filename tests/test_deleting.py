@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from experiments.core.catalogue import Catalogue
 from tests import ROOT
 from tests.checkout import copied
@@ -21,6 +23,7 @@ TESTS = (
 LINT = (("ruff", "check", "-q"), ("ruff", "format", "--check", "-q"), ("mypy",), ("lint-imports",))
 
 
+@pytest.mark.slow
 def test_the_rest_stands_after_each_of_three(tmp_path):
     folder = copied(tmp_path / "checkout")
     if (cache := ROOT / ".mypy_cache").exists():  # only the files that changed are then read

@@ -17,7 +17,7 @@ from machine.inspect import inspect
 from tests.app.program import Program
 
 ALONE = ["unshare", "--net", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
-FEW = ("latency-numbers", "talk-cost", "data-parallel", "split-model")
+FEW = ("latency-numbers", "talk-cost", "data-parallel")
 HERE = inspect()
 POSSIBLE = [each.id for each in Catalogue() if missing_need(each, HERE) is None]
 REST = [pytest.param(each, marks=pytest.mark.slow) for each in POSSIBLE if each not in FEW]

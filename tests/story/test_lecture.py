@@ -28,6 +28,7 @@ from tests.experiments.engine.runs import kill
 from tests.processes import TOKEN, until
 from tests.story.screen import PATIENCE_S, Program, opened
 
+pytestmark = pytest.mark.slow
 TITLE, MIB = "Ten that must not fail", 2**20
 PICTURES = os.environ.get("COREOPSIS_PICTURES")
 SABOTAGE = {"dies": "import os; os._exit(7)", "hangs": "import time; time.sleep(3600)"}

@@ -11,6 +11,7 @@ from experiments.engine.lock import FOLDER_VARIABLE
 from tests.app.recordings import ladder
 from tests.story.screen import PATIENCE_S, Program, opened
 
+pytestmark = pytest.mark.slow
 QUESTION, PLOT = (
     "How far away is a byte?",
     "Time of one chained read, in pages of 4 KiB and of 2 MiB",

@@ -22,7 +22,7 @@ def test_arrows_go_to_the_neighbour_in_their_direction():
 
     ways = {step: next_box(boxes, middle, step) for step in Arrow}
 
-    assert {step.value: box.id for step, box in ways.items()} == {
+    assert {step.name.lower(): box.id for step, box in ways.items()} == {
         "left": "0,1",
         "right": "2,1",
         "up": "1,0",
