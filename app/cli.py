@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, WriteFailed, discard_output
-from app.lasting_output import lasting_output, lost
-from app.output import guard_streams
+from app.output import guard_streams, lasting_output, lost
 from experiments.core.problems import Problem, UserError
 
 

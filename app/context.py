@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app import program
 from app.output import unguarded
 from experiments.core import words
 from experiments.core.problems import Problem, UserError
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from machine.model import Machine
 
 
+NAME = "coreopsis"
 MACHINE_BYTES = 2**26  # a hundred times what a machine of eight GPUs takes
 
 
@@ -74,7 +74,7 @@ class Context:
     def words(self) -> Words:
         """Every text, in the language of the program."""
         self.use_own_folders()
-        return words.load(program=program.called())
+        return words.load(program=called())
 
     @property
     def given(self) -> str:
@@ -131,7 +131,6 @@ class Context:
     @functools.cached_property
     def recorded_watch(self) -> RecordedWatch | None:
         """What lies beside the file of a fake machine, to be played. Raises UserError."""
-        from app.runs.watches import read_watch
         from machine.live.recorded_watch import beside
 
         path = None if self._fake_machine is None else beside(self._fake_machine)
@@ -181,6 +180,19 @@ class Context:
         sys.stderr.write(self.sentence(problem) + "\n")
 
 
+def read_watch(path: Path) -> RecordedWatch:
+    """Read a recorded watch. Raises UserError."""
+    from machine.live.recorded_watch import BadWatch, read
+
+    try:
+        return read(path)
+    except OSError as error:
+        reason = f"{error.strerror or type(error).__name__}."
+    except BadWatch as error:
+        reason = str(error)
+    raise UserError("watch_unreadable", name=path.name, reason=reason)
+
+
 def quoted(text: str) -> str:
     """Return a word of a command line as the shell of this system takes it."""
     if sys.platform == "win32":
@@ -190,6 +202,22 @@ def quoted(text: str) -> str:
     import shlex
 
     return shlex.quote(text)
+
+
+def called() -> str:
+    """Return how to call this program here; the bare name only if the shell finds this very one."""
+    path = sys.argv[0]
+    if os.path.basename(path).partition(".")[0] != NAME or not os.path.exists(path):
+        return NAME
+    places = (os.path.join(folder, NAME) for folder in os.get_exec_path())
+    found = next((place for place in places if os.access(place, os.X_OK)), "")
+    try:
+        if os.path.realpath(found) == os.path.realpath(path):
+            return NAME
+        near = os.path.relpath(path)
+    except FileNotFoundError:  # the working folder is gone
+        return path
+    return path if near.startswith("..") else near
 
 
 def discard_output() -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from app.context import ExitCode
-from app.program import called
+from app.context import ExitCode, called
+
+# What several options have in common.
+JSON: dict[str, Any] = {"action": "store_true", "help": "write JSON to standard output"}
+FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+FOLDER: dict[str, Any] = {"type": Path, "metavar": "DIR"}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -42,145 +47,105 @@ def parser() -> argparse.ArgumentParser:
     made.set_defaults(debug=False, data=None, fake_machine=None, experiments=[])
     commands = made.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    def add(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text, parents=[common])
+    def add(name: str, text: str, epilog: str | None = None) -> Callable[..., object]:
+        """Add a command; return what adds an argument to it."""
+        command = commands.add_parser(
+            name, help=text, description=text, epilog=epilog, parents=[common]
+        )
+        return command.add_argument
 
     inspect = add("inspect", "show this machine")
-    inspect.add_argument("--json", action="store_true", help="write JSON to standard output")
-    inspect.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write JSON to a file, without what names the owner",
-    )
-    inspect.add_argument("--root", type=Path, metavar="DIR", help="read a recorded /sys and /proc")
+    inspect("--json", **JSON)
+    inspect("--out", **FILE, help="write JSON to a file, without what names the owner")
+    inspect("--root", **FOLDER, help="read a recorded /sys and /proc")
 
     doctor = add("doctor", "say why accelerators can or cannot be used, and what to do")
-    doctor.add_argument("--json", action="store_true", help="write JSON to standard output")
-    doctor.add_argument(
-        "--python", metavar="PATH", help="examine the PyTorch of that Python or environment"
-    )
+    doctor("--json", **JSON)
+    doctor("--python", metavar="PATH", help="examine the PyTorch of that Python or environment")
 
     watch = add("watch", "show the load as it changes")
-    watch.add_argument("--json", action="store_true", help="write each sample as a line of JSON")
-    watch.add_argument("--hz", type=_number, default=2.0, metavar="N", help="samples a second (2)")
-    watch.add_argument(
-        "--for", type=_number, dest="seconds", metavar="SECONDS", help="end after so long"
-    )
+    watch("--json", action="store_true", help="write each sample as a line of JSON")
+    watch("--hz", type=_number, default=2.0, metavar="N", help="samples a second (2)")
+    watch("--for", type=_number, dest="seconds", metavar="SECONDS", help="end after so long")
 
     experiments = add("experiments", "list what can be measured, or show what one can be set to")
-    experiments.add_argument(
-        "ids",
-        nargs="*",
-        metavar="ID",
-        help="show what can be set in it; any other word finds experiments",
-    )
-    experiments.add_argument("--json", action="store_true", help="write JSON to standard output")
-
-    run = add("run", "run one experiment")
-    run.add_argument("id", help=f"which one; `{called()} experiments` lists them")
-    run.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting"
-    )
-    run.add_argument("--quick", action="store_true", help="end within 5 seconds, roughly")
-    run.add_argument("--out", type=Path, metavar="FILE", help="write the run to a file as well")
-    run.add_argument("--json", action="store_true", help="stream the run to standard output")
-    run.add_argument("--svg", type=Path, metavar="FILE", help="draw the headline view to a file")
-    run.add_argument("--no-keep", action="store_true", help="leave the run out of the library")
-    run.add_argument(
-        "--now", action="store_true", help="do not wait while another measurement is under way"
-    )
+    found = "show what can be set in it; any other word finds experiments"
+    experiments("ids", nargs="*", metavar="ID", help=found)
+    experiments("--json", **JSON)
 
     where = "Each run prints its id at its end; Runs in the window shows the ids of all."
-    run.add_argument(
-        "--predict", action="store_true", help="ask what you expect, and explain what came"
-    )
+    run = add("run", "run one experiment")
+    run("id", help=f"which one; `{called()} experiments` lists them")
+    run("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting")
+    run("--quick", action="store_true", help="end within 5 seconds, roughly")
+    run("--out", **FILE, help="write the run to a file as well")
+    run("--json", action="store_true", help="stream the run to standard output")
+    run("--svg", **FILE, help="draw the headline view to a file")
+    run("--no-keep", action="store_true", help="leave the run out of the library")
+    run("--now", action="store_true", help="do not wait while another measurement is under way")
+    run("--predict", action="store_true", help="ask what you expect, and explain what came")
 
-    replay = add("replay", "show a recorded run")
+    replay = add("replay", "show a recorded run", where)
     a_run = "a run file, the first letters of a run's id, or an experiment with its own recording"
-    replay.epilog = where
-    replay.add_argument("file", help=a_run)
-    replay.add_argument(
-        "--speed", type=_number, metavar="N", help="as it happened, N times as fast"
-    )
+    replay("file", help=a_run)
+    replay("--speed", type=_number, metavar="N", help="as it happened, N times as fast")
 
-    compare = add("compare", "hold two runs of one experiment side by side")
-    compare.epilog = where
-    compare.add_argument("a", help=a_run)
-    compare.add_argument("b", help="another")
-    compare.add_argument("--json", action="store_true", help="write JSON to standard output")
+    compare = add("compare", "hold two runs of one experiment side by side", where)
+    compare("a", help=a_run)
+    compare("b", help="another")
+    compare("--json", **JSON)
 
     checkup = add("checkup", "check whether this machine is sound (about three minutes)")
-    checkup.add_argument("--quick", action="store_true", help="end within a minute")
-    checkup.add_argument(
-        "--soak", type=_number, metavar="MINUTES", help="load everything for so long; it gets hot"
-    )
-    checkup.add_argument(
-        "--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature"
-    )
-    checkup.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="compare with this checkup, not the saved one"
-    )
-    checkup.add_argument(
-        "--save-baseline", action="store_true", help="compare later checkups with this one"
-    )
-    checkup.add_argument("--json", action="store_true", help="write JSON to standard output")
-    checkup.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
-    checkup.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
-    checkup.add_argument("--pdf", type=Path, metavar="FILE", help="write a report as PDF")
+    loaded = "load everything for so long; it gets hot"
+    checkup("--quick", action="store_true", help="end within a minute")
+    checkup("--soak", type=_number, metavar="MINUTES", help=loaded)
+    checkup("--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature")
+    checkup("--baseline", **FILE, help="compare with this checkup, not the saved one")
+    checkup("--save-baseline", action="store_true", help="compare later checkups with this one")
+    checkup("--json", **JSON)
+    checkup("--out", **FILE, help="write JSON to a file")
+    checkup("--html", **FILE, help="write a report as HTML")
+    checkup("--pdf", **FILE, help="write a report as PDF")
 
     gather = add("gather", "put the checkups of many machines together, with the odd one out")
-    gather.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="checkups, or reports of them"
-    )
-    gather.add_argument("--html", type=Path, metavar="FILE", help="write a report as HTML")
-    gather.add_argument("--json", action="store_true", help="write JSON to standard output")
+    gather("files", nargs="+", **FILE, help="checkups, or reports of them")
+    gather("--html", **FILE, help="write a report as HTML")
+    gather("--json", **JSON)
 
-    preflight = add("preflight", "try each item of a lecture here, and record what stands in")
-    preflight.epilog = (
+    preflight = add(
+        "preflight",
+        "try each item of a lecture here, and record what stands in",
         "Exit codes: 0 all are ready, 1 one can be neither run nor shown, "
-        "4 some take long, are only recordings, or lack one, 130 stopped."
+        "4 some take long, are only recordings, or lack one, 130 stopped.",
     )
-    preflight.add_argument(
-        "file", metavar="FILE", help="a lecture's file, or the name of one, such as ten-things"
-    )
-    preflight.add_argument("--json", action="store_true", help="write JSON to standard output")
+    lecture = "a lecture's file, or the name of one, such as ten-things"
+    preflight("file", metavar="FILE", help=lecture)
+    preflight("--json", **JSON)
 
-    handout = add("handout", "write what a lecture asked, measured and explained")
-    handout.epilog = "Without an option it is written as Markdown to standard output."
-    handout.add_argument(
-        "file", type=Path, metavar="FILE", help="a lecture, or the record of one that was held"
-    )
-    handout.add_argument("--html", type=Path, metavar="FILE", help="write one page for a browser")
-    handout.add_argument("--pdf", type=Path, metavar="FILE", help="write pages for printing")
+    plain = "Without an option it is written as Markdown to standard output."
+    handout = add("handout", "write what a lecture asked, measured and explained", plain)
+    handout("file", **FILE, help="a lecture, or the record of one that was held")
+    handout("--html", **FILE, help="write one page for a browser")
+    handout("--pdf", **FILE, help="write pages for printing")
 
     new = add("new", "write an experiment of your own, which runs at once")
-    new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
-    new.add_argument(
-        "--in", type=Path, dest="into", metavar="DIR", help="write it there (your data folder)"
-    )
+    new("name", metavar="NAME", help="what it is called, such as call-cost")
+    new("--in", **FOLDER, dest="into", help="write it there (your data folder)")
 
     check = add("check", "say what is missing or wrong in an experiment of your own")
-    check.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of an experiment")
+    check("folder", type=Path, metavar="FOLDER", help="the folder of an experiment")
 
     add("worker", "do one job over standard input and output")
     return made
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    parser.add_argument("--debug", action="store_true", help="tell everything, with tracebacks")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="where runs and settings are kept")
-    parser.add_argument(
-        "--experiments",
-        type=Path,
-        action="append",
-        metavar="DIR",
-        help="add a folder of experiments of your own",
-    )
-    parser.add_argument(
-        "--fake-machine", type=Path, metavar="FILE", help="take the machine from a JSON file"
-    )
+    add, own = parser.add_argument, "add a folder of experiments of your own"
+    add("--version", action=_Version, nargs=0, help="show the version and exit")
+    add("--debug", action="store_true", help="tell everything, with tracebacks")
+    add("--data", **FOLDER, help="where runs and settings are kept")
+    add("--experiments", **FOLDER, action="append", help=own)
+    add("--fake-machine", **FILE, help="take the machine from a JSON file")
 
 
 def _number(text: str) -> float:

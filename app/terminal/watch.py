@@ -19,8 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
-from app.lasting_output import lost
-from app.output import write_line
+from app.output import lost, write_line
 from app.terminal.parts.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from app.program import called
+from app.context import called
 
 
 @pytest.fixture

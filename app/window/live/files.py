@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
-from app.runs.watches import read_watch
+from app.context import read_watch
 from app.window.core.saving import Saving, file_there
 from app.window.core.session import Session
 from experiments.engine import messages

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.context import read_watch
 from app.report import note_text
 from app.runs.library import Kept, machine_name
-from app.runs.watches import read_watch
 from app.window.core.listing import Listing
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show

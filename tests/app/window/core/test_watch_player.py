@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
-from app.runs.watches import read_watch
+from app.context import read_watch
 from app.window.core.watch_player import WatchPlayer, as_message
 from app.window.core.watcher import Watcher
 from app.window.live.place import LivePlace
