@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from app import gpu_load
+from app import synthetic_load
 from app.synthetic_load import KnownLoad
 from machine.devices import Gpu
 from machine.model import Machine
@@ -192,11 +192,11 @@ def test_the_program_runs_with_pytorch_on_the_processor(load):
 
 
 def test_a_machine_without_a_gpu_says_so(monkeypatch):
-    problem = gpu_load.lacking(Machine())
+    problem = synthetic_load.lacking(Machine())
     assert problem is not None
     assert problem.key == "needs_gpu"
-    monkeypatch.setattr(gpu_load.importlib.util, "find_spec", lambda _: None)
-    problem = gpu_load.lacking(MACHINE)
+    monkeypatch.setattr(synthetic_load.importlib.util, "find_spec", lambda _: None)
+    problem = synthetic_load.lacking(MACHINE)
     assert problem is not None
     assert problem.key == "needs_torch"
 
@@ -208,4 +208,4 @@ def test_a_gpu_that_is_hidden_or_without_torch_is_not_offered():
         Gpu(index=2, torch_backend="hpu"),
         Gpu(index=3, torch_backend="cuda"),
     )
-    assert gpu_load.gpus(Machine(gpus=gpus)) == {"cuda:0": 1, "cuda:1": 3}
+    assert synthetic_load.gpus(Machine(gpus=gpus)) == {"cuda:0": 1, "cuda:1": 3}

@@ -9,7 +9,7 @@ import os
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from app import gpu_load
+from app import synthetic_load
 from app.cost import Cost
 from app.window.core.session import Session
 from app.window.core.watcher import QUIET_HZ
@@ -68,9 +68,9 @@ class Watching(QObject):
         usable = machine.cpu.usable_threads if machine is not None else None
         gpus, why_none = dict[str, int](), ""
         if machine is not None and not self._session.context.has_fake_machine:
-            problem = gpu_load.lacking(machine)
+            problem = synthetic_load.lacking(machine)
             why_none = "" if problem is None else self._session.say(problem)
-            gpus = {} if problem else gpu_load.gpus(machine)
+            gpus = {} if problem else synthetic_load.gpus(machine)
         self._controls.offer_loads(usable or os.cpu_count() or 1, gpus, why_none)
 
     def start_gpu_load(self, kind: str, device: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app import gpu_load
+from app import synthetic_load
 from app.window.core.target import LIVE, Target
 from app.window.core.watcher import QUIET_HZ
 from app.window.live.place import LivePlace
@@ -293,17 +293,17 @@ def offered(place: LivePlace) -> list[tuple[str, bool]]:
 
 def test_a_load_on_a_gpu_is_offered_where_there_is_one(place, monkeypatch):
     say = place.session.words.say
-    monkeypatch.setattr(gpu_load.importlib.util, "find_spec", lambda _: object())
+    monkeypatch.setattr(synthetic_load.importlib.util, "find_spec", lambda _: object())
     place.session.machine = machine(gpus=1)
     place.session.machine_changed.emit()
 
-    loads = [say(f"live.load_{kind}", {"number": 0}) for kind in gpu_load.KINDS]
+    loads = [say(f"live.load_{kind}", {"number": 0}) for kind in synthetic_load.KINDS]
     assert offered(place)[-2:] == [(text, True) for text in loads]
 
 
 @pytest.mark.parametrize(("gpus", "key"), [(0, "needs_gpu"), (1, "needs_torch")])
 def test_where_no_gpu_can_be_loaded_the_reason_stands_in_the_menu(place, monkeypatch, gpus, key):
-    monkeypatch.setattr(gpu_load.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(synthetic_load.importlib.util, "find_spec", lambda _: None)
     place.session.machine = machine(gpus=gpus)
     place.session.machine_changed.emit()
 
@@ -322,7 +322,7 @@ def test_a_machine_from_a_file_offers_none_of_its_gpus(place, monkeypatch):
 
 def test_a_load_on_a_gpu_that_fails_says_why(place, qtbot, monkeypatch):
     failing = (sys.executable, "-c", "print('no such device', end=''); raise SystemExit(1)")
-    monkeypatch.setattr(gpu_load, "command", lambda *_: failing)
+    monkeypatch.setattr(synthetic_load, "command_on_gpu", lambda *_: failing)
     place.session.machine = machine(gpus=1)
     place.controls.gpu_load_wanted.emit("matmul", "cuda:0")
     qtbot.waitUntil(lambda: place.watching.known_load.count == 0)
@@ -337,7 +337,7 @@ def test_a_load_on_a_gpu_that_fails_says_why(place, qtbot, monkeypatch):
 
 def test_a_load_on_a_gpu_is_ended_by_a_second_click(place, monkeypatch):
     waiting = (sys.executable, "-c", "import os; os.read(0, 1)")
-    monkeypatch.setattr(gpu_load, "command", lambda *_: waiting)
+    monkeypatch.setattr(synthetic_load, "command_on_gpu", lambda *_: waiting)
     place.session.machine = machine(gpus=1)
     place.controls.gpu_load_wanted.emit("copy", "cuda:0")
     assert place.watching.known_load.count == 1
