@@ -63,19 +63,12 @@ if __name__ == "__main__":
 def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
     """Return (name, text) of each file of its folder, then of the shared modules it imports."""
     folder = _folder(experiment)
-    own = _own_files(folder)
-    shared = [
-        module
-        for module in _closure(experiment, _own_modules(experiment))
+    files = [(path.relative_to(folder).as_posix(), path) for path in _own_code(folder)]
+    files += [
+        (_place(module, path).removeprefix("experiments/"), path)
+        for module, path in _closure(experiment).items()
         if module.rpartition(".")[0] in SHARED and module not in SHARED
     ]
-    files = [
-        (path.relative_to(folder).as_posix(), path)
-        for path in own
-        if path.suffix == ".py" and path.name != "__init__.py"
-    ]
-    files += [(_relative(experiment, module)[len("experiments/") :], path)
-              for module in shared if (path := _path(experiment, module))]  # fmt: skip
     return [(name, path.read_text(encoding="utf-8")) for name, path in files]
 
 
@@ -91,17 +84,15 @@ class Whole:
 
 def whole(experiment: Experiment[Any]) -> Whole:
     """Return the files that an experiment runs, the words among them, and the packages."""
-    folder, module = _folder(experiment), _module(experiment)
-    files = {f"{_prefix(experiment)}/{path.relative_to(folder).as_posix()}": path
+    folder, prefix = _folder(experiment), _package(experiment).replace(".", "/")
+    files = {f"{prefix}/{path.relative_to(folder).as_posix()}": path
              for path in _own_files(folder)}  # fmt: skip
-    for each in _closure(experiment, [*_own_modules(experiment), ALONE]):
-        path = _path(experiment, each)
-        if path is not None:
-            files.setdefault(_relative(experiment, each), path)
+    for module, path in _closure(experiment, ALONE).items():
+        files.setdefault(_place(module, path), path)
     for name in TEXTS:
         files[f"resources/text/en/{name}.toml"] = FOLDER / f"text/en/{name}.toml"
     packages = sorted(_packages(files.values()))
-    return Whole(experiment.id.replace("-", "_"), module, files, packages)
+    return Whole(experiment.id.replace("-", "_"), _module(experiment), files, packages)
 
 
 def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
@@ -137,8 +128,8 @@ def _folder(experiment: Experiment[Any]) -> Path:
     return Path(sys.modules[_module(experiment)].__file__ or "").parent
 
 
-def _prefix(experiment: Experiment[Any]) -> str:
-    return _module(experiment).rpartition(".")[0].replace(".", "/")
+def _package(experiment: Experiment[Any]) -> str:
+    return _module(experiment).rpartition(".")[0]
 
 
 def _own_files(folder: Path) -> list[Path]:
@@ -150,32 +141,33 @@ def _own_files(folder: Path) -> list[Path]:
     return sorted(kept, key=lambda path: (path.stem != MAIN, path.name == "__init__.py"))
 
 
-def _own_modules(experiment: Experiment[Any]) -> list[str]:
-    """Return the modules of its folder, also those that are programs and never imported."""
-    folder, package = _folder(experiment), _module(experiment).rpartition(".")[0]
-    names = (path.relative_to(folder).with_suffix("").parts for path in _own_files(folder)
-             if path.suffix == ".py" and path.name != "__init__.py")  # fmt: skip
-    return [".".join((package, *parts)) for parts in names]
+def _own_code(folder: Path) -> list[Path]:
+    """Return the modules of a folder, also those that are programs and never imported."""
+    files = _own_files(folder)
+    return [path for path in files if path.suffix == ".py" and path.name != "__init__.py"]
 
 
-def _closure(experiment: Experiment[Any], modules: Sequence[str]) -> list[str]:
-    """Return these modules and all of ours that they import, with the packages they lie in."""
-    found: dict[str, None] = {}
-    wanted = list(modules)
+def _closure(experiment: Experiment[Any], *others: str) -> dict[str, Path]:
+    """Return the modules of its folder and these others, and all of ours that they import.
+
+    With them come the packages they lie in, each with its file.
+    """
+    folder, package = _folder(experiment), _package(experiment)
+    names = (path.relative_to(folder).with_suffix("").parts for path in _own_code(folder))
+    wanted = [".".join((package, *parts)) for parts in names] + list(others)
+    found: dict[str, Path] = {}
     while wanted:
         module = wanted.pop(0)
-        if module in found or _path(experiment, module) is None:
-            continue
-        found[module] = None
-        wanted += (each for each in _imports(experiment, module) if each.split(".")[0] in OURS)
-        wanted.append(module.rpartition(".")[0])
-    return list(found)
+        path = None if module in found else _path(experiment, module)
+        if path is not None:
+            found[module] = path
+            wanted += (each for each in _imports(module, path) if each.split(".")[0] in OURS)
+            wanted.append(module.rpartition(".")[0])
+    return found
 
 
-def _imports(experiment: Experiment[Any], module: str) -> Iterator[str]:
+def _imports(module: str, path: Path) -> Iterator[str]:
     """Yield what a module imports by name; of `from a import b` both `a` and `a.b`."""
-    path = _path(experiment, module)
-    assert path is not None
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for base, is_near, names in _statements(path.read_text(encoding="utf-8")):
         whole = ".".join(filter(None, (package if is_near else "", base)))
@@ -203,16 +195,15 @@ def _statements(text: str) -> tuple[tuple[str, bool, tuple[str, ...]], ...]:
     return tuple(found)
 
 
-def _relative(experiment: Experiment[Any], module: str) -> str:
+def _place(module: str, path: Path) -> str:
     """Return where a module lies below the folder of a script."""
-    path = _path(experiment, module)
     name = module.replace(".", "/")
-    return f"{name}/__init__.py" if path and path.name == "__init__.py" else f"{name}.py"
+    return f"{name}/__init__.py" if path.name == "__init__.py" else f"{name}.py"
 
 
 def _path(experiment: Experiment[Any], module: str) -> Path | None:
     """Return the file of one of our modules, None where it is something in a module."""
-    own = _module(experiment).rpartition(".")[0]
+    own = _package(experiment)
     if module.startswith(YOURS) and f"{module}.".startswith(f"{own}."):
         base = _folder(experiment).joinpath(*module.removeprefix(own).split("."))
     else:
