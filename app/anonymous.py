@@ -55,7 +55,8 @@ def nameless() -> Callable[[str], str]:
     def without_names(text: str) -> str:
         for folder, shown in folders:
             text = folder.sub(shown, text)
-        text = names.sub(_name, _PATH.sub(_folder, text))
+        text = _PATH.sub(_folder, text)
+        text = names.sub(lambda name: f"<{name.lastgroup}>" if name.lastgroup else name[0], text)
         return _INTERNET.sub(_address, _HARDWARE.sub("<address>", text))
 
     return without_names
@@ -92,10 +93,6 @@ def _names() -> re.Pattern[str]:
     if many := "|".join(re.escape(each) for each in domains if "." in each):
         patterns.insert(0, rf"(?P<domain>(?:[\w-]+\.)*(?:{many}))")
     return re.compile(rf"{_SHOWN}|(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)", re.IGNORECASE)
-
-
-def _name(match: re.Match[str]) -> str:
-    return f"<{match.lastgroup}>" if match.lastgroup else match[0]
 
 
 def _searched_domains() -> Iterator[str]:

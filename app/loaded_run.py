@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from app.report import analysed_anew
 from app.runs.library import is_made_on, machine_name
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
+from experiments.core.judging.trust import Trust
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.teaching.lesson_run import LessonRun, lesson_run
@@ -81,14 +82,25 @@ def lesson_run_of(run_state: RunState, here: Machine | None = None) -> LessonRun
     `here` is its machine, where that is this one; else the one in its file counts.
     """
     started, finished = run_state.started, run_state.finished
-    if started is None or finished is None or finished.finding is None:
+    if started is None or finished is None:
         return None
-    if finished.outcome is not messages.Outcome.COMPLETED:
+    return as_lesson_run(run_state.experiment, started, finished, run_state.tables, here)
+
+
+def as_lesson_run(
+    experiment: Experiment[Any],
+    started: messages.Started,
+    finished: messages.Finished,
+    tables: Mapping[str, Sequence[Any]],
+    here: Machine | None = None,
+) -> LessonRun | None:
+    """Return the same of a run in its parts."""
+    finding = finished.finding
+    if finding is None or finished.outcome is not messages.Outcome.COMPLETED:
         return None
     with contextlib.suppress(UserError, BadMachine):  # of another version, or damaged
-        params = from_json(run_state.experiment.params, started.params, check_choices=False)
-        machine = here or machine_of(started.machine)
-        return lesson_run(params, run_state.tables, machine, finished.finding)
+        params = from_json(experiment.params, started.params, check_choices=False)
+        return lesson_run(params, tables, here or machine_of(started.machine), finding)
     return None
 
 
@@ -97,6 +109,18 @@ def came_to_nothing(run_state: RunState) -> bool:
     finished = run_state.finished
     is_stopped = finished is not None and finished.outcome is messages.Outcome.STOPPED
     return is_stopped and not run_state.rows and not run_state.frames
+
+
+def is_disturbed(run_state: RunState | None) -> bool:
+    """Was a run so disturbed that it cannot tell what was asked?"""
+    finished = run_state.finished if run_state is not None else None
+    finding = finished.finding if finished is not None else None
+    return finding is not None and finding.trust is Trust.DISTURBED
+
+
+def clear_values(finding: messages.FindingSent | None) -> Mapping[str, float]:
+    """Return the values that a plot may mark."""
+    return finding.clear_values() if finding is not None else {}
 
 
 def band(words: Words, started: messages.Started) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from app.trust import Badge, badge_of, counted, doubts_of, first_line
 from experiments.core.declare import Experiment, Key, Spec, specs
@@ -25,21 +25,14 @@ from machine.devices import Gpu
 from machine.model import BadMachine
 from machine.model import from_json as machine_of
 
+if TYPE_CHECKING:
+    from app.runs.library import Kept
+
+    Judged: TypeAlias = messages.FindingSent | Kept
+
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
 MOST_KEYS = 3
-
-
-class Found(Protocol):
-    """A finding, or a kept run with one."""
-
-    @property
-    def values(self) -> Mapping[str, float]:
-        """Its numbers."""
-
-    @property
-    def trust(self) -> Trust:
-        """How far it is to be trusted."""
 
 
 class NamedValue(NamedTuple):
@@ -48,18 +41,6 @@ class NamedValue(NamedTuple):
     label: str
     shown: str  # the number with its unit
     about: str = ""  # what was timed or counted, "" if unknown
-
-
-class Judged(Protocol):
-    """A finding, or a kept run with one."""
-
-    @property
-    def message(self) -> str:
-        """The key of what it says."""
-
-    @property
-    def unclear(self) -> Collection[str]:
-        """The names of values whose difference is within the noise."""
 
 
 class KeyNumber(NamedTuple):
@@ -76,13 +57,13 @@ class Report:
 
     ending: str  # how it ended, unless it completed
     problem: str
-    lead: str  # said first: who was busy meanwhile, and what that means
-    finding: str  # the verdict; of a disturbed run that it cannot tell
-    because: str
-    badge: Badge | None  # of a whole run that can tell something
-    keys: tuple[KeyNumber, ...]  # of a disturbed run none
-    values: tuple[NamedValue, ...]
-    remarks: tuple[str, ...]  # what the finding cannot tell, the most important first
+    lead: str = ""  # said first: who was busy meanwhile, and what that means
+    finding: str = ""  # the verdict; of a disturbed run that it cannot tell
+    because: str = ""
+    badge: Badge | None = None  # of a whole run that can tell something
+    keys: tuple[KeyNumber, ...] = ()  # of a disturbed run none
+    values: tuple[NamedValue, ...] = ()
+    remarks: tuple[str, ...] = ()  # what the finding cannot tell, the most important first
 
 
 def report(
@@ -102,33 +83,42 @@ def report(
         key = "stopped_empty" if finished.outcome is messages.Outcome.STOPPED and not rows else None
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
+    told = Report(
+        ending=ending, problem=problem_text(words, problem, experiment.id) if problem else ""
+    )
     finding = finished.finding
-    trust = finding.trust if finding else Trust.SOLID
-    lead = first_line(words, finding, notes) if finding else ""
+    if finding is None:
+        return told
+    lead, badge = first_line(words, finding, notes), None
     doubts = list(doubts_of(words, quick=quick, disturbed=disturbed))
-    badge = None
     is_sound = not ending and all(note.key != ALTERED for note in notes)
-    if finding and is_sound and (lead or finding.message not in (CANNOT_TELL, TOO_FEW)):
+    if is_sound and (lead or finding.message not in (CANNOT_TELL, TOO_FEW)):
         beside = counted(words, tables, disturbed)
-        badge = badge_of(words, trust, lead, doubts, quick=quick, beside=beside)
-    because = f"{experiment.id}.because.{finding.message}" if finding else ""
-    is_told = finding is not None and trust is not Trust.DISTURBED
-    return Report(
-        ending=ending,
-        problem=problem_text(words, problem, experiment.id) if problem else "",
+        badge = badge_of(words, finding.trust, lead, doubts, quick=quick, beside=beside)
+    because, values = f"{experiment.id}.because.{finding.message}", told_values(experiment, finding)
+    is_told = finding.trust is not Trust.DISTURBED
+    return replace(
+        told,
         lead=lead,
-        finding=verdict(words, experiment, finding) if finding else "",
-        because=words.say(because, told_values(experiment, finding))
-        if finding and is_told and words.has(because)
-        else "",
+        finding=verdict(words, experiment, finding),
+        because=words.say(because, values) if is_told and words.has(because) else "",
         badge=badge,
-        keys=_key_numbers(words, experiment, finding) if finding and is_told else (),
-        values=named_values(words, experiment, told_values(experiment, finding), finding)
-        if finding
-        else (),
-        remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts))
-        if finding
-        else (),
+        keys=_key_numbers(words, experiment, finding) if is_told else (),
+        values=named_values(words, experiment, values, finding),
+        remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts)),
+    )
+
+
+def report_of(words: Words, run: RunState, of_file: Sequence[messages.Note] = ()) -> Report:
+    """Put a run that has ended into words; `of_file` are the notes about its file."""
+    assert run.finished is not None
+    return report(
+        words,
+        run.experiment,
+        run.finished,
+        tables=run.tables,
+        quick=run.started is not None and run.started.quick,
+        notes=[*run.notes, *of_file],
     )
 
 
@@ -144,7 +134,7 @@ def verdict(words: Words, experiment: Experiment[Any], finding: messages.Finding
     return sentence(words, experiment, finding)
 
 
-def told_values(experiment: Experiment[Any], finding: Found) -> dict[str, Any]:
+def told_values(experiment: Experiment[Any], finding: Judged) -> dict[str, Any]:
     """Return the values of a finding as they may be said: of a busy run, with "about"."""
     units = {value.name: value.unit for value in experiment.values}
     return as_trusted(finding.values, finding.trust, units)
@@ -227,11 +217,11 @@ def setting(words: Words, experiment: Experiment[Any], name: str, value: object)
 
 def settings(
     words: Words, experiment: Experiment[Any], params: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, the name and the value of each parameter, in words."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the value of each parameter, in words."""
     for name, spec in specs(experiment.params).items():
         if name in params and not spec.is_folder:  # of these a kept run does not tell
-            yield name, *setting(words, experiment, name, params[name])
+            yield setting(words, experiment, name, params[name])
 
 
 def chosen(words: Words, experiment_id: str, spec: Spec, value: Any) -> str:
@@ -278,17 +268,20 @@ def _remarks(
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
     """Return the recorded conditions of a run."""
-    environment = started.environment
+    environment, gpu = started.environment, gpu_of_run(started)
+    cleared = environment.get("cleared_variables")
+    cleared = cleared if isinstance(cleared, list) else []
+    driver = f", {gpu.driver_version}" if gpu is not None and gpu.driver_version else ""
     facts = {
         "conditions.machine": processor(started.machine),
-        "conditions.gpu": _gpu_and_driver(gpu_of_run(started)),
+        "conditions.gpu": f"{gpu.name}{driver}" if gpu is not None and gpu.name else None,
         "conditions.python": environment.get("python"),
         "conditions.libraries": _listed(environment.get("libraries")),
         "conditions.governor": environment.get("governor"),
         "conditions.niceness": environment.get("niceness"),
         "conditions.huge_pages": environment.get("huge_pages"),
         "conditions.variables": _listed(environment.get("variables")),
-        "conditions.cleared_variables": _named(environment.get("cleared_variables")),
+        "conditions.cleared_variables": ", ".join(map(str, cleared)) or None,
         "conditions.program": environment.get("program"),
         "conditions.at": started.at[:19].replace("T", " "),
     }
@@ -312,20 +305,10 @@ def gpu_of_run(started: messages.Started) -> Gpu | None:
         return None
 
 
-def _gpu_and_driver(gpu: Gpu | None) -> str | None:
-    if gpu is None or not gpu.name:
-        return None
-    return ", ".join(filter(None, (gpu.name, gpu.driver_version)))
-
-
 def _listed(values: object) -> str | None:
     if not isinstance(values, dict) or not values:
         return None
     return ", ".join(f"{name} {value}" for name, value in values.items())
-
-
-def _named(values: object) -> str | None:
-    return ", ".join(map(str, values)) if isinstance(values, list) and values else None
 
 
 def note_text(words: Words, key: str, values: Mapping[str, Any], experiment: str) -> str:
@@ -348,14 +331,19 @@ def time_left(words: Words, run_state: RunState) -> str:
     return words.say("terminal.time_left", {"duration": left_s})
 
 
-def when(words: Words, at: str, now: datetime | None = None) -> str:
-    """Return how long ago the ISO-8601 time `at` was; after a week, the date."""
+def time_of(at: str) -> datetime | None:
+    """Return an ISO-8601 time, of UTC where it names no zone; None for what is none."""
     try:
         then = datetime.fromisoformat(at)
     except ValueError:
+        return None
+    return then if then.tzinfo else then.replace(tzinfo=UTC)
+
+
+def when(words: Words, at: str, now: datetime | None = None) -> str:
+    """Return how long ago the ISO-8601 time `at` was; after a week, the date."""
+    if (then := time_of(at)) is None:
         return at
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=UTC)
     ago_s = ((now or datetime.now(UTC)) - then).total_seconds()
     if ago_s < MINUTE_S:
         return words.say("when.now")

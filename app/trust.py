@@ -50,10 +50,7 @@ def doubts_of(words: Words, *, quick: bool, disturbed: int) -> Iterator[str]:
 
 def counted(words: Words, tables: Mapping[str, Sequence[Any]], disturbed: int) -> str:
     """Return how many rounds there were, and how many samples were repeated."""
-    rounds = max((len(_rounds(rows)) for rows in tables.values()), default=0)
+    of_tables = ({row.repeat for row in rows if hasattr(row, "repeat")} for rows in tables.values())
+    rounds = max(map(len, of_tables), default=0)
     counts = {"badges.rounds": rounds, "badges.repeats": disturbed}
     return ", ".join(words.say(key, {"count": count}) for key, count in counts.items() if count)
-
-
-def _rounds(rows: Sequence[Any]) -> set[object]:
-    return {row.repeat for row in rows if hasattr(row, "repeat")}

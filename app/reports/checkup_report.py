@@ -83,9 +83,7 @@ def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[
         of = [(row, text) for row, text in there if text.stage == stage]
         yield Heading(stage)
         yield Table(
-            head=tuple(
-                words.say(f"checkup.columns.{name}") for name in ("check", "found", "expected")
-            ),
+            head=_heads(words, "check", "found", "expected"),
             rows=tuple((text.title, text.found, text.expected) for _, text in of),
             states=tuple(_state(row.word, text.word) for row, text in of),
         )
@@ -118,9 +116,7 @@ def comparison_parts(words: Words, compared: Compared) -> Iterator[Part]:
     if compared.changed:
         texts = [pair_text(words, pair) for pair in compared.changed]
         yield Table(
-            head=tuple(
-                words.say(f"checkup.columns.{name}") for name in ("check", "before", "now", "ratio")
-            ),
+            head=_heads(words, "check", "before", "now", "ratio"),
             rows=tuple(tuple(text) for text in texts),
             states=tuple(
                 _state(pair.row.word, row_text(words, pair.row).word) for pair in compared.changed
@@ -181,6 +177,10 @@ def _gathered_parts(words: Words, gathered: Gathered) -> Iterator[Part]:
         ),
         numbers=frozenset(range(1, len(Word) + 1)),
     )
+
+
+def _heads(words: Words, *names: str) -> tuple[str, ...]:
+    return tuple(words.say(f"checkup.columns.{name}") for name in names)
 
 
 def _state(word: Word, said: str) -> State:

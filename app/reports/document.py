@@ -7,29 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from app.reports.pictures import ChartPicture
 
 Colour = Literal["good", "attention", "fault", "soft"]
 Mode = Literal["light", "dark"]
 PAPER: Mode = "light"  # the colours of what is printed
-
-
-class Picture(Protocol):
-    """A plot that can draw itself."""
-
-    @property
-    def said(self) -> str:
-        """What it shows, for those who cannot see it."""
-
-    def svg(self, mode: Mode) -> str:
-        """Return it as one SVG element, in the colours of a theme."""
-
-    def paint(self, painter: Any, width: float) -> None:
-        """Paint it on a QPainter as vectors and text, `width` units wide, for paper."""
-
-    @property
-    def height_over_width(self) -> float:
-        """Its shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +81,16 @@ class Plot:
     """A plot with its caption and its rows."""
 
     caption: str
-    picture: Picture | None = None  # without Qt there is none
+    picture: ChartPicture | None = None  # without Qt there is none
     table: Table | None = None
 
 
 Part = Heading | Paragraph | Code | Bullets | Facts | Table | Plot
+
+
+def kind_of(part: object) -> str:
+    """Return what template and JSON call a part."""
+    return type(part).__name__.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The plots of a report, drawn by the window's own scenes; Qt is imported when they are drawn."""
+"""The plots of a report, or one alone, drawn by the window's scenes; Qt is imported when drawn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.reports.document import PAPER
@@ -18,12 +20,14 @@ from experiments.core.words import Words
 from experiments.engine import messages
 
 if TYPE_CHECKING:
+    from app.context import Context
     from app.reports.document import Mode
     from app.reports.run_report import Draw
     from widgets.plots.chart import Chart
     from widgets.style.theme import Theme
 
 WIDTH_PX, HEIGHT_PX = 760, 340
+HEADLINE_PX = (960, 480)
 
 
 def qt_or_problem() -> tuple[object, Problem | None]:
@@ -130,3 +134,42 @@ def inline(svg: str, prefix: str) -> str:
     element = re.sub(r"\s*<(title|desc)>.*?</\1>", "", element, flags=re.DOTALL)
     element = re.sub(r'\bid="', f'id="{prefix}', element)
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", element)
+
+
+def draw_headline(
+    context: Context,
+    experiment: Experiment[Any],
+    tables: Mapping[str, Sequence[Any]],
+    values: Mapping[str, float],
+    path: Path,
+) -> Problem | None:
+    """Draw the headline view, as the window does, to an SVG file; return the problem if that fails.
+
+    If the headline has no rows, the first view that has some is drawn.
+    """
+    application, problem = qt_or_problem()
+    if problem is not None:
+        return problem
+    from PySide6.QtCore import QSize
+
+    from widgets.plots import export
+    from widgets.plots.chart import Chart
+    from widgets.style import theme
+
+    plots = experiment.plots
+    view = next((plot for plot in plots if tables.get(plot.table)), plots[0])
+    chart = Chart(experiment, view, context.words)
+    chart.take(tables[view.table], values, None)
+    about = {
+        "question": context.words.say(f"{experiment.id}.question"),
+        "view": chart.terms.title(),
+        "machine": context.machine.cpu.model or "?",
+        "date": date.today().isoformat(),
+    }
+    chart.caption = context.words.say("terminal.picture_caption", about)
+    try:
+        path.write_bytes(export.svg(chart, QSize(*HEADLINE_PX), theme.load(PAPER)))
+    except OSError as error:
+        return Problem("svg_not_writable", {"path": str(path), "reason": error.strerror or "?"})
+    del application  # held until here: the fonts belong to it
+    return None

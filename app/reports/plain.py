@@ -19,6 +19,7 @@ from app.reports.document import (
     Paragraph,
     Plot,
     Table,
+    kind_of,
 )
 from app.reports.privacy import for_html
 from experiments.core.words import Words
@@ -88,7 +89,7 @@ def _program() -> str:
 
 def _plain(part: object) -> dict[str, Any]:
     """Return a part as plain JSON, its kind first."""
-    kind = type(part).__name__.lower()
+    kind = kind_of(part)
     if isinstance(part, Plot):
         table = _plain(part.table) if part.table is not None else None
         return {"kind": kind, "caption": part.caption, "table": table}

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from app.anonymous import nameless
+from app.loaded_run import as_lesson_run, clear_values
 from app.report import Report, analysed_anew, conditions, note_text, notes_of_file, report, settings
 from app.reports.document import (
     Bullets,
@@ -18,35 +19,32 @@ from app.reports.document import (
     Heading,
     Paragraph,
     Part,
-    Picture,
     Plot,
     Table,
 )
+from app.reports.pictures import ChartPicture
 from app.reports.privacy import Include, clean, clean_lines
 from app.runs.library import machine_name
 from app.runs.run_notes import RunNotes, read_notes, told_notes
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.judging.trust import DOUBTS
-from experiments.core.parameters import from_json
-from experiments.core.problems import UserError
 from experiments.core.tables import in_words, number_columns
-from experiments.core.teaching.lesson_run import LessonRun, lesson_run
+from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.teaching.lessons import Explained, Taught
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import ALTERED, Recording, lines_of, read, recording_of
 from experiments.engine.report_file import LIMIT_BYTES, carried_by
-from machine.model import BadMachine
-from machine.model import from_json as machine_of
 
 MOST_ROWS = 200  # of one plot, in a report; all of them are in its data
 MOST_BYTES = LIMIT_BYTES // 2  # of the lines that a report carries
 
 # Draws one view from its rows, the values of the finding, and the last frame, if there is one.
 Draw = Callable[
-    [Experiment[Any], Plotted, Sequence[Any], Mapping[str, float], messages.Frame | None], Picture
+    [Experiment[Any], Plotted, Sequence[Any], Mapping[str, float], messages.Frame | None],
+    ChartPicture,
 ]
 
 
@@ -76,27 +74,26 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
     return Source(recording, lines, experiment, notes, catalogue.lesson(experiment), has_names)
 
 
-def run_report(
-    source: Source, words: Words, include: Include, draw: Draw | None, why_not: str = ""
-) -> Document:
-    """Return the report of a run with what may leave.
-
-    Without `draw` it has no pictures, and `why_not` says why.
+def run_report(source: Source, words: Words, include: Include, draw: Draw | None) -> Document:
+    """Return the report of a run with what may leave; without `draw` it has no pictures.
 
     All of it follows from lines that were made clean first, so that plots name nobody either.
     Raises UserError where the experiment has changed its tables since.
     """
-    parts = RunParts(words, source, include, draw, why_not)
+    parts = RunParts(words, source, include, draw)
     data: dict[str, Any] = {}
     is_small = sum(len(bytes(line)) for line in parts.lines) <= MOST_BYTES
     if include.data and is_small:
         data = {"run": {"lines": parts.lines, "notes": msgspec.to_builtins(parts.notes)}}
-    started = parts.started
+    started, told = parts.started, list(parts.all())
+    if include.data and not is_small:
+        told.append(Paragraph(words.say("report.too_large", {"limit_bytes": MOST_BYTES}), "soft"))
+    kind = words.say("runs.quick" if started.quick else "runs.full")
     document = Document(
         title=words.say(f"{source.experiment.id}.question"),
-        subtitle=" · ".join(filter(None, (parts.notes.name, parts.kind(), machine_name(started)))),
+        subtitle=" · ".join(filter(None, (parts.notes.name, kind, machine_name(started)))),
         date=started.at,
-        parts=(*parts.all(), *((parts.too_large(),) if include.data and not is_small else ())),
+        parts=told,
         data=data,
         name=f"{source.experiment.id}-{started.at[:10]}",
     )
@@ -115,14 +112,7 @@ def _allowed(notes: RunNotes, include: Include) -> RunNotes:
 class RunParts:
     """Puts a run into the parts of its report; other reports take those that they need."""
 
-    def __init__(
-        self,
-        words: Words,
-        source: Source,
-        include: Include,
-        draw: Draw | None,
-        why_not: str = "",
-    ) -> None:
+    def __init__(self, words: Words, source: Source, include: Include, draw: Draw | None) -> None:
         """Make the lines of a run clean, and look at them. Raises UserError as `run_report`."""
         self.lines = clean_lines(
             source.lines,
@@ -132,7 +122,7 @@ class RunParts:
         )
         recording = recording_of("", (bytes(line) + b"\n" for line in self.lines))
         self.started, self.notes = recording.started, _allowed(source.notes, include)
-        self._words, self._recording, self._why_not = words, recording, why_not
+        self._words, self._recording = words, recording
         self._experiment, self._lesson, self._draw = source.experiment, source.lesson, draw
         self._tables = recording.tables(source.experiment)
         self._finished, self._other_version = analysed_anew(recording, source.experiment)
@@ -155,19 +145,13 @@ class RunParts:
         yield from self.result()
         yield from self._plots()
         yield from self._numbers()
-        yield from self._limits()
+        if self._told.remarks:
+            yield self._heading("page.cannot_tell")
+            yield Bullets(self._told.remarks)
         yield from self._method()
         if self.notes.note:
             yield self._heading("report.own_note")
             yield Paragraph(self.notes.note)
-
-    def kind(self) -> str:
-        """Return whether the run was a quick one."""
-        return self._words.say("runs.quick" if self._recording.started.quick else "runs.full")
-
-    def too_large(self) -> Part:
-        """Return the sentence that stands where the data would be too large."""
-        return Paragraph(self._words.say("report.too_large", {"limit_bytes": MOST_BYTES}), "soft")
 
     def _heading(self, key: str) -> Heading:
         return Heading(self._words.say(key))
@@ -195,14 +179,7 @@ class RunParts:
 
     def lesson_run(self) -> LessonRun | None:
         """Return the run as its lesson sees it; None unless it is whole."""
-        started, finished = self._recording.started, self._finished
-        if finished.finding is None or finished.outcome is not messages.Outcome.COMPLETED:
-            return None
-        try:
-            params = from_json(self._experiment.params, started.params, check_choices=False)
-            return lesson_run(params, self._tables, machine_of(started.machine), finished.finding)
-        except (UserError, BadMachine):  # of another version, or damaged
-            return None
+        return as_lesson_run(self._experiment, self.started, self._finished, self._tables)
 
     def result(self) -> Iterator[Part]:
         """Yield what was found, why, and how far one can trust it."""
@@ -220,17 +197,13 @@ class RunParts:
             yield Facts(tuple((key.shown.label, key.shown.shown) for key in told.keys))
 
     def _plots(self) -> Iterator[Part]:
-        if not (plots := tuple(self.plots())):
-            return
-        yield self._heading("report.plots")
-        if self._draw is None and self._why_not:
-            yield Paragraph(self._why_not, "soft")
-        yield from plots
+        if plots := tuple(self.plots()):
+            yield self._heading("report.plots")
+            yield from plots
 
     def plots(self, *keys: str) -> Iterator[Plot]:
         """Yield the views of these keys that have something to show; without a key every one."""
-        finding = self._finished.finding
-        values = finding.clear_values() if finding is not None else {}
+        values = clear_values(self._finished.finding)
         events = self._recording.events
         frames = {each.table: each for each in events if isinstance(each, messages.Frame)}
         for view in self._experiment.plots:
@@ -274,11 +247,6 @@ class RunParts:
                 numbers=frozenset({1}),
             )
 
-    def _limits(self) -> Iterator[Part]:
-        if self._told.remarks:
-            yield self._heading("page.cannot_tell")
-            yield Bullets(self._told.remarks)
-
     def _method(self) -> Iterator[Part]:
         words, started, id_ = self._words, self._recording.started, self._experiment.id
         yield self._heading("page.how_measured")
@@ -286,8 +254,7 @@ class RunParts:
         if said := (*self._said(self._notes_of_run()), *self.remarks()):
             yield Bullets(said)
         told = settings(words, self._experiment, started.params)
-        pairs = [(called, value) for _, called, value in told]
-        yield Facts((*pairs, *conditions(words, started), (words.say("runs.id"), started.run[:8])))
+        yield Facts((*told, *conditions(words, started), (words.say("runs.id"), started.run[:8])))
 
     def remarks(self) -> tuple[str, ...]:
         """Return what is wrong with the file of the run, or with its age, in sentences."""

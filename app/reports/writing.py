@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
+from html import escape
 from itertools import islice
 
-from app.reports.document import Document, Plot
-from app.reports.plain import data_json, to_json, to_markdown, to_text
+from app.reports.document import Document, Mode, Plot, kind_of
+from app.reports.pictures import ChartPicture
+from app.reports.plain import data_json, foot, to_json, to_markdown, to_text
+from experiments.core.resources import FOLDER, read_resource
 from experiments.core.words import Words
-from experiments.engine.report_file import HTML_SUFFIX, JSON_SUFFIX
+from experiments.engine.report_file import BLOCK, HTML_SUFFIX, JSON_SUFFIX
 
 SUFFIXES = {
     "html": HTML_SUFFIX,
@@ -16,6 +20,7 @@ SUFFIXES = {
     "text": ".txt",
     "json": JSON_SUFFIX,
 }
+MODES: tuple[Mode, Mode] = ("light", "dark")
 PREVIEW_LINES, PREVIEW_LETTERS = 1000, 2000  # of a text, and of a line of it
 
 
@@ -32,8 +37,6 @@ def as_text(document: Document, kind: str, words: Words) -> str:
     """Return the file as text, of whatever format but PDF."""
     match kind:
         case "html":
-            from app.reports.html import to_html
-
             return to_html(document, words)
         case "markdown":
             return to_markdown(document, words)
@@ -65,3 +68,37 @@ def _cut(text: str, words: Words) -> str:
     if more := len(lines) - len(shown):
         shown.append(words.say("report.lines_left_out", {"count": more}))
     return "\n".join(shown)
+
+
+def to_html(document: Document, words: Words) -> str:
+    """Return one HTML file that asks nothing of the network, with its data inside."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    themes = {mode: tomllib.loads(read_resource("themes", f"{mode}.toml")) for mode in MODES}
+    return environment.get_template("report.html.j2").render(
+        document=document,
+        parts=[(kind_of(part), part) for part in document.parts],
+        block=BLOCK,
+        data=data_json(document) if document.data else "",
+        foot=foot(document, words, reopens="run" in document.data),
+        say=words.say,
+        drawn=_drawn,
+        themes=themes,
+    )
+
+
+def _drawn(picture: ChartPicture) -> str:
+    """Return a picture in both themes; the page shows the one that the reader prefers."""
+    found = []
+    for mode in MODES:
+        element = picture.svg(mode).partition("viewBox=")[2]  # not its size: the page has one
+        said = escape(picture.said)
+        found.append(f'<svg class="{mode}" role="img" aria-label="{said}" viewBox={element}')
+    return "\n".join(found)

@@ -14,21 +14,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from app.loaded_run import as_lesson_run, clear_values
 from app.runs.library import machine_name
 from app.runs.owner_note import Told, told_in
 from app.runs.run_notes import read_notes
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.judging.trust import is_told
-from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
-from experiments.core.teaching.lesson_run import Guess, lesson_run
+from experiments.core.teaching.lesson_run import Guess
 from experiments.core.teaching.lessons import Choice, Magnitude, Taught
 from experiments.core.units import digits
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import ALTERED, Recording, read
-from machine.model import BadMachine
-from machine.model import from_json as machine_of
 from machine.text import plain
 
 NAME_LETTERS = 60  # of a name or a processor: strangers wrote them
@@ -92,10 +90,9 @@ class Collage:
         counts = {name: sum(name in each.values for each in self.results) for name in names}
         known = [name for name in names if counts[name]]
         known.sort(key=lambda name: -counts[name])  # stable: the keys stay first
-        return (known[1], known[0]) if len(known) > 1 and self._has_both(*known[:2]) else None
-
-    def _has_both(self, one: str, other: str) -> bool:
-        return any({one, other} <= each.values.keys() for each in self.results)
+        both = set(known[:2])
+        has_both = len(both) > 1 and any(both <= each.values.keys() for each in self.results)
+        return (known[1], known[0]) if has_both else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +257,7 @@ def _result(
     notes, started = read_notes(path), recording.started
     told = Told(guess=notes.guess, name=notes.name).or_else(told_in(recording))
     guess = told.guess
-    finding = recording.finished.finding
-    values = finding.clear_values() if finding is not None else {}
+    values = clear_values(recording.finished.finding)
     return Result(
         run=started.run,
         at=started.at,
@@ -281,11 +277,11 @@ def _right(recording: Recording, experiment: Experiment[Any], lesson: Taught) ->
         return None
     if not isinstance(predict, Choice | Magnitude):
         return None
+    started, finished = recording.started, recording.finished
     try:
-        params = from_json(experiment.params, recording.started.params, check_choices=False)
-        here = machine_of(recording.started.machine)
-        right = lesson.right(lesson_run(params, recording.tables(experiment), here, finding))
-    except (UserError, BadMachine):
+        run = as_lesson_run(experiment, started, finished, recording.tables(experiment))
+        right = lesson.right(run) if run is not None else None
+    except UserError:
         return None
     except Exception:  # a stranger's file must not end the collage, whatever the lesson makes of it
         log.warning("no answer in run %s", plain(recording.started.run), exc_info=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.report import Judged, number, setting
+from app.report import number, setting
 from experiments.core.declare import Experiment, specs
 from experiments.core.judging.comparing import ENOUGH, Outcome, beside_load, held, unpaired
 from experiments.core.judging.statistics import Spread, spreads
@@ -51,7 +51,7 @@ class ComparedValue:
     b: float | None
     ratio: float | None  # b / a
     verdict: Verdict | None
-    unclear: Mapping[str, Judged] = field(default_factory=dict)
+    unclear: Mapping[str, messages.FindingSent] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

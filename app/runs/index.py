@@ -17,6 +17,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from app.runs.run_notes import notes_name
+from experiments.engine.recording import SUFFIXES
+
 log = logging.getLogger(__name__)
 Entry = TypeVar("Entry")
 
@@ -32,9 +35,9 @@ class OtherVersionError(sqlite3.DatabaseError):
 
 
 class Index:
-    """An index in one file, over the files of a folder that have one of `suffixes`.
+    """An index in one file, over the runs of a folder and the notes beside them.
 
-    `beside` returns the name of the file with the notes on a run. `locked` is called when another
+    `locked` is called when another
     program keeps the index locked for longer than BUSY_S; the files are read instead.
     """
 
@@ -44,13 +47,11 @@ class Index:
         folder: Path,
         *,
         columns: Sequence[str],
-        suffixes: tuple[str, ...],
-        beside: Callable[[str], str],
         locked: Callable[[], object],
     ) -> None:
         self._path, self._folder = path, folder
         self._columns = (*FILE_COLUMNS, *columns)
-        self._suffixes, self._beside, self._locked = suffixes, beside, locked
+        self._locked = locked
         self._made: dict[str, tuple[tuple[Any, ...], Any]] = {}  # entries by name, with their row
         self._is_over = False
 
@@ -132,8 +133,8 @@ class Index:
             return {}
         files = {}
         for name, stat in found.items():
-            if name.endswith(self._suffixes) and _can_be_indexed(name, stat):
-                beside = found.get(self._beside(name), stat)
+            if name.endswith(SUFFIXES) and _can_be_indexed(name, stat):
+                beside = found.get(notes_name(name), stat)
                 files[name] = (stat.st_size, max(stat.st_mtime_ns, beside.st_mtime_ns))
         return files
 

@@ -10,21 +10,20 @@ import contextlib
 import os
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
-from app.report import gpu_of_run
+from app.report import gpu_of_run, processor
 from app.runs.copies import copy, write_whole
 from app.runs.index import Index
 from app.runs.owner_note import Told, retold
 from app.runs.run_notes import (
     NOTES_SUFFIX,
     RunNotes,
-    notes_name,
     notes_path,
     read_notes,
     told_notes,
@@ -91,28 +90,22 @@ class Library:
             folder / "index.sqlite3",
             self._runs,
             columns=tuple(_COLUMNS),
-            suffixes=SUFFIXES,
-            beside=notes_name,
             locked=self._tell_locked,
         )
 
     def check_writable(self) -> None:
         """Raise UserError if a run could not be kept; meant for before a measurement."""
         probe = self._runs / f".probe-{os.getpid()}"
-        try:
+        with self._writing():
             self._runs.mkdir(parents=True, exist_ok=True)
             probe.write_bytes(b"")
             probe.unlink()
-        except OSError as error:
-            raise self._unwritable(error) from None
 
     def create(self, started: messages.Started) -> Recorder:
         """Begin the file of a run. Raises UserError."""
-        try:
+        with self._writing():
             self._runs.mkdir(parents=True, exist_ok=True)
             return Recorder(self._runs / _file_name(started, SUFFIXES[0]))
-        except OSError as error:
-            raise self._unwritable(error) from None
 
     def runs(self) -> list[Kept]:
         """Return the runs, pinned and newest first."""
@@ -138,12 +131,17 @@ class Library:
 
     def describe(self, run: Kept, run_notes: RunNotes) -> Kept:
         """Write a person's notes on a run. Raises UserError."""
-        path = notes_path(run.path)
-        try:
-            write_whole(path, msgspec.json.encode(run_notes))
-        except OSError as error:
-            raise self._unwritable(error) from None
+        with self._writing():
+            write_whole(notes_path(run.path), msgspec.json.encode(run_notes))
         return replace(run, run_notes=run_notes)
+
+    def note(self, run: Kept, **changes: Any) -> None:
+        """Change a person's notes as they are by now, unless the run was deleted meanwhile.
+
+        Raises UserError.
+        """
+        if run.path.exists():
+            self.describe(run, msgspec.structs.replace(read_notes(run.path), **changes))
 
     def delete(self, run: Kept) -> None:
         """Move a run to the bin. Raises UserError."""
@@ -168,12 +166,10 @@ class Library:
     def empty_bin(self) -> int:
         """Delete the bin's runs for good and return how many there were. Raises UserError."""
         count = self.bin_count()
-        try:
+        with self._writing():
             for path in _files(self._bin):
                 if path.name.endswith((*SUFFIXES, NOTES_SUFFIX)):
                     path.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._unwritable(error) from None
         return count
 
     def export(self, run: Kept, target: Path, *, tells: bool = False) -> Path:
@@ -205,7 +201,7 @@ class Library:
         if here is not None and not is_beginning(here, path):
             return here
         target = here or (packed if path.name.endswith(".gz") else plain)
-        try:
+        with self._writing():
             self._runs.mkdir(parents=True, exist_ok=True)
             if here is None:
                 with contextlib.suppress(FileNotFoundError):
@@ -217,16 +213,12 @@ class Library:
                 write_whole(target, report.lines)
                 if not notes_path(target).exists():
                     write_whole(notes_path(target), msgspec.json.encode(told_notes(report.notes)))
-        except OSError as error:
-            raise self._unwritable(error) from None
         return target
 
     def rebuild(self) -> None:
         """Make the index anew from the files. Raises UserError."""
-        try:
+        with self._writing():
             self._index.forget()
-        except OSError as error:
-            raise self._unwritable(error) from None
         self.runs()
 
     def _tell_locked(self) -> None:
@@ -237,18 +229,21 @@ class Library:
     def _binned(self) -> list[Path]:
         return [path for path in _files(self._bin) if path.name.endswith(SUFFIXES)]
 
-    def _unwritable(self, error: OSError) -> UserError:
-        reason = error.strerror or type(error).__name__
-        return UserError("library_unwritable", path=str(self.folder), reason=reason)
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Let what cannot be written be a UserError."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise UserError("library_unwritable", path=str(self.folder), reason=reason) from None
 
     def _move(self, path: Path, folder: Path) -> None:
-        try:
+        with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
             path.replace(folder / path.name)  # first, so that the notes never stay without a run
             with contextlib.suppress(FileNotFoundError):
                 notes_path(path).replace(folder / notes_path(path).name)
-        except OSError as error:
-            raise self._unwritable(error) from None
 
     def _kept(self, facts: Mapping[str, Any]) -> Kept:
         known = {name: column.decode(facts[name]) for name, column in _COLUMNS.items()}
@@ -333,9 +328,7 @@ def machine_name(started: messages.Started) -> str:
     """Return the name of what a run measured: the GPU that it was set to, else the processor."""
     if (gpu := gpu_of_run(started)) is not None and gpu.name:
         return gpu.name
-    cpu = started.machine.get("cpu")
-    model = cpu.get("model") if isinstance(cpu, dict) else None
-    return str(model or "?")
+    return str(processor(started.machine) or "?")
 
 
 def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:

@@ -43,15 +43,10 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 _NOTES = msgspec.json.Decoder(RunNotes)
 
 
-def decode_notes(data: bytes | str) -> RunNotes:
-    """Return notes from JSON. Raises msgspec.MsgspecError."""
-    return _NOTES.decode(data)
-
-
 def told_notes(data: bytes) -> RunNotes:
     """Return notes that came with a report; empty ones if they cannot be read."""
     try:
-        return msgspec.structs.replace(decode_notes(data), pinned=False)
+        return msgspec.structs.replace(_NOTES.decode(data), pinned=False)
     except msgspec.MsgspecError:
         return RunNotes()
 
@@ -59,7 +54,7 @@ def told_notes(data: bytes) -> RunNotes:
 def read_notes(path: Path) -> RunNotes:
     """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
-        return decode_notes(read_file(notes_path(path), NOTES_BYTES))
+        return _NOTES.decode(read_file(notes_path(path), NOTES_BYTES))
     except (OSError, msgspec.MsgspecError):
         return RunNotes()
 

@@ -218,10 +218,10 @@ def _draw(
     finished: messages.Finished,
     path: Path,
 ) -> None:
-    from app.reports import headline as picture
+    from app.reports.pictures import draw_headline
 
     values = finished.finding.clear_values() if finished.finding else {}
-    problem = picture.draw(context, experiment, tables, values, path)
+    problem = draw_headline(context, experiment, tables, values, path)
     if problem is not None:
         context.complain(problem)
     else:

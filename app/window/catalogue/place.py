@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QAction, QDesktopServices, QKeySequence, QResizeEvent
+from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from app.lecture.file import Item
@@ -19,6 +19,7 @@ from app.window.core.target import EXPERIMENTS, Target
 from widgets.catalogue.card_data import counted
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.sketch import Sketch
+from widgets.controls.actions import Actions
 from widgets.controls.basics import row
 
 if TYPE_CHECKING:
@@ -48,10 +49,8 @@ class ExperimentsPlace(Place):
         self._layout = row(self._stack, space=0)
         self.setLayout(self._layout)
         self._catalogue.lecture_wanted.connect(lambda id_: self.playlist.take(Item(experiment=id_)))
-        self._begin = QAction(session.words.say("playlist.begin"), self)
-        self._begin.setShortcut(QKeySequence("F11"))
-        self._begin.triggered.connect(self._begin_lecture)
-        self._catalogue.addAction(self._begin)
+        actions = Actions(self._catalogue, session.words)
+        self._begin = actions.add("playlist.begin", lambda: self.playlist.begin(), "F11")
         self._back = QAction(session.words.say("catalogue.back"), self)
         self._back.triggered.connect(self.go_back)
         session.settings_changed.connect(self._use_letters)
@@ -60,12 +59,9 @@ class ExperimentsPlace(Place):
         session.entries_changed.connect(self._refresh)
         session.runs_changed.connect(self._refresh)
         session.catalogue_changed.connect(self._refresh)
+        session.when_awake(self._follow)
         self._use_letters()
-        if session.is_awake:
-            self._follow()
-        else:
-            session.woke.connect(self._follow)
-            self._refresh()
+        self._bring_up_to_date()
 
     @property
     def is_in_catalogue(self) -> bool:
@@ -89,15 +85,16 @@ class ExperimentsPlace(Place):
 
         What was opened from the catalogue stays, and so does the page while something runs.
         """
+        session = self.session
         self._is_from_card &= target == Target(self.name)
         if target.run is not None:
-            kept = next((run for run in self.session.runs if run.path == target.run), None)
+            kept = next((run for run in session.runs if run.path == target.run), None)
             self._opened = kept.experiment if kept is not None else ""
             self._shown_page().open_run(target.run, target.beside, then=target.then)
         elif target.experiment is not None:
             self._opened = target.experiment
             self._shown_page().open(target.experiment, then=target.then)
-        elif not self._is_from_card and not self._is_running:
+        elif not self._is_from_card and not (session.is_awake and session.runner.is_running):
             self.go_back()
         self._fit_to_page()
 
@@ -175,22 +172,15 @@ class ExperimentsPlace(Place):
             playlist.refresh()
 
     def _fit_to_page(self) -> None:
-        """The panel may take the settings of the page that is open now."""
+        """Fit the panel, which may take the settings of the page that is open now."""
         self._fit()
         if self._playlist is not None:
             self._playlist.refresh()
-
-    def _begin_lecture(self) -> None:
-        self.playlist.begin()
 
     def _page_item(self) -> Item | None:
         """Return the experiment of the page that is open, with its settings."""
         is_open = self._page is not None and not self.is_in_catalogue
         return self._page.as_item() if is_open and self._page is not None else None
-
-    @property
-    def _is_running(self) -> bool:
-        return self.session.is_awake and self.session.runner.is_running
 
     def _ask_for(self, experiment_id: str) -> None:
         name = experiment_id.removeprefix(REFUSED)

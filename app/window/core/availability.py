@@ -19,7 +19,6 @@ class Entry:
     params: Any
     quick_params: Any
     seconds: float
-    quick_seconds: float
     need: Need | None  # what this machine lacks for it
     choices: Mapping[str, tuple[str, ...]]  # of every parameter that has some
 
@@ -42,7 +41,6 @@ def _entry(experiment: Experiment[Any], machine: Machine, earned: Mapping[str, f
         params=params,
         quick_params=quick,
         seconds=experiment.seconds(params),
-        quick_seconds=experiment.seconds(quick),
         need=missing_need(experiment, machine),
         choices={
             name: spec.known_choices(machine)

@@ -78,8 +78,7 @@ class EventPump(QObject):
         self._queue: collections.deque[tuple[Wish, Any]] = collections.deque()
         self._is_called = False  # is a turn to come?
         self._turned_s = 0.0
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._turn)
         self._came.connect(self._call, Qt.ConnectionType.QueuedConnection)
 

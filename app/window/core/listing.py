@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QDate, QLocale
 
-from app.report import label, named_values, note_text, number, settings, told_values, verdict
+from app.report import (
+    label,
+    named_values,
+    note_text,
+    number,
+    settings,
+    time_of,
+    told_values,
+    verdict,
+)
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from app.window.core.predictions import Predictions
@@ -41,12 +50,11 @@ class Listing:
         words: Words,
         catalogue: Catalogue,
         entries: Mapping[str, Entry],
-        now: datetime | None = None,
         predictions: Predictions | None = None,
     ) -> None:
         self._words, self._catalogue, self._entries = words, catalogue, entries
         self._predictions = predictions
-        self._now = (now or datetime.now(UTC)).astimezone()
+        self._now = datetime.now().astimezone()
         self._locale = QLocale(QLocale.Language.English)
         self._experiments: dict[str, Experiment[Any] | None] = {}
         self._starts: dict[tuple[str, bool], Mapping[str, Any]] = {}
@@ -157,11 +165,9 @@ class Listing:
 
     def when(self, at: str) -> tuple[str, str]:
         """Return a time in short words, and exactly; an invalid time unchanged."""
-        try:
-            then = datetime.fromisoformat(at)
-        except ValueError:
+        if (known := time_of(at)) is None:
             return at, at
-        then = (then if then.tzinfo else then.replace(tzinfo=UTC)).astimezone()
+        then = known.astimezone()
         time = f"{then:%H:%M}"
         days = (self._now.date() - then.date()).days
         exact = self._locale.toString(_day(then), "d MMMM yyyy") + f" {then:%H:%M:%S}"
@@ -188,12 +194,6 @@ class Listing:
 
     def settings(self, experiment_id: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield name and value of each parameter, in words."""
-        for _, called, value in self._settings(experiment_id, params):
-            yield called, value
-
-    def _settings(
-        self, experiment_id: str, params: Mapping[str, Any]
-    ) -> Iterator[tuple[str, str, str]]:
         experiment = self._experiment(experiment_id)
         return settings(self._words, experiment, params) if experiment else iter(())
 
@@ -252,10 +252,13 @@ class Listing:
         self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
     ) -> Iterator[str]:
         """Yield the settings that differ from those in `others`."""
-        told = {name: value for name, _, value in self._settings(experiment_id, others)}
-        for name, called, value in self._settings(experiment_id, params):
-            is_other = name in others and _plain(others[name]) != _plain(params[name])
-            if is_other and value != told.get(name):  # free memory varies a little
+        told = dict(self.settings(experiment_id, others))
+        known = {name: value for name, value in params.items() if name in others}
+        other = {
+            name: value for name, value in known.items() if _plain(value) != _plain(others[name])
+        }
+        for called, value in self.settings(experiment_id, other):
+            if value != told.get(called):  # free memory varies a little
                 yield f"{called} {value}"
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:

@@ -26,8 +26,7 @@ class OwnShelf(QObject):
         self._session = session
         self._known: Print = ()
         self._is_examining = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MS)
+        self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
         self.look()

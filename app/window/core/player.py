@@ -62,9 +62,7 @@ class Player(QObject):
             if isinstance(event, messages.Row | messages.Frame)
         ]
         self._stops = [*visible[1:], len(recording.events)] if visible else []
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(TICK_MS)
+        self._timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
         self._begin()
 

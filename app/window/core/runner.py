@@ -1,10 +1,13 @@
-"""Runs an experiment in the engine's process. Rows are never dropped; drawing may be."""
+"""Runs an experiment in the engine's process, and follows one run for whoever started it.
+
+Rows are never dropped; drawing may be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -13,11 +16,16 @@ from app.runs.library import Library
 from app.runs.run_writer import RunWriter
 from app.window.core.event_pump import EventPump, Wish
 from experiments.core.declare import Experiment
-from experiments.core.problems import Problem
+from experiments.core.parameters import check_memory, to_json
+from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.run_state import RunState
 from experiments.engine.sweep import sweep
+from machine.memory.host import available_bytes
+
+if TYPE_CHECKING:
+    from app.window.core.session import Session
 
 SECOND_MS = 1000
 
@@ -192,3 +200,58 @@ class Runner(QObject):
 def _failed(key: str, values: Mapping[str, Any]) -> messages.Finished:
     problem = messages.ProblemSent(key=key, values=dict(values))
     return messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+
+
+class RunFollower(QObject):
+    """Tells what happens to `run_state`, and nothing of other runs."""
+
+    moved = Signal()  # new events, or the time has gone on
+    ended = Signal()
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.run_state: RunState | None = None
+        session.when_awake(self._wake)
+
+    @property
+    def is_newest(self) -> bool:
+        """Is it the run under way, or the last one?"""
+        return self.run_state is not None and self.run_state is self._session.runner.run_state
+
+    @property
+    def is_under_way(self) -> bool:
+        """Has it begun, and not ended?"""
+        return self.is_newest and self._session.runner.is_running
+
+    def start(
+        self, experiment: Experiment[Any], params: Any, *, quick: bool = False, hold: bool = False
+    ) -> RunState:
+        """Start a run; with `hold` its first turn waits for the runner's `go`.
+
+        Raises UserError where it cannot be made or kept.
+        """
+        if self._session.context.has_fake_machine:
+            raise UserError("fake_machine_measured")
+        check_memory(experiment, params, available_bytes())
+        runner = self._session.runner
+        self.run_state = runner.start(experiment, to_json(params), quick=quick, hold=hold)
+        return self.run_state
+
+    def drop(self) -> None:
+        """Follow it no more, and end it."""
+        if self.is_under_way:
+            self._session.runner.stop()
+        self.run_state = None
+
+    def _wake(self) -> None:
+        self._session.runner.moved.connect(self._move)
+        self._session.runner.ended.connect(self._end)
+
+    def _move(self) -> None:
+        if self.is_newest:
+            self.moved.emit()
+
+    def _end(self) -> None:
+        if self.is_newest:
+            self.ended.emit()

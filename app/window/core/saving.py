@@ -84,8 +84,9 @@ def file_there(session: Session, parent: QWidget, title: str, kinds: str) -> Pat
     return next(iter(_remembered(session, [name] if name else [])), None)
 
 
-def files_there(session: Session, parent: QWidget, title: str, kinds: str) -> list[Path]:
-    """Ask for files to read, none if cancelled."""
+def run_files(session: Session, parent: QWidget) -> list[Path]:
+    """Ask for files of runs to read, none if cancelled."""
+    title, kinds = session.words.say("runs.import_runs"), session.words.say("runs.file_any")
     names, _ = QFileDialog.getOpenFileNames(parent, title, begin(session), kinds)
     return _remembered(session, names)
 

@@ -123,6 +123,13 @@ class Session(QObject):
         """Has `wake` been called?"""
         return hasattr(self, "background")
 
+    def when_awake(self, act: Callable[[], object]) -> None:
+        """Call `act` now, or as soon as `wake` has been called."""
+        if self.is_awake:
+            act()
+        else:
+            self.woke.connect(act)
+
     def wake(self) -> None:
         """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
         from PySide6.QtCore import Qt  # 20 ms: after the first paint

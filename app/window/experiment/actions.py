@@ -88,7 +88,8 @@ class ExperimentActions(Actions):
         can_run = state in (State.READY, State.ENDED) and model.can_run
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
         waits = waits and model.experiment is not None and model.needs_nothing
-        self.run.setText(say(_run_key(has_run=loaded is not None, is_opened=is_opened)))
+        again = "page.run_again" if loaded is not None else "page.run"
+        self.run.setText(say("page.run_these" if is_opened else again))
         self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else "page.run_help"))
         _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
@@ -129,9 +130,3 @@ def _allow(action: QAction, allowed: bool, *, seen: bool | None = None) -> None:
     """Enable or disable an action; a disabled one is hidden unless it is to be `seen`."""
     action.setVisible(allowed if seen is None else seen)
     action.setEnabled(allowed)
-
-
-def _run_key(*, has_run: bool, is_opened: bool) -> str:
-    if is_opened:
-        return "page.run_these"
-    return "page.run_again" if has_run else "page.run"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.loaded_run import LoadedRun, load
 from app.report import about, label, problem_text
-from app.runs.comparison import Compared, cautions, cells, compare, footnotes
+from app.runs.comparison import cautions, cells, compare, footnotes
 from app.runs.library import machine_name
 from app.runs.run_notes import read_notes
 from app.window.core.listing import Listing
 from app.window.core.session import Session
-from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
 from widgets.experiment.comparison_table import ComparedRow, Comparison
@@ -94,7 +92,15 @@ def comparison(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> Co
         a=name_a,
         b=name_b,
         cautions=list(cautions(words, experiment, compared)),
-        rows=_rows(words, experiment, compared),
+        rows=[
+            ComparedRow(
+                label(words, experiment, value.name),
+                *cells(words, experiment, value),
+                verdict=value.verdict or "",
+                about=about(words, experiment, value.name),
+            )
+            for value in compared.values
+        ],
         footnotes=footnotes(words, compared),
     )
 
@@ -113,15 +119,3 @@ def _names(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> tuple[
     if name(a, short_a) != name(b, short_b):
         return name(a, short_a), name(b, short_b)
     return name(a, exact_a), name(b, exact_b)
-
-
-def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:
-    return [
-        ComparedRow(
-            label(words, experiment, value.name),
-            *cells(words, experiment, value),
-            verdict=value.verdict or "",
-            about=about(words, experiment, value.name),
-        )
-        for value in compared.values
-    ]

@@ -33,7 +33,9 @@ class Output(QObject):
         self.saving = Saving(model.session, panel)
         self._data: DataSide | None = None
         self._has_code = False
-        panel.code.copy_wanted.connect(lambda: self._make_script(self._copy_text))
+        panel.code.copy_wanted.connect(
+            lambda: self._make_script(lambda _name, text: self.saving.copy_text(text))
+        )
         panel.code.save_wanted.connect(lambda: self._make_script(self.saving.save_text))
         panel.code.notebook_wanted.connect(self.save_notebook)
         panel.views.save_wanted.connect(self._save_plot)
@@ -69,8 +71,7 @@ class Output(QObject):
         started, experiment, words = self._started(), self._model.experiment, self._model.words
         if started is None or experiment is None:
             return ""
-        told = settings(words, experiment, started.params)
-        listed = ", ".join(f"{called} {value}" for _, called, value in told)
+        listed = ", ".join(map(" ".join, settings(words, experiment, started.params)))
         return words.say("page.loop_ran", {"settings": listed}) if listed else ""
 
     def _make_script(self, use: Callable[[str, str], object]) -> None:
@@ -84,7 +85,8 @@ class Output(QObject):
         """Make a notebook of the experiment in the background, and ask where to save it."""
         if (experiment := self._model.experiment) is None:
             return
-        head, params, quick = self._notebook_head(), self._params(), self._is_quick()
+        head, params, started = self._notebook_head(), self._params(), self._started()
+        quick = started is not None and started.quick
         make = partial(notebook, experiment, self._model.words, head, params, quick=quick)
         self._model.session.background.do_soon(make, lambda made: self.saving.save_text(*made))
 
@@ -104,17 +106,9 @@ class Output(QObject):
         entry = self._model.session.entries.get(self._model.experiment.id)
         return to_kept_json(entry.params) if entry is not None else {}
 
-    def _is_quick(self) -> bool:
-        started = self._started()
-        return started is not None and started.quick
-
     def _started(self) -> messages.Started | None:
         run_state = self._model.run_state
         return run_state.started if run_state is not None else None
-
-    def _copy_text(self, _name: str, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
-        self._tell("page.copied")
 
     def data_side(self, run_state: RunState) -> DataSide:
         """Return the widget with the rows of a run."""
@@ -137,7 +131,7 @@ class Output(QObject):
         if started is None:
             return []
         told = settings(words, run_state.experiment, started.params)
-        return [*((called, value) for _, called, value in told), *conditions(words, started)]
+        return [*told, *conditions(words, started)]
 
     def refresh(self) -> None:
         """Show new rows; meant for once a second."""

@@ -13,18 +13,17 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.loaded_run import Activity, LoadedRun, came_to_nothing, load
-from app.report import Report, notes_of_file, report
+from app.loaded_run import Activity, LoadedRun, came_to_nothing, clear_values, is_disturbed, load
+from app.report import Report, notes_of_file, report_of
 from app.runs.library import Kept
 from app.runs.selection import last_run
 from app.window.core.availability import Entry
 from app.window.core.player import Player
-from app.window.core.run_follower import RunFollower
+from app.window.core.runner import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
-from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
@@ -65,10 +64,7 @@ class PageModel(QObject):
         session.entries_changed.connect(self._take_entries)
         session.machine_changed.connect(self._find_last)
         session.runs_changed.connect(self._take_runs)
-        if session.is_awake:
-            self._wake()
-        else:
-            session.woke.connect(self._wake)
+        session.when_awake(self._wake)
 
     @property
     def entry(self) -> Entry | None:
@@ -78,9 +74,7 @@ class PageModel(QObject):
     @property
     def is_disturbed(self) -> bool:
         """Was the shown run so disturbed that it cannot tell what was asked?"""
-        finished = self.run_state.finished if self.run_state is not None else None
-        finding = finished.finding if finished is not None else None
-        return finding is not None and finding.trust is Trust.DISTURBED
+        return is_disturbed(self.run_state)
 
     @property
     def recording(self) -> Path | None:
@@ -104,17 +98,21 @@ class PageModel(QObject):
     @property
     def state(self) -> State:
         """The state of the page now."""
+        loaded, under_way = self.loaded, self.under_way
         if self.is_reading:
             return State.READING
-        if self.session.checking.is_running and self.player is None:
+        if self.player is not None:
+            return State.PLAYING
+        is_shown = loaded is not None and loaded.run_state is under_way
+        if self.session.checking.is_running or (under_way is not None and not is_shown):
             return State.ELSEWHERE
-        return state_of(
-            self.entry,
-            self.loaded,
-            self.under_way,
-            stopping=self.under_way is not None and self.session.runner.is_stopping,
-            playing=self.player is not None,
-        )
+        if under_way is not None:
+            return State.STOPPING if self.session.runner.is_stopping else state_of(under_way)
+        if loaded is not None:
+            return State.ENDED
+        if self.entry is None:
+            return State.LOOKING
+        return State.READY if self.needs_nothing else State.CANNOT
 
     @property
     def is_of_here(self) -> bool:
@@ -150,17 +148,9 @@ class PageModel(QObject):
         """Return the shown run, which has ended, in words."""
         run_state = self.run_state
         assert run_state is not None
-        assert run_state.finished is not None
         recording = self.loaded.recording if self.loaded is not None else None
         of_file = notes_of_file(recording) if recording is not None else []
-        return report(
-            self.words,
-            run_state.experiment,
-            run_state.finished,
-            tables=run_state.tables,
-            quick=run_state.started is not None and run_state.started.quick,
-            notes=[*run_state.notes, *of_file],
-        )
+        return report_of(self.words, run_state, of_file)
 
     def open(self, experiment_id: str) -> None:
         """Show an experiment: its run under way, its last one, or what it could show."""
@@ -245,8 +235,7 @@ class PageModel(QObject):
         """Estimate the limit lines; meant for once a second during a run."""
         run_state = self.run_state
         if run_state is not None and run_state.finished is None:
-            finding = run_state.finding()
-            self.values = finding.clear_values() if finding is not None else {}
+            self.values = clear_values(run_state.finding())
 
     def _keep_up(self, player: Player) -> None:
         """Analyse the replay anew, for at most LOOK_SHARE of this thread while it plays."""
@@ -293,8 +282,7 @@ class PageModel(QObject):
     def _take_finding(self) -> None:
         run_state = self.run_state
         if run_state is not None and run_state.finished is not None:
-            finding = run_state.finished.finding
-            self.values = finding.clear_values() if finding is not None else {}
+            self.values = clear_values(run_state.finished.finding)
 
     def _wake(self) -> None:
         runner = self.session.runner
@@ -339,8 +327,7 @@ class PageModel(QObject):
         """Refresh: what the machine lacks is known now, or has changed."""
         if self.loaded is not None and self.loaded is self._stand_in and self.needs_nothing:
             self.show_own()
-        self._find_last()
-        self.changed.emit()
+        self._take_runs()
 
     def _take_runs(self) -> None:
         """Refresh: the shown run may have a file now."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
-from app.runs.library import Kept, Library
-from app.runs.run_notes import LeftAs, read_notes
+from app.runs.run_notes import LeftAs
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.side_controller import SideController
@@ -29,13 +26,14 @@ class PageLeft:
     def keep(self) -> None:
         """Write down how the shown run is left, if that has changed."""
         model = self._model
-        kept = self._kept(model.loaded.run if model.loaded is not None else None)
+        shown = model.loaded.run if model.loaded is not None else None
+        kept = next((each for each in model.session.runs if each.run == shown), None)
         if kept is None or model.state is not State.ENDED:
             return
         left = self._left()
         if left != kept.run_notes.left_as:
             session = model.session
-            session.background.do(partial(_write, session.library, kept, left))
+            session.background.do(partial(session.library.note, kept, left_as=left))
             session.refresh_runs()
 
     def restore(self, path: Path) -> None:
@@ -46,7 +44,7 @@ class PageLeft:
             return
         if left.side in self._sides:
             self._sides[left.side].setChecked(True)
-        self._side.choose_later(next((tab for tab in Tab if tab.name.lower() == left.tab), None))
+        self._side.wanted_tab = next((tab for tab in Tab if tab.name.lower() == left.tab), None)
         self._views.bring(left.view)
 
     def _left(self) -> LeftAs | None:
@@ -60,11 +58,3 @@ class PageLeft:
             view=list(views.keyed_plots())[views.place] if views.place else "",
         )
         return left if left != LeftAs() else None
-
-    def _kept(self, run: str | None) -> Kept | None:
-        return next((kept for kept in self._model.session.runs if kept.run == run), None)
-
-
-def _write(library: Library, kept: Kept, left: LeftAs | None) -> None:
-    if kept.path.exists():  # not deleted meanwhile
-        library.describe(kept, msgspec.structs.replace(read_notes(kept.path), left_as=left))

@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.loaded_run import LoadedRun
 from app.report import problem_text
+from app.runs.run_notes import RunNotes
 from app.runs.selection import expected_s
 from app.window.core.listing import Listing
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
-from app.window.experiment.result_text import result_of
 from app.window.experiment.status_text import (
     State,
     StatusText,
@@ -27,6 +27,7 @@ from app.window.experiment.status_text import (
     during,
     elsewhere,
     playing,
+    result_of,
 )
 from experiments.core.declare import Experiment, Need
 from experiments.core.parameters import from_json, to_json
@@ -72,7 +73,7 @@ class SideController(QObject):
             lambda wanted: session.go(EXPERIMENTS, experiment=wanted)
         )
         self.column.result.setting_wanted.connect(self.use_settings)
-        self._wanted_tab: Tab | None = None  # once, as soon as it is offered
+        self.wanted_tab: Tab | None = None  # is shown once, as soon as it is offered
         self._form: ParamsForm | None = None
         self._form_shows: object = None
         self._params: dict[str, Any] = {}  # by experiment, as the form was left
@@ -118,10 +119,6 @@ class SideController(QObject):
         self._take_params()
         self.column.choose(Tab.SETTINGS)
         self.run_button.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def choose_later(self, tab: Tab | None) -> None:
-        """Show this tab once it is offered."""
-        self._wanted_tab = tab
 
     def refuse(self, problem: Problem | None) -> None:
         """Say why a request cannot be met; None takes that back."""
@@ -169,9 +166,9 @@ class SideController(QObject):
         if self._form_shows is not None and may_run:
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
-        if self._wanted_tab in tabs:
-            self.column.choose(self._wanted_tab)
-            self._wanted_tab = None
+        if self.wanted_tab in tabs:
+            self.column.choose(self.wanted_tab)
+            self.wanted_tab = None
 
     def _further(self, experiment: Experiment[Any]) -> Further:
         """Return what to do next; no settings where they cannot be changed here and now."""
@@ -204,17 +201,17 @@ class SideController(QObject):
             return before(words, state, self._seconds(), need)
         if state.is_under_way:
             return during(words, state, loaded.run_state, model.activity.text)
-        run_state = model.run_state
+        run_state, notes = model.run_state, self._notes(loaded)
         if run_state is None or run_state.finished is None:
             left_out_s = model.player.left_out_s if model.player is not None else 0.0
-            return playing(words, loaded, model.activity.text, self._name(loaded), left_out_s)
-        names = (model.comparing.letter(loaded), self._name(loaded))
+            return playing(words, loaded, model.activity.text, notes.name, left_out_s)
+        names = (model.comparing.letter(loaded), notes.name)
         told = after(words, loaded, self._model.report(), self._changed(loaded), names)
         if model.is_stand_in and entry is not None:
             reason = words.say(f"problems.needs_{entry.need}")
             reason = words.say("page.stands_in", {"reason": reason})
             told = replace(told, detail="\n".join(filter(None, (reason, told.detail))))
-        if note := self._note(loaded):
+        if note := shorten(notes.note, NOTE_LETTERS, placeholder=" …"):
             detail = "\n".join(filter(None, (told.detail, words.say("page.note", {"note": note}))))
             told = replace(told, detail=detail)
         return told
@@ -226,14 +223,10 @@ class SideController(QObject):
             listing = Listing(session.words, session.catalogue, session.entries)
             yield from listing.changed(started.experiment, started.params, quick=started.quick)
 
-    def _name(self, loaded: LoadedRun) -> str:
-        kept = (run.run_notes.name for run in self._model.session.runs if run.run == loaded.run)
-        return next(kept, "")
-
-    def _note(self, loaded: LoadedRun) -> str:
-        """Return what a person noted about a run, in a few lines at most."""
-        kept = (run.run_notes.note for run in self._model.session.runs if run.run == loaded.run)
-        return shorten(next(kept, ""), NOTE_LETTERS, placeholder=" …")
+    def _notes(self, loaded: LoadedRun) -> RunNotes:
+        """Return what a person noted about a run."""
+        kept = (run.run_notes for run in self._model.session.runs if run.run == loaded.run)
+        return next(kept, RunNotes())
 
     def _seconds(self) -> float | None:
         """Return how long a run would take, and show it on the buttons."""

@@ -1,4 +1,4 @@
-"""The states of an experiment's page, and the text of each."""
+"""The states of an experiment's page, the text of each, and the result of a run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.loaded_run import LoadedRun
-from app.report import Report, note_text, time_left, when
-from app.window.core.availability import Entry
+from app.report import Report, conditions, note_text, time_left, when
+from experiments.core.judging.trust import DOUBTS
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
+from widgets.experiment.key_cards import Card
+from widgets.experiment.result import Result
+from widgets.experiment.verdict import BadgeText, Verdict
 
 LOADING = "loading_gpu_libraries"  # a note that matters only until the first row
+TOLD_ELSEWHERE = (*messages.WAITING, LOADING, *DOUBTS)
 
 
 class State(Enum):
@@ -51,29 +55,8 @@ class StatusText:
     is_past: bool = False
 
 
-def state_of(
-    entry: Entry | None,
-    loaded: LoadedRun | None,
-    under_way: RunState | None,
-    *,
-    stopping: bool,
-    playing: bool,
-) -> State:
-    """Return the state while no file is being read."""
-    if playing:
-        return State.PLAYING
-    if under_way is not None and (loaded is None or loaded.run_state is not under_way):
-        return State.ELSEWHERE
-    if under_way is not None:
-        return State.STOPPING if stopping else _of_run(under_way)
-    if loaded is not None:
-        return State.ENDED
-    if entry is None:
-        return State.LOOKING
-    return State.READY if entry.need is None else State.CANNOT
-
-
-def _of_run(run_state: RunState) -> State:
+def state_of(run_state: RunState) -> State:
+    """Return the state of the shown run while it goes on."""
     if run_state.started is not None:
         return State.RUNNING
     notes = run_state.notes
@@ -194,3 +177,44 @@ def details_of(run_state: RunState, finished: messages.Finished) -> str:
     if problem is not None:
         lines += [f"problem: {problem.key} {problem.values}", problem.detail]
     return "\n".join(lines)
+
+
+def result_of(words: Words, told: Report, run_state: RunState) -> Result:
+    """Return the result of a run; one that found nothing has only its notes."""
+    notes, started = notes_of(words, run_state), run_state.started
+    method = words.say(f"{run_state.experiment.id}.method")
+    is_told = bool(told.finding) and started is not None
+    return Result(
+        verdict=verdict_of(told),
+        values=told.values,
+        limits=told.remarks,
+        measured=(method, *notes) if told.values else notes,
+        conditions=conditions(words, started) if is_told and started is not None else (),
+    )
+
+
+def verdict_of(told: Report) -> Verdict:
+    """Return what a report says in short."""
+    badge = told.badge
+    return Verdict(
+        lead=told.lead,
+        verdict=told.finding,
+        because=told.because,
+        badge=BadgeText(kind=badge.kind, name=badge.name, beside=badge.beside, reason=badge.reason)
+        if badge is not None
+        else None,
+        cards=tuple(
+            Card(value=name, number=shown.shown, label=shown.label, about=shown.about, key=key)
+            for name, shown, key in told.keys
+        ),
+    )
+
+
+def notes_of(words: Words, run_state: RunState) -> tuple[str, ...]:
+    """Return the notes that tell how a run was measured."""
+    experiment = run_state.experiment.id
+    return tuple(
+        note_text(words, note.key, note.values, experiment)
+        for note in run_state.notes
+        if note.key not in TOLD_ELSEWHERE
+    )

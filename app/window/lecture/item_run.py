@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.report import problem_text, time_left
-from app.window.core.run_follower import RunFollower
+from app.window.core.runner import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.status_text import State, during
 from app.window.lecture.items import Prepared, params_of

@@ -151,7 +151,9 @@ class LessonController(QObject):
     def _ask_first(self, taught: Taught) -> Sequence[Part]:
         say = self._words.say
         if self._lesson.is_answered:
-            go = self._button("lesson.go_on", partial(self._lesson.go, self._furthest()), "main")
+            known, reachable = self._lesson.steps[::-1], self._lesson.reachable
+            furthest = next((step for step in known if step in reachable), Step.RUN)
+            go = self._button("lesson.go_on", partial(self._lesson.go, furthest), "main")
             return (label(say("lesson.answered"), "head", wrap=True), go)
         guess = self._button("lesson.predict", partial(self._lesson.go, Step.PREDICT), "main")
         self._first = guess
@@ -191,17 +193,17 @@ class LessonController(QObject):
         return (*parts, sure, FlowLayout(*buttons))
 
     def _observe(self, taught: Taught) -> Sequence[Part]:
-        say = self._words.say
+        say, explain = self._words.say, partial(self._lesson.go, Step.EXPLAIN)
         if self._lesson.has_observed:
             return (
                 label(taught.words.observe.ask, "head", wrap=True),
                 label(say("lesson.observed"), wrap=True),
-                self._button("lesson.explain", self._go_explain, "main"),
+                self._button("lesson.explain", explain, "main"),
             )
         self._told = label("", wrap=True)
         self._told.hide()
         self._give_up_button = self._button("lesson.cannot_see", self._give_up)
-        self._explain_button = self._button("lesson.explain", self._go_explain, "main")
+        self._explain_button = self._button("lesson.explain", explain, "main")
         self._explain_button.hide()
         ask = say("lesson.look_first", {"ask": taught.words.observe.ask})
         parts: list[Part] = [
@@ -209,7 +211,9 @@ class LessonController(QObject):
             label(say("lesson.click_place"), wrap=True),
             self._told,
         ]
-        if (note := self._guess_note(taught)) is not None:
+        if (guess := self._lesson.guess) is not None:
+            note = GuessNote(self._words, self._look)
+            note.show_guess(taught.told(guess), guess.sure)
             parts.append(note)
         return (*parts, FlowLayout(self._give_up_button, self._explain_button))
 
@@ -301,25 +305,10 @@ class LessonController(QObject):
         self._give_up_button.hide()
         self._explain_button.setFocus()
 
-    def _go_explain(self) -> None:
-        self._lesson.go(Step.EXPLAIN)
-
     # --- pieces -------------------------------------------------------------------------------
 
     def _button(self, key: str, act: Callable[[], object], role: str = "plain") -> QPushButton:
         return button(self._words.say(key), role, clicked=act)
-
-    def _furthest(self) -> Step:
-        reachable = self._lesson.reachable
-        return next((step for step in self._lesson.steps[::-1] if step in reachable), Step.RUN)
-
-    def _guess_note(self, taught: Taught) -> QWidget | None:
-        guess = self._lesson.guess
-        if guess is None:
-            return None
-        note = GuessNote(self._words, self._look)
-        note.show_guess(taught.told(guess), guess.sure)
-        return note
 
     def _units(self, taught: Taught) -> tuple[str, str]:
         """Return the units of a prediction: along the axis, and of what is said."""

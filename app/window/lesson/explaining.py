@@ -9,7 +9,7 @@ from app.trust import first_line
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
-from app.window.experiment.result_text import verdict_of
+from app.window.experiment.status_text import verdict_of
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import LessonPlots
 from experiments.core.teaching.glossary import Glossary

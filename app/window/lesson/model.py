@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any
 
-import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.loaded_run import LoadedRun, lesson_run_of
@@ -68,10 +67,7 @@ class LessonModel(QObject):
     @property
     def is_answered(self) -> bool:
         """Has somebody predicted here, or skipped?"""
-        experiment = self._page.experiment
-        return experiment is not None and (
-            experiment.id in self._answers or self._answered_before() is not None
-        )
+        return self._id in self._answers or self._answered_before() is not None
 
     @property
     def guess(self) -> Guess | None:
@@ -131,16 +127,20 @@ class LessonModel(QObject):
     @property
     def reached(self) -> Sequence[bool]:
         """Which goals were reached since the window was opened."""
-        lesson, experiment = self.taught, self._page.experiment
-        if lesson is None or experiment is None:
+        if (lesson := self.taught) is None:
             return ()
-        reached = self._reached.get(experiment.id, set())
+        reached = self._reached.get(self._id, set())
         return [place in reached for place in range(len(lesson.words.goals))]
 
     @property
     def has_observed(self) -> bool:
         """Was the question about the plot answered, or given up?"""
-        return self._page.experiment is not None and self._page.experiment.id in self._observed
+        return self._id in self._observed
+
+    @property
+    def _id(self) -> str:
+        """The id of the shown experiment, "" without one."""
+        return self._page.experiment.id if self._page.experiment is not None else ""
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -173,10 +173,9 @@ class LessonModel(QObject):
 
     def answer(self, guess: Guess | None) -> None:
         """Take a prediction; None skips it."""
-        experiment = self._page.experiment
-        if experiment is not None and not self.is_answered:
-            self._answers[experiment.id] = guess
-            self._owed.add(experiment.id)
+        if self._id and not self.is_answered:
+            self._answers[self._id] = guess
+            self._owed.add(self._id)
 
     def ask_again(self, experiment_id: str) -> None:
         """Ask for a prediction once more, whatever was answered before."""
@@ -193,8 +192,8 @@ class LessonModel(QObject):
 
     def observe(self) -> None:
         """Take note that the question about the plot is done."""
-        if self._page.experiment is not None:
-            self._observed.add(self._page.experiment.id)
+        if self._id:
+            self._observed.add(self._id)
             self.changed.emit()
 
     def turn(self) -> None:
@@ -237,15 +236,14 @@ class LessonModel(QObject):
         is_new = self._page.loaded is not None and self._page.loaded.recording is None
         if is_new and not self.has_observed:
             return Step.OBSERVE
-        if self._page.experiment is not None:
-            self._observed.add(self._page.experiment.id)
+        self._observed.add(self._id)
         return Step.EXPLAIN
 
     def _take_goals(self) -> None:
-        lesson, run, experiment = self.taught, self.run, self._page.experiment
-        if lesson is None or run is None or experiment is None or _is_opened(self._page.loaded):
+        lesson, run = self.taught, self.run
+        if lesson is None or run is None or _is_opened(self._page.loaded):
             return
-        reached = self._reached.setdefault(experiment.id, set())
+        reached = self._reached.setdefault(self._id, set())
         for place, goal in enumerate(lesson.words.goals):
             if lesson.call(goal.reached, run):
                 reached.add(place)
@@ -281,12 +279,10 @@ class LessonModel(QObject):
             guess, before = first.run_notes.guess, first.run
         else:
             return
-        notes = msgspec.structs.replace(
-            kept.run_notes, guess=guess, skipped=guess is None, guess_before=before
-        )
+        answer = {"guess": guess, "skipped": guess is None, "guess_before": before}
         self._session.background.do(
-            partial(self._session.library.describe, kept, notes),
-            lambda _kept: self._session.refresh_runs(),
+            partial(self._session.library.note, kept, **answer),
+            lambda _none: self._session.refresh_runs(),
         )
 
     def _load(self, experiment: Experiment[Any]) -> Taught | None:

@@ -60,7 +60,9 @@ class LessonPlots(QObject):
         self.views.show_only(frozenset(keys.get(step, ())))
         if step in (Step.PREDICT, Step.RUN):
             self.expect(faint=False)
-        is_hidden = step is Step.RUN and self._lesson.run is None and not self._is_of_others()
+        loaded = self._model.loaded
+        is_of_others = loaded is not None and loaded.is_opened
+        is_hidden = step is Step.RUN and self._lesson.run is None and not is_of_others
         for plot in self.views.plots:
             plot.hold_back(taught.held_back if is_hidden else ())
         if step is Step.OBSERVE:
@@ -189,10 +191,6 @@ class LessonPlots(QObject):
     def _tell_drawn(self, plot: Plot, at: Sequence[float]) -> None:
         if plot is self._plot:
             self.pointed_out.emit(tuple(at))
-
-    def _is_of_others(self) -> bool:
-        loaded = self._model.loaded
-        return loaded is not None and loaded.is_opened
 
     def expect(self, *, faint: bool) -> None:
         """Draw the axes before anything is measured, as far as the recorded run goes.

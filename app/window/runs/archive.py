@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
-from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.session import Session
 from experiments.core.problems import Problem, UserError
 
@@ -34,38 +33,17 @@ class Archive(QObject):
         return bool(self._deleted)
 
     def describe(
-        self,
-        run: Kept,
-        change: Callable[[RunNotes], RunNotes],
-        done: Callable[[Problem | None], object],
+        self, run: Kept, done: Callable[[Problem | None], object] | None = None, **changes: Any
     ) -> None:
-        """Change a person's notes on a run; `done` gets the problem if that failed.
-
-        `change` gets the notes as they are by then, so that quick changes do not undo each other.
-        """
-        library = self._session.library
-
-        def work() -> Problem | None:
-            try:
-                if run.path.exists():  # not deleted meanwhile
-                    library.describe(run, change(read_notes(run.path)))
-            except UserError as trouble:
-                return trouble.problem
-            return None
-
-        self._do(work, done)
+        """Change a person's notes on a run; `done` gets the problem if that failed."""
+        note = partial(self._session.library.note, **changes)
+        self._do(lambda: _each([run], note, []), done or self._complain)
 
     def pin(self, runs: Sequence[Kept]) -> None:
         """Pin the runs; unpin them if all of them are pinned."""
         whole = [run for run in runs if run.problem is None]
         is_pinned = not all(run.run_notes.pinned for run in whole)
-        library = self._session.library
-
-        def pin(run: Kept) -> None:
-            if run.path.exists():  # not deleted meanwhile
-                notes = msgspec.structs.replace(read_notes(run.path), pinned=is_pinned)
-                library.describe(run, notes)
-
+        pin = partial(self._session.library.note, pinned=is_pinned)
         self._do(lambda: _each(whole, pin, []), self._complain)
 
     def delete(self, runs: Sequence[Kept], title: str) -> None:
@@ -73,9 +51,6 @@ class Archive(QObject):
         library, gone = self._session.library, list[Kept]()
         self._deleted.append(gone)
         self.undo_changed.emit()
-
-        def work() -> Problem | None:
-            return _each(runs, library.delete, gone)
 
         def then(problem: Problem | None) -> None:
             if gone:
@@ -89,7 +64,7 @@ class Archive(QObject):
                 self.undo_changed.emit()
             self._complain(problem)
 
-        self._do(work, then)
+        self._do(lambda: _each(runs, library.delete, gone), then)
 
     def undo(self, gone: list[Kept] | None = None) -> None:
         """Bring back the last deletion, or these runs if they are still in the bin."""
@@ -121,16 +96,15 @@ class Archive(QObject):
         """Copy run files into the library."""
         library, names = self._session.library, list[str]()
 
-        def work() -> Problem | None:
-            return _each(paths, lambda path: names.append(library.adopt(path).name), [])
-
         def then(problem: Problem | None) -> None:
             self._complain(problem)
             if names:
                 self._session.tell(self._words.say("import.kept", {"count": len(names)}))
             self.came.emit(names)
 
-        self._do(work, then)
+        self._do(
+            lambda: _each(paths, lambda path: names.append(library.adopt(path).name), []), then
+        )
 
     def show(self, names: Sequence[str]) -> None:
         """Select runs that were kept before."""
@@ -147,14 +121,8 @@ class Archive(QObject):
                 values = {"count": len(runs), "path": str(target)}
                 self._session.tell(self._words.say("runs.exported", values))
 
-        def work() -> Problem | None:
-            return _each(runs, lambda run: library.export(run, target, tells=tells), [])
-
-        self._session.background.do(work, then)
-
-    def count_bin(self, then: Callable[[int], object]) -> None:
-        """Tell `then` how many runs lie in the bin."""
-        self._session.background.do(self._session.library.bin_count, then)
+        export = partial(library.export, target=target, tells=tells)
+        self._session.background.do(lambda: _each(runs, export, []), then)
 
     def empty_bin(self) -> None:
         """Delete the runs in the bin for good."""

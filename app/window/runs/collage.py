@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from app.report import label
 from app.runs.collage import Collage, Gathered, Result, Sentence, band, gather, left_out, sentences
-from app.window.core.saving import Saving, files_there
+from app.window.core.saving import Saving, run_files
 from app.window.core.session import Session
 from app.window.runs.importing import expanded
 from experiments.core.problems import Problem
@@ -85,8 +85,7 @@ class Collages(QObject):
         open_collage(self._session, self.page, make, has_names=has_names)
 
     def _choose_more(self) -> None:
-        title, kinds = self._say("runs.import_runs"), self._say("runs.file_any")
-        if paths := files_there(self._session, self.page, title, kinds):
+        if paths := run_files(self._session, self.page):
             self.add(paths)
 
     def _choose(self, experiment_id: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
-import msgspec
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 
@@ -15,11 +15,10 @@ from app.runs.library import Kept
 from app.window.core.listing import Listing
 from app.window.core.place import Place
 from app.window.core.predictions import Predictions
-from app.window.core.saving import files_there
+from app.window.core.saving import run_files
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
 from app.window.runs.archive import Archive
-from app.window.runs.exporting import Exporting
 from app.window.runs.list_or_collage import RunsStack
 from app.window.runs.pairing import Pairing
 from app.window.runs.rerun import Again
@@ -39,29 +38,15 @@ Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """How many whole and damaged runs are selected, and what else decides what may be done."""
+    """What decides which actions may be done with the selected runs."""
 
-    whole: int
-    damaged: int
+    is_one: bool  # it is one run, and a whole one
+    has_other: bool  # it is one with others to compare it with
+    has_whole: bool
+    has_several: bool  # whole ones
+    has_any: bool
     comparable: bool
-    has_others: bool  # there are more runs of their experiment
     can_undo: bool
-
-    def is_one(self) -> bool:
-        """Is it one run, and a whole one?"""
-        return self.whole == 1 and not self.damaged
-
-    def has_other(self) -> bool:
-        """Is it one run with others to compare it with?"""
-        return self.is_one() and self.has_others
-
-    def has_whole(self) -> bool:
-        """Is a whole run among them?"""
-        return self.whole > 0
-
-    def has_any(self) -> bool:
-        """Is any run selected?"""
-        return self.whole + self.damaged > 0
 
 
 class RunsPlace(Place):
@@ -77,7 +62,6 @@ class RunsPlace(Place):
         self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
         self._predictions = Predictions(words, session.catalogue)
         self.stack = RunsStack(session, self.page)
-        self.exporting = Exporting(session, self.archive, self)
         self.again = Again(session, self)
         self.sheets = RunSheets(
             *(session, self.archive, self.again, self),
@@ -177,24 +161,24 @@ class RunsPlace(Place):
         page, table, archive = self.page, self.table, self.archive
         actions = Actions(page, self.session.words, PAGE)
         of_list, of_page = partial(actions.add, of=table), actions.add
-        one, some = Selected.is_one, Selected.has_whole
+        one, some = attrgetter("is_one"), attrgetter("has_whole")
 
         of_list("runs.open_run", self._open, "Return", when=one, group=1)
         of_list("runs.replay_hint", partial(self._open, "replay"), "R", when=one, group=1)
         of_list("runs.again_hint", self._run_again, "Shift+R", when=one, group=1)
-        of_page("runs.compare_runs", self._compare, when=lambda of: of.comparable, group=1)
-        of_page("runs.compare_with", self._ask_other, when=Selected.has_other, group=1)
-        of_page("runs.collage_runs", self._show_collage, when=lambda of: of.whole > 1, group=1)
+        of_page("runs.compare_runs", self._compare, when=attrgetter("comparable"), group=1)
+        of_page("runs.compare_with", self._ask_other, when=attrgetter("has_other"), group=1)
+        of_page("runs.collage_runs", self._show_collage, when=attrgetter("has_several"), group=1)
         of_list("runs.rename", self.details.edit_name, "F2", when=one, group=2)
         of_list("runs.pin_runs", lambda: archive.pin(self._chosen()), "P", when=some, group=2)
         of_page("runs.export_runs", self._export, "Ctrl+E", when=some, group=2)
         of_page("report.of_run", self._report, "Ctrl+P", when=one, group=2)
-        of_list("runs.delete_runs", self._delete, "Del", when=Selected.has_any, group=3)
-        of_page("runs.undo_delete", archive.undo, "Ctrl+Z", when=lambda of: of.can_undo, group=3)
+        of_list("runs.delete_runs", self._delete, "Del", when=attrgetter("has_any"), group=3)
+        of_page("runs.undo_delete", archive.undo, "Ctrl+Z", when=attrgetter("can_undo"), group=3)
         of_page("runs.search", self._search, "Ctrl+F")
         of_page("runs.import_runs", self._choose_files, "Ctrl+O")
         of_page("runs.restore", self.sheets.show_bin, group=3)
-        of_page("runs.empty_bin", lambda: archive.count_bin(self.sheets.ask_to_empty))
+        of_page("runs.empty_bin", self.sheets.ask_to_empty)
         of_page("runs.rebuild", archive.rebuild)
         return actions
 
@@ -298,7 +282,7 @@ class RunsPlace(Place):
 
     def _allow(self, chosen: Sequence[Kept] | None = None) -> None:
         chosen = self._chosen() if chosen is None else chosen
-        damaged = sum(run.problem is not None for run in chosen)
+        whole = sum(run.problem is None for run in chosen)
         has_others = len(chosen) == 1 and any(
             run.experiment == chosen[0].experiment and run is not chosen[0]
             for run in self._kept.values()
@@ -306,10 +290,12 @@ class RunsPlace(Place):
         )
         self.actions_.allow(
             Selected(
-                whole=len(chosen) - damaged,
-                damaged=damaged,
+                is_one=whole == len(chosen) == 1,
+                has_other=has_others and whole == 1,
+                has_whole=whole > 0,
+                has_several=whole > 1,
+                has_any=bool(chosen),
                 comparable=why_not_comparable(self.session.words, chosen) == "",
-                has_others=has_others,
                 can_undo=self.archive.can_undo,
             )
         )
@@ -359,7 +345,7 @@ class RunsPlace(Place):
         self.pairing.ask(self._chosen()[0].path.name)
 
     def _export(self) -> None:
-        self.exporting.export(self._chosen())
+        self.sheets.export(self._chosen())
 
     def _show_collage(self) -> None:
         self.details.hand_on()
@@ -385,9 +371,7 @@ class RunsPlace(Place):
             else:
                 self.details.tell_not_kept(self.session.say(problem))
 
-        name, note, tags = said.name, said.note, list(said.tags)
-        change = partial(msgspec.structs.replace, name=name, note=note, tags=tags)
-        self.archive.describe(run, change, done)
+        self.archive.describe(run, done, name=said.name, note=said.note, tags=list(said.tags))
 
     def _report(self) -> None:
         """Show what a report of the chosen run would tell, and offer to write it."""
@@ -405,7 +389,5 @@ class RunsPlace(Place):
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        say = self.session.words.say
-        title, kinds = say("runs.import_runs"), say("runs.file_any")
-        if paths := files_there(self.session, self, title, kinds):
+        if paths := run_files(self.session, self):
             self.sheets.look_into(paths)

@@ -1,21 +1,24 @@
-"""Sheets over the list of runs: a look into files, and the bin."""
+"""Sheets over the list of runs: a look into files, what an export may tell, and the bin."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.runs.library import Kept
 from app.window.core.drops import shown_elsewhere
 from app.window.core.listing import Listing
+from app.window.core.saving import begin, complete, new_file, remember
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.runs.archive import Archive
 from app.window.runs.importing import Brought, look_inside
 from app.window.runs.rerun import Again
 from app.window.runs.side_by_side import side_by_side
+from experiments.engine.recording import SUFFIXES
 from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
@@ -57,12 +60,13 @@ class RunSheets:
         sheet.keep_asked.connect(lambda keys: archive.adopt([brought[key].path for key in keys]))
         sheet.collage_asked.connect(lambda keys: self._collage([brought[k].path for k in keys]))
         sheet.same_asked.connect(lambda key: self._again.run(brought[key].path, compares=True))
-        sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
+        sheet.look_asked.connect(
+            lambda key: session.go(
+                EXPERIMENTS, experiment=brought[key].experiment, run=brought[key].path
+            )
+        )
         sheet.show_asked.connect(lambda keys: archive.show([brought[key].kept for key in keys]))
         sheet.open()
-
-    def _only_look(self, brought: Brought) -> None:
-        self._session.go(EXPERIMENTS, experiment=brought.experiment, run=brought.path)
 
     # --- several runs ---------------------------------------------------------------------------
 
@@ -76,6 +80,50 @@ class RunSheets:
         session.background.do_soon(
             lambda: side_by_side(session.words, session.catalogue, listing, runs), then
         )
+
+    # --- export ---------------------------------------------------------------------------------
+
+    def export(self, runs: Sequence[Kept]) -> None:
+        """Export one run to a file, or several into a folder."""
+        whole = [run for run in runs if run.problem is None]
+        self._ask_what_to_tell(whole, partial(self._choose_target, whole))
+
+    def _ask_what_to_tell(self, runs: Sequence[Kept], then: Callable[[bool], object]) -> None:
+        """Call `then` with whether to tell predictions and names; there may be none to tell."""
+        say, notes = self._session.words.say, [run.run_notes for run in runs]
+        keys = ["runs.export_prediction"] * any(each.guess for each in notes)
+        keys += ["runs.export_name"] * any(each.name for each in notes)
+        if not keys:
+            then(False)
+            return
+        keys = ["runs.export_several"] if len(runs) > 1 else keys
+        told = [say(key, {"name": notes[0].name}) for key in keys]
+        asked = ask(
+            self._parent.window(),
+            self._session.look,
+            say("runs.export_question"),
+            " ".join([*told, say("runs.export_explained")]),
+            [
+                Answer("told", say("runs.export_told"), "main"),
+                Answer("untold", say("runs.export_untold")),
+                Answer("leave", say("runs.export_leave")),
+            ],
+        )
+        asked.answered.connect(
+            lambda answer, _remember: then(answer == "told") if answer != "leave" else None
+        )
+
+    def _choose_target(self, runs: Sequence[Kept], tells: bool) -> None:
+        session, parent, say = self._session, self._parent, self._session.words.say
+        export, title = partial(self._archive.export, runs, tells=tells), say("runs.export_runs")
+        if len(runs) == 1:
+            kinds = f"{say('runs.file_run')};;{say('runs.file_packed')}"
+            if target := new_file(session, parent, title, kinds, runs[0].path.name):
+                remember(session, target)
+                complete(session, parent, target, SUFFIXES, export)
+        elif folder := QFileDialog.getExistingDirectory(parent, title, begin(session)):
+            remember(session, Path(folder, "any"))
+            export(Path(folder))
 
     # --- the bin --------------------------------------------------------------------------------
 
@@ -99,8 +147,11 @@ class RunSheets:
         sheet.back_asked.connect(lambda keys: self._archive.restore([runs[key] for key in keys]))
         sheet.open()
 
-    def ask_to_empty(self, count: int) -> None:
-        """Ask whether to delete so many runs for good."""
+    def ask_to_empty(self) -> None:
+        """Ask whether to delete the runs in the bin for good."""
+        self._session.background.do(self._session.library.bin_count, self._ask_to_empty)
+
+    def _ask_to_empty(self, count: int) -> None:
         say, values = self._session.words.say, {"count": count}
         if not count:
             self._session.tell(say("runs.bin_is_empty"))

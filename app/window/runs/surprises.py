@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
-import msgspec
-
+from app.report import time_of
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from app.window.core.listing import Listing
@@ -15,7 +13,6 @@ from app.window.core.predictions import Predictions
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.runs.archive import Archive
-from experiments.core.problems import Problem
 from widgets.runs.reminder import Reminder
 
 AFTER = timedelta(days=7)
@@ -60,14 +57,9 @@ class Surprises:
         if run is None:
             return
         self._answered.add(run.path.name)
-        change = partial(msgspec.structs.replace, asked_again=True)
-        self._archive.describe(run, change, self._complain)
+        self._archive.describe(run, asked_again=True)
         if again:
             self._session.go(EXPERIMENTS, experiment=run.experiment, then="ask")
-
-    def _complain(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self._session.troubled.emit(problem)
 
 
 def due(
@@ -90,8 +82,5 @@ def due(
 
 
 def _is_past(at: str, limit: datetime) -> bool:
-    try:
-        then = datetime.fromisoformat(at)
-    except ValueError:
-        return False
-    return (then if then.tzinfo else then.replace(tzinfo=UTC)) <= limit
+    then = time_of(at)
+    return then is not None and then <= limit

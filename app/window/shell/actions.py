@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.window.core.target import CHECKUP, EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.shell.finding import FOUND_BY
+from widgets.controls.actions import Actions as PageActions
 from widgets.frame.rail import Rail
 
 if TYPE_CHECKING:
@@ -20,13 +21,16 @@ HIDDEN = ("frame.menu",)  # in no list: it opens one
 LOOKS = ("frame.larger", "frame.smaller", "frame.usual_size", "frame.other_mode")
 
 
-class Actions(QObject):
+class Actions(PageActions):
     """Built once for the window; the actions of a place are asked for when needed."""
 
     def __init__(self, window: Window, rail: Rail) -> None:
-        super().__init__(window)
+        super().__init__(window, window.session.words)
         self._window, self._rail, self._session = window, rail, window.session
-        self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
+        for key, keys, act in self._everywhere():
+            action = self.add(key, act, keys)
+            if self._words.has(found_by := f"{key}_found_by"):
+                action.setProperty(FOUND_BY, self._words.say(found_by))
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
         self._session.asked_for_doctor.connect(self.show_doctor)
@@ -72,7 +76,7 @@ class Actions(QObject):
         """Yield title and actions: of this place, then those of the window."""
         say, place = self._session.words.say, self._window.place
         yield say(f"places.{place.name}"), list(place.own_actions())
-        general = [action for key, action in self._actions.items() if key not in HIDDEN]
+        general = [action for key, action in self._all.items() if key not in HIDDEN]
         yield say("frame.anywhere"), general
 
     def find(self) -> None:
@@ -132,7 +136,7 @@ class Actions(QObject):
         menu.popup(corner - QPoint(0, menu.sizeHint().height()))
 
     def _of(self, *keys: str) -> list[QAction]:
-        return [action for key, action in self._actions.items() if key.startswith(keys)]
+        return [action for key, action in self._all.items() if key.startswith(keys)]
 
     def _follow_runs(self) -> None:
         for each in (self._session.runner, self._session.checking):
@@ -141,23 +145,14 @@ class Actions(QObject):
 
     def _allow_stop(self) -> None:
         """Leave Esc to the focused widget unless there is a run to stop."""
-        self._actions["frame.stop_run"].setEnabled(self._session.is_measuring)
+        self["frame.stop_run"].setEnabled(self._session.is_measuring)
 
     def _allow_handout(self) -> None:
         """Offer a handout once a lecture was held."""
-        self._actions["handout.open"].setVisible(self._window.lecture_mode.has_handout)
-
-    def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
-        action = QAction(self._session.words.say(key), self._window)
-        action.setShortcuts([QKeySequence(each) for each in keys.split()])
-        if self._session.words.has(f"{key}_found_by"):
-            action.setProperty(FOUND_BY, self._session.words.say(f"{key}_found_by"))
-        action.triggered.connect(lambda _checked=False: act())
-        self._window.addAction(action)
-        return action
+        self["handout.open"].setVisible(self._window.lecture_mode.has_handout)
 
     def _use_letters(self) -> None:
         """Let single letters act, or not (WCAG 2.1.4)."""
-        self._actions["frame.keys"].setShortcut(
+        self["frame.keys"].setShortcut(
             QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
         )

@@ -27,11 +27,9 @@ class Preferences(QObject):
         super().__init__(window)
         self._session, self._window = session, window
         self._told: Problem | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SETTLE_MS)
+        self._timer = QTimer(self, interval=SETTLE_MS, singleShot=True)
         self._timer.timeout.connect(self.save)
-        session.remembered.connect(self._remember)
+        session.remembered.connect(lambda changes: self.keep(**changes))
         self.keep(worn=session.look.theme.mode)
 
     def change(self, **changes: Any) -> None:
@@ -46,9 +44,6 @@ class Preferences(QObject):
         if settings != self._session.settings:
             self._session.settings = settings
             self._timer.start()
-
-    def _remember(self, changes: dict[str, Any]) -> None:
-        self.keep(**changes)
 
     def save(self) -> None:
         """Write the settings now."""

@@ -37,8 +37,7 @@ class Single(QObject):
         self._folder = folder
         self._lock: Lock | None = None
         self._server: QLocalServer | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.listen)
 
     def claim(self) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.window.shell.closing import Closing
     from app.window.shell.preferences import Preferences
     from app.window.shell.status import Status
+    from experiments.core.problems import Problem
     from widgets.frame.notice import Notices
     from widgets.frame.rail import Rail
 
@@ -110,7 +111,7 @@ class Window(QWidget):
         session.asked_for_lecture.connect(self.lecture_mode.begin)
         session.asked_for_handout.connect(self.lecture_mode.show_record)
         session.noticed.connect(self._notices.tell)
-        session.troubled.connect(lambda problem: self._notices.tell(session.say(problem)))
+        session.troubled.connect(self._tell_trouble)
         last = session.settings.place
         self.go(Target(last if last in PLACES else MAP))
 
@@ -204,6 +205,9 @@ class Window(QWidget):
             here.moveLeft(max(room.left(), min(here.left(), room.right() + 1 - here.width())))
             here.moveTop(max(room.top(), min(here.top(), room.bottom() + 1 - here.height())))
             self.setGeometry(here)
+
+    def _tell_trouble(self, problem: Problem) -> None:
+        self._notices.tell(self.session.say(problem))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files that the place does not take, unless a sheet has the keys."""

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from app.context import Context
-from app.reports import headline as picture
+from app.reports.pictures import draw_headline
 from experiments.python_at_work.gil_threads.experiment import EXPERIMENT, Slice, Timing
 
 ROWS = [
@@ -25,7 +25,7 @@ def context(machine_file) -> Context:
 def test_the_headline_view_is_drawn_with_what_was_asked_above_it(qapp, context, tmp_path):
     path = tmp_path / "x.svg"
 
-    problem = picture.draw(context, EXPERIMENT, TABLES, {"serial_s": 0.31}, path)
+    problem = draw_headline(context, EXPERIMENT, TABLES, {"serial_s": 0.31}, path)
 
     assert problem is None
     texts = {node.tag.rpartition("}")[2]: node.text for node in ET.parse(path).getroot()}
@@ -36,7 +36,7 @@ def test_the_headline_view_is_drawn_with_what_was_asked_above_it(qapp, context, 
 def test_a_run_without_a_row_is_a_picture_that_says_so(qapp, context, tmp_path):
     path = tmp_path / "x.svg"
 
-    assert picture.draw(context, EXPERIMENT, {"timings": []}, {}, path) is None
+    assert draw_headline(context, EXPERIMENT, {"timings": []}, {}, path) is None
     assert "No measurements for this plot so far." in path.read_text(encoding="utf-8")
 
 
@@ -44,7 +44,7 @@ def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, c
     path = tmp_path / "x.svg"
     job = Slice(method="threads", python="3.11", worker=0, start_s=0.0, end_s=1.0)
 
-    picture.draw(context, EXPERIMENT, {**TABLES, "timings": [], "slices": [job]}, {}, path)
+    draw_headline(context, EXPERIMENT, {**TABLES, "timings": [], "slices": [job]}, {}, path)
 
     texts = {node.tag.rpartition("}")[2]: node.text for node in ET.parse(path).getroot()}
     assert (
@@ -57,7 +57,7 @@ def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, c
 def test_without_qt_one_sentence_says_what_to_install(context, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PySide6.QtCore", None)
 
-    problem = picture.draw(context, EXPERIMENT, TABLES, {}, tmp_path / "x.svg")
+    problem = draw_headline(context, EXPERIMENT, TABLES, {}, tmp_path / "x.svg")
 
     assert problem is not None
     assert problem.key == "svg_needs_qt"
@@ -65,7 +65,7 @@ def test_without_qt_one_sentence_says_what_to_install(context, tmp_path, monkeyp
 
 
 def test_a_picture_that_cannot_be_written_is_a_sentence(qapp, context, tmp_path):
-    problem = picture.draw(context, EXPERIMENT, TABLES, {}, tmp_path / "no" / "x.svg")
+    problem = draw_headline(context, EXPERIMENT, TABLES, {}, tmp_path / "no" / "x.svg")
 
     assert problem is not None
     assert problem.key == "svg_not_writable"

@@ -20,8 +20,8 @@ from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.drawing import Drawing
 from app.window.experiment.place import SECOND_MS, ExperimentPage
+from app.window.experiment.view_switch import Drawing
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from experiments.engine.run_state import RunState

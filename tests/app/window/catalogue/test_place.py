@@ -94,7 +94,6 @@ def know(session, **needs):
             params=experiment.params(),
             quick_params=experiment.params(),
             seconds=12.0,
-            quick_seconds=3.0,
             need=needs.get(experiment.id.replace("-", "_")),
             choices={},
         )

@@ -34,7 +34,7 @@ def test_it_reads_the_machine_suits_the_experiments_and_samples_the_load(qtbot, 
     assert session.machine.cpu.threads
     assert list(session.entries) == list(Catalogue().ids())
     for entry in session.entries.values():
-        assert 0 < entry.quick_seconds < entry.seconds
+        assert 0 < entry.experiment.seconds(entry.quick_params) < entry.seconds
     qtbot.waitUntil(lambda: len(samples) > 1)
     assert samples[-1].threads[0]["busy"] is not None
     with qtbot.waitSignal(session.machine_changed, timeout=20_000):

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from app.runs.run_notes import RunNotes
 from app.source import sources
 from app.window.core.target import EXPERIMENTS
-from app.window.experiment import drawing
+from app.window.experiment import view_switch
 from app.window.experiment.compare_menu import compare_menu
 from app.window.experiment.status_text import State
 from experiments.core import words
@@ -230,7 +230,7 @@ def test_a_fake_machine_is_not_measured(stage, monkeypatch):
 
 
 def test_a_run_that_needs_more_memory_than_is_free_is_not_started(stage, monkeypatch):
-    monkeypatch.setattr("app.window.core.run_follower.available_bytes", lambda: 1000)
+    monkeypatch.setattr("app.window.core.runner.available_bytes", lambda: 1000)
     stage.page.open("burst-random")
     button(stage, "Run").click()
 
@@ -416,7 +416,7 @@ def test_nothing_is_drawn_while_nobody_looks(qtbot, stage):
 
 def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypatch):
     clock = SimpleNamespace(perf_counter=lambda: 100.0, thread_time=lambda: 1.0)
-    monkeypatch.setattr(drawing, "time", clock)
+    monkeypatch.setattr(view_switch, "time", clock)
     run_to(stage, share=0.3)
     drawn(qtbot, stage)
     headline = stage.plots[0]
@@ -436,7 +436,7 @@ def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypa
 def test_plots_fill_together_unless_that_takes_long(stage, monkeypatch, draws_s, without):
     times_s = itertools.count(100.0, draws_s)
     clock = SimpleNamespace(perf_counter=lambda: next(times_s), thread_time=lambda: 1.0)
-    monkeypatch.setattr(drawing, "time", clock)
+    monkeypatch.setattr(view_switch, "time", clock)
     run_to(stage, share=0.3)
     stage.drawing.timeout.emit()
 

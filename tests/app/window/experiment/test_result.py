@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.window.core.settings import Settings
 from app.window.core.target import EXPERIMENTS
-from app.window.experiment.result_text import verdict_of
+from app.window.experiment.status_text import verdict_of
 from experiments.core import words
 from experiments.engine import messages
 from tests.app.recordings import burst, threads

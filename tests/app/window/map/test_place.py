@@ -40,7 +40,6 @@ def know(session, **needs):
             params=None,
             quick_params=None,
             seconds=12.0,
-            quick_seconds=3.0,
             need=needs.get(experiment.id.replace("-", "_")),
             choices={},
         )

@@ -173,7 +173,7 @@ def test_more_files_are_added_and_all_are_forgotten(runs, tmp_path, monkeypatch)
     say = runs.session.words.say
     assert say("collage.results", {"count": 1}) in page.plots[0].chart.caption
     monkeypatch.setattr(
-        "app.window.runs.collage.files_there", lambda *_: [write(tmp_path, 2), tmp_path]
+        "app.window.runs.collage.run_files", lambda *_: [write(tmp_path, 2), tmp_path]
     )
     runs.click(page.add_button)
     read_all(runs)
@@ -186,7 +186,7 @@ def test_more_files_are_added_and_all_are_forgotten(runs, tmp_path, monkeypatch)
     runs.click(page.again_button)
     read_all(runs)
     assert say("collage.empty_how") in said(page)
-    monkeypatch.setattr("app.window.runs.collage.files_there", lambda *_: [])
+    monkeypatch.setattr("app.window.runs.collage.run_files", lambda *_: [])
     runs.click(page.fill_button)
     read_all(runs)
     assert say("collage.empty_how") in said(page)

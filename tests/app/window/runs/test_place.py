@@ -121,9 +121,9 @@ def runs(qtbot, session):
 def chooses(monkeypatch, **dialogs):
     """Let the dialogs of the system be answered by these functions."""
     asks = {
-        "files": "place.files_there",
-        "target": "exporting.new_file",
-        "folder": "exporting.QFileDialog.getExistingDirectory",
+        "files": "place.run_files",
+        "target": "sheets.new_file",
+        "folder": "sheets.QFileDialog.getExistingDirectory",
     }
     for name, answer in dialogs.items():
         monkeypatch.setattr(f"app.window.runs.{asks[name]}", answer)

@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.context import Context
-from app.window.core import live_points
-from app.window.core.live_points import LivePoints
 from app.window.core.session import Session
 from app.window.core.settings import Settings
+from app.window.lesson import live_try
+from app.window.lesson.live_try import LivePoints
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from experiments.engine.messages import Outcome
@@ -76,7 +76,7 @@ def runner() -> Runner:
 @pytest.fixture
 def points(session, runner, monkeypatch) -> Iterator[LivePoints]:
     Played.made, Played.refuses = [], False
-    monkeypatch.setattr(live_points, "Points", Played)
+    monkeypatch.setattr(live_try, "Points", Played)
     session.runner = runner
     points = LivePoints(session)
     session.woke.emit()
