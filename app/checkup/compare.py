@@ -105,27 +105,28 @@ def _pair(one: Row | None, other: Row | None, before: Result, now: Result) -> Ro
         return RowPair(one, other)
     if one.unit != other.unit:
         return RowPair(one, other, refusal="unit")
-    if _settings(one.rule, before, now):
+    if _differ(one.rule, before, now):
         return RowPair(one, other, refusal="settings")
     if min(len(one.samples), len(other.samples)) < ENOUGH:
         return RowPair(one, other)
     return RowPair(one, other, unpaired(other.samples, one.samples))
 
 
-def _settings(rule: str, before: Result, now: Result) -> list[str]:
-    """Return the names of settings that differ between the measurements of a rule."""
+def _differ(rule: str, before: Result, now: Result) -> bool:
+    """Do versions or settings differ between the measurements of a rule?"""
     measure = next((each.measure for each in rules().rule if each.id == rule), "")
     runs = [
         {m.device: m for m in of.measurements if m.experiment == measure} for of in (before, now)
     ]
-    differing = []
-    for device in runs[0].keys() & runs[1].keys():
-        one, other = (of[device] for of in runs)
-        if one.version != other.version:
-            differing.append("version")
-        names = one.params.keys() | other.params.keys()
-        differing += [n for n in names if not _alike(n, one.params.get(n), other.params.get(n))]
-    return sorted(set(differing))
+    both = [(runs[0][device], runs[1][device]) for device in runs[0].keys() & runs[1].keys()]
+    return any(
+        one.version != other.version
+        or any(
+            not _alike(name, one.params.get(name), other.params.get(name))
+            for name in one.params.keys() | other.params.keys()
+        )
+        for one, other in both
+    )
 
 
 def _alike(name: str, one: Any, other: Any) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from app.checkup.compare import Compared, RowPair, known
 from app.checkup.gather import Gathered, Odd
 from experiments.checkup.judge import BY_SEVERITY
@@ -14,6 +16,8 @@ from experiments.checkup.result import Expected, Result, Row, Word
 from experiments.core.judging.statistics import spread
 from experiments.core.units import digits, show
 from experiments.core.words import VALUE_LETTERS, Words
+from machine.convert import convert
+from machine.live.surroundings import Surroundings
 from machine.text import plain
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ MARKS = {
     Word.UNCHECKED: "?",
     Word.ABSENT: "–",
 }
+BUSY = 0.05  # of the machine, used by others
 _BEFORE_COMMANDS = re.compile(r"(?<=\.) [^.]*:$")  # "Install it:", which the doctor ends with
 _GPU = re.compile(r"gpu(\d+)(?:\.(\w+))?")
 
@@ -283,3 +288,48 @@ def trace_name(words: Words, name: str) -> str:
     part, _, what = name.partition("_")
     key = f"checkup.traced.{what}"
     return words.say(key, {"part": part_name(words, part)}) if words.has(key) else name
+
+
+def preconditions(
+    words: Words, surroundings: Surroundings | Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Yield what may disturb or limit a checkup, each in one line with what to do.
+
+    `surroundings` may be those of a kept result.
+    """
+    around = _known(surroundings)
+    if around is None:
+        return
+    if around.on_battery:
+        yield words.say("checkup_page.gates.on_battery")
+    if around.power_saver:
+        names = ", ".join(around.power_saver_by)
+        yield words.say("checkup_page.gates.power_saver", {"names": names})
+    if (around.busy_fraction or 0.0) > BUSY:
+        values = {"busy_fraction": around.busy_fraction}
+        yield words.say("checkup_page.gates.busy", values)
+    for gpu in around.gpus:
+        if gpu.compute_processes:
+            yield words.say("checkup_page.gates.gpu_shared", {"number": gpu.index})
+    if _is(around.virtualization):
+        yield words.say("checkup_page.gates.virtual")
+    elif _is(around.container):
+        yield words.say("checkup_page.gates.container")
+    if around.quota_cpus is not None:
+        yield words.say("checkup_page.gates.quota", {"quota": f"{around.quota_cpus:g}"})
+    if around.memory_limit_bytes is not None:
+        values = {"limit_bytes": around.memory_limit_bytes}
+        yield words.say("checkup_page.gates.memory_limit", values)
+
+
+def _is(kind: str | None) -> bool:
+    return kind not in (None, "", "none")
+
+
+def _known(surroundings: Surroundings | Mapping[str, Any] | None) -> Surroundings | None:
+    if surroundings is None or isinstance(surroundings, Surroundings):
+        return surroundings
+    try:
+        return convert(surroundings, Surroundings) if surroundings else None
+    except msgspec.ValidationError:
+        return None  # of another version

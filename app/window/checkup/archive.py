@@ -20,8 +20,7 @@ class Archive(QObject):
     """Reads and writes in the background."""
 
     changed = Signal()
-    kept_baseline = Signal()
-    kept_order = Signal()
+    kept = Signal(str)  # the key of what was kept
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -59,8 +58,9 @@ class Archive(QObject):
     def save_baseline(self, result: Result) -> None:
         """Make a checkup the baseline of this machine."""
         store = self.store
+        said = "checkup_page.saved_baseline"
         self._session.background.do(
-            lambda: store.save_baseline(result), lambda _none: self.kept_baseline.emit()
+            lambda: store.save_baseline(result), lambda _none: self.kept.emit(said)
         )
 
     def save_order(self, order: Order) -> None:
@@ -73,7 +73,8 @@ class Archive(QObject):
             except OSError as error:
                 raise UserError("order_not_kept", reason=error.strerror or str(error)) from None
 
-        self._session.background.do(save, lambda _none: self.kept_order.emit())
+        said = "checkup_page.order_sheet.saved"
+        self._session.background.do(save, lambda _none: self.kept.emit(said))
 
     def _use_results(self, found: tuple[Sequence[Result], Result | None]) -> None:
         self.results, self.baseline = found

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from app.checkup.in_words import facts, row_text
-from app.checkup.preconditions import preconditions
+from app.checkup.in_words import doing, facts, preconditions, row_text
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.declare import Part
 from experiments.core.words import Words
+from experiments.engine import messages
 from widgets.checkup.counts import Count
 from widgets.checkup.page_data import PageData, RowData, RowLink
 
+if TYPE_CHECKING:
+    from experiments.checkup.run_checkup import Event
+    from machine.live.surroundings import Surroundings
+
 TO_MAP, TO_EXPERIMENT, TO_ORDER = "map", "experiment", "order"  # kinds of links
 COUNTED = (Word.FINE, Word.LOOK, Word.PROBLEM, Word.UNCHECKED)
+SUSTAINED = "sustained"  # the experiment whose samples are drawn, and kept in the result
 _PARTS = {
     "devices": None,
     "kernel-log": None,
@@ -68,21 +74,9 @@ def counts(words: Words, rows: Sequence[Row]) -> list[Count]:
 
 
 def _row(words: Words, row: Row, experiments: Collection[str]) -> RowData:
-    text = row_text(words, row)
-    return RowData(
-        key=f"{row.rule} {row.part}",
-        word=row.word,
-        word_text=text.word,
-        stage=text.stage,
-        title=text.title,
-        found=text.found,
-        expected=text.expected,
-        meaning=text.meaning,
-        advice=text.advice,
-        sure=text.sure,
-        rule=text.rule,
-        links=tuple(_links(words, row, experiments)),
-    )
+    text, links = row_text(words, row), tuple(_links(words, row, experiments))
+    told: dict[str, Any] = {**text._asdict(), "word": row.word, "word_text": text.word}
+    return RowData(key=f"{row.rule} {row.part}", links=links, **told)
 
 
 def _links(words: Words, row: Row, experiments: Collection[str]) -> Iterator[RowLink]:
@@ -91,7 +85,7 @@ def _links(words: Words, row: Row, experiments: Collection[str]) -> Iterator[Row
     part = part_of(row)
     if part is not None and row.word is not Word.ABSENT:
         yield RowLink(f"{TO_MAP} {part}", words.say("checkup_page.show_on_map"))
-    measure = _measures().get(row.rule, "")
+    measure = next((rule.measure for rule in rules().rule if rule.id == row.rule), "")
     if measure in experiments:
         text = words.say("checkup_page.open_experiment")
         yield RowLink(f"{TO_EXPERIMENT} {measure}", text)
@@ -104,5 +98,62 @@ def part_of(row: Row) -> Part | None:
     return Part.GPU if _GPU.fullmatch(row.part) else _PART_OF.get(row.part)
 
 
-def _measures() -> Mapping[str, str]:
-    return {rule.id: rule.measure for rule in rules().rule}
+class Progress:
+    """Takes every event; `doing`, `left_s`, `fraction` and `note` say what goes on."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._rows: dict[str, tuple[Row, ...]] = {}
+        self._order: tuple[str, ...] = ()  # of the rules
+        self._surroundings: Surroundings | None = None
+        self._start_s: float | None = None  # of the samples
+        self.trace: list[dict[str, Any]] = []
+        self.doing, self.note = words.say("checkup.doing.looking"), ""
+        self.fraction: float | None = None
+        self.left_s: float | None = None
+
+    def hear(self, event: Event) -> bool:
+        """Take an event; return whether rows, notes or the trace have changed."""
+        from experiments.checkup import run_checkup  # loaded by the thread that follows
+
+        match event:
+            case run_checkup.Planned():
+                self._order = tuple(rule.id for rule in event.rules)
+                self.left_s = event.seconds
+            case run_checkup.Surrounded():
+                self._surroundings = event.surroundings
+                return True
+            case run_checkup.Began():
+                self.doing, self.note = doing(self._words, event), ""
+            case run_checkup.Moved():
+                self.fraction, self.left_s, self.note = event.fraction, event.left_s, ""
+            case run_checkup.Noted() if event.note.key in messages.WAITING:
+                self.note = self._words.say(f"notes.{event.note.key}", event.note.values)
+            case run_checkup.Watched() if event.experiment == SUSTAINED:
+                self._watch(event)
+                return True
+            case run_checkup.Found():
+                self._rows[event.rule.id] = event.rows
+                return True
+        return False
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """The rows found so far, in the order of their rules."""
+        known = (*self._order, *(rule for rule in self._rows if rule not in self._order))
+        return chain.from_iterable(self._rows.get(rule, ()) for rule in known)
+
+    def page_data(self, experiments: Collection[str]) -> PageData:
+        """Return what the page shows of it."""
+        return PageData(
+            notes=[*preconditions(self._words, self._surroundings)],
+            trace=self.trace,
+            **rows_data(self._words, self.rows, experiments),
+        )
+
+    def _watch(self, event: Any) -> None:
+        from experiments.checkup.evidence import traced
+
+        if self._start_s is None:
+            self._start_s = event.sample.t_s
+        self.trace.append(traced(event.sample, event.sample.t_s - self._start_s))

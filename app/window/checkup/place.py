@@ -11,12 +11,10 @@ from PySide6.QtGui import QAction
 
 from app.checkup.compare import compare, known
 from app.checkup.in_words import day
+from app.checkup.store import COMPLETED
 from app.window.checkup import sheets
-from app.window.checkup.action_states import allow
 from app.window.checkup.archive import Archive, keep
-from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, page_data
-from app.window.checkup.progress import Progress
-from app.window.core.checkup_runner import Follows
+from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, Progress, page_data
 from app.window.core.place import Place
 from app.window.core.saving import file_there
 from app.window.core.session import Session
@@ -25,6 +23,7 @@ from experiments.checkup.order import read_order
 from experiments.checkup.result import Kind, Result, read
 from experiments.checkup.rules import Stage
 from experiments.core.problems import Problem
+from experiments.core.words import Words
 from experiments.engine.environment import on_battery
 from widgets.checkup.page import CheckupPage
 from widgets.checkup.page_data import PageData
@@ -33,7 +32,10 @@ from widgets.controls.basics import announce, column
 from widgets.controls.place_head import MARGINS
 
 if TYPE_CHECKING:
-    from experiments.checkup.run_checkup import Event
+    from experiments.checkup.run_checkup import Checkup, Event
+
+
+MINUTE_S, COARSE_S = 60.0, 10.0  # what is shown of a length
 
 
 class CheckupPlace(Place):
@@ -49,7 +51,7 @@ class CheckupPlace(Place):
         say = session.words.say
         stages = [(say(f"checkup.stages.{s}"), say(f"checkup.stages_mean.{s}")) for s in Stage]
         self.page = CheckupPage(session.words, session.look, stages)
-        self.make: Callable[..., Follows] = _make
+        self.make: Callable[..., Checkup] = _make
         self.announce: Callable[..., object] = announce
         self.archive = Archive(session, self)
         self._result: Result | None = None  # that is shown
@@ -110,7 +112,7 @@ class CheckupPlace(Place):
         store, folder, machine = self.archive.store, session.context.folder, session.machine
         assert machine is not None
 
-        def make() -> Follows:
+        def make() -> Checkup:
             options: dict[str, Any] = {}
             if soak is not None:
                 options = {"soak_s": soak.seconds, "stop_celsius": soak.stop_celsius}
@@ -225,15 +227,25 @@ class CheckupPlace(Place):
 
     def _allow(self) -> None:
         """Allow what makes sense now."""
-        checking = self.session.checking
-        allow(
-            self.page,
-            self.session.words,
-            self._result,
-            self.archive,
-            may_start=self._may_start(),
-            is_still=self._progress is None and not checking.is_waiting,
-        )
+        page, result, baseline = self.page, self._result, self.archive.baseline
+        words, may_start, seconds = self.session.words, self._may_start(), self.archive.seconds
+        is_still = self._progress is None and not self.session.checking.is_waiting
+        check = "checkup_page.check_again" if result else "checkup_page.check"
+        page.check.setText(words.say(check))
+        for action, hint in (
+            (page.check, _length(words, seconds.get("check"))),
+            (page.quick, _length(words, seconds.get("quick"))),
+            (page.soak, words.say("checkup_page.hot")),
+        ):
+            action.setEnabled(may_start)
+            page.buttons[action].set_hint(hint)
+        for action in (page.compare, page.report):
+            action.setEnabled(is_still and result is not None)
+            action.setVisible(result is not None)
+        is_whole = result is not None and result.outcome == COMPLETED
+        is_other = result is not None and (baseline is None or result.id != baseline.id)
+        page.baseline.setVisible(is_still and is_whole and is_other)
+        page.order.setVisible(is_still and may_start)
 
     # --- links and sheets -------------------------------------------------------------------------
 
@@ -320,8 +332,7 @@ class CheckupPlace(Place):
     def _wake(self) -> None:
         self.session.runner.began.connect(self._allow)
         self.session.runner.ended.connect(self.session.checking.go_on)
-        self.archive.look_up()
-        self._refresh()
+        self._wake_archive()
 
     def _connect(self) -> None:
         session, page, archive = self.session, self.page, self.archive
@@ -338,24 +349,30 @@ class CheckupPlace(Place):
         page.followed.connect(self._follow_link)
         page.under_way.stop_wanted.connect(session.checking.stop)
         archive.changed.connect(self._use_archive)
-        archive.kept_baseline.connect(lambda: self._tell_kept("checkup_page.saved_baseline"))
-        archive.kept_order.connect(lambda: self._tell_kept("checkup_page.order_sheet.saved"))
+        archive.kept.connect(self._tell_kept)
         checking = session.checking
         checking.began.connect(self._begin)
         checking.heard.connect(self._hear)
         checking.stopping.connect(self._show_stopping)
         checking.ended.connect(self._end)
         session.machine_changed.connect(self._wake_archive)
-        session.woke.connect(self._wake)
-        if session.is_awake:
-            self._wake()
+        session.when_awake(self._wake)
 
     def _wake_archive(self) -> None:
         self.archive.look_up()
         self._refresh()
 
 
-def _make(*options: Any, **named: Any) -> Follows:
+def _length(words: Words, seconds: float | None) -> str:
+    """Return about how long a checkup takes, "" while nobody knows."""
+    if seconds is None:
+        return ""
+    step = MINUTE_S if seconds > 1.5 * MINUTE_S else COARSE_S
+    rounded = max(step, round(seconds / step) * step)
+    return words.say("checkup_page.takes", {"duration": rounded})
+
+
+def _make(*options: Any, **named: Any) -> Checkup:
     """Return a real checkup; called in the thread that follows it."""
     from experiments.checkup.run_checkup import Checkup  # half a second
 

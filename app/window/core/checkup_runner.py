@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,20 +14,10 @@ from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
     from experiments.checkup.result import Result
-    from experiments.checkup.run_checkup import Event
+    from experiments.checkup.run_checkup import Checkup, Event
 
 KEEP_S = 2.0  # at the end of the window, for what was found to be on the disk
 CLOSE_S = 0.25  # for processes; those that are left die with this one
-
-
-class Follows(Protocol):
-    """What is asked of a checkup; experiments/checkup/run_checkup.py has the real one."""
-
-    def events(self) -> Iterator[Event]:
-        """Yield what happens; the last is `Ended`. Raises UserError."""
-
-    def stop(self) -> None:
-        """Ask to end; from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class _Over:
     problem: Problem | None
 
 
-Make = Callable[[], Follows]
+Make = Callable[[], "Checkup"]
 Keep = Callable[["Result"], object]
 
 

@@ -41,7 +41,7 @@ def kept(whole: Whole) -> CheckupPlace:
 def begin(whole: Whole, scripted: Scripted) -> CheckupPlace:
     """Begin a check that goes as it is scripted."""
     place = first(whole)
-    place.make = lambda kind, **options: scripted
+    place.make = lambda kind, **options: scripted  # type: ignore[assignment]
     place.page.check.trigger()
     return place
 
