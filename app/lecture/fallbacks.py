@@ -68,7 +68,7 @@ class Fallbacks:
         return best.origin is Origin.SHIPPED and not best.has_settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StandIns:
     """Where recordings lie: beside the file of a lecture, in the data folder, in the library."""
 

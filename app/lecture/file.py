@@ -38,6 +38,7 @@ FORMAT, VERSION = "coreopsis.lecture", 1
 SUFFIX = ".coreopsis-lecture.toml"
 LIMIT_BYTES = 2**20
 MOST_ITEMS, LONGEST_MINUTES = 200, 24 * 60
+MINUTE_S = 60.0
 
 
 class Item(Record):
@@ -65,6 +66,22 @@ class Lecture(Record):
         """How long it is planned to take, None where nobody said."""
         told = [each.minutes for each in self.item if each.minutes is not None]
         return self.minutes if self.minutes is not None else sum(told) or None
+
+    def behind_s(self, place: int, elapsed_s: float) -> float | None:
+        """Return how far the item at `place` is behind the plan, below zero if it is ahead of it.
+
+        An item without minutes takes an equal share of what the plan leaves; None without a plan.
+        """
+        planned = self.planned_minutes
+        if planned is None or not self.item:
+            return None
+        told = sum(item.minutes or 0.0 for item in self.item)
+        untold = sum(item.minutes is None for item in self.item)
+        share = max(0.0, planned - told) / untold if untold else 0.0
+        minutes = [share if item.minutes is None else item.minutes for item in self.item]
+        begins_s = MINUTE_S * sum(minutes[:place])
+        ends_s = begins_s + MINUTE_S * minutes[place]
+        return max(elapsed_s - ends_s, 0.0) or min(elapsed_s - begins_s, 0.0)
 
 
 def read(path: Path) -> Lecture:

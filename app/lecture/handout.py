@@ -2,23 +2,81 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from app.lecture.handout_items import HandoutItem
+from msgspec.structs import replace
+
+from app.lecture.fallbacks import StandIns
+from app.lecture.file import SUFFIX, Item
 from app.lecture.lecture_state import LETTERS
+from app.lecture.lectures import SHIPPED
 from app.lecture.options import Options, options_of
-from app.lecture.record import LectureRecord, file_name
+from app.lecture.record import HeldItem, LectureRecord, file_name
 from app.reports.document import Code, Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
-from app.reports.run_report import Draw, RunParts
+from app.reports.run_report import Draw, RunParts, Source, source_of
 from app.runs.library import machine_name
+from experiments.core.declare import Experiment
 from experiments.core.judging.trust import is_told
+from experiments.core.problems import Problem, UserError
 from experiments.core.teaching.lessons import Background, Explained, Taught
 from experiments.core.units import show
 from experiments.core.words import Words
+from machine.record import Record
 
 INCLUDE = Include(prediction=False, data=False)  # a guess would be the presenter's
+
+
+class HandoutItem(Record):
+    """What there is of an item; `problem` says why a run is missing, or another stands in."""
+
+    item: HeldItem
+    experiment: Experiment[Any] | None = None
+    lesson: Taught | None = None
+    source: Source | None = None
+    is_shown: bool = False  # it is the very run that the class saw
+    problem: Problem | None = None
+
+
+def find(held: LectureRecord, stand_ins: StandIns) -> list[HandoutItem]:
+    """Return every item with the run that was shown, or what stands in; may take a while.
+
+    That is looked for beside the file of the lecture or of its record. Of a lecture that nobody has
+    held, recordings are taken.
+    """
+    lecture = stand_ins.lecture.with_name(f"{held.name}{SUFFIX}")
+    if not lecture.exists() and (SHIPPED / lecture.name).exists():
+        lecture = SHIPPED / lecture.name
+    stand_ins = dataclasses.replace(stand_ins, lecture=lecture)
+    return [_found(item, bool(held.at), stand_ins) for item in held.item]
+
+
+def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> HandoutItem:
+    catalogue = stand_ins.catalogue
+    try:
+        experiment = catalogue.load(item.experiment)
+        lesson = catalogue.lesson(experiment)
+    except UserError as trouble:
+        return HandoutItem(item=item, problem=trouble.problem)
+    found = HandoutItem(item=item, experiment=experiment, lesson=lesson)
+    if is_held and not item.run:
+        return replace(found, problem=Problem("handout_not_shown"))
+    like = Item(experiment=item.experiment, recording=item.recording, set=item.set)
+    behind = stand_ins.find(like, experiment, item.run)
+    problem, best = next(iter(behind.faults.values()), None), behind.best
+    if best is None:
+        return replace(found, problem=problem or Problem("handout_no_run"))
+    try:
+        source = source_of(best.path, catalogue)
+    except UserError as trouble:  # it has just been deleted or changed
+        return replace(found, problem=trouble.problem)
+    if item.run and best.started.run == item.run:
+        return replace(found, source=source, is_shown=True)
+    gone = Problem("handout_run_gone") if item.run else None
+    return replace(found, source=source, problem=problem or gone)
 
 
 def handout(
@@ -59,6 +117,8 @@ class _Item:
         self._words, self._found, self._item = words, found, found.item
         self._is_held = bool(held.at)
         self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None
+        lesson = found.lesson  # it may have other options by now
+        self._today = options_of(lesson.voted_on(None), words) if lesson is not None else None
         self._explained: Explained | None = None
         if self._run is not None and found.lesson is not None:
             self._explained = self._run.explained(found.lesson)
@@ -149,14 +209,14 @@ class _Item:
         if item.options:
             ask = lesson.voted_on(None).ask if lesson is not None else ""
             return Options(ask, item.options, item.numbers)
-        return options_of(lesson.voted_on(None), self._words) if lesson is not None else None
+        return self._today
 
     def _right(self, options: Options) -> int | None:
         """Return the right option; None where the run, or another lesson by now, cannot tell."""
         lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
         if lesson is None or run is None or not is_told(run.message, run.trust):
             return None
-        today = options_of(lesson.voted_on(None), self._words)
+        today = self._today
         if today is None or bool(options.numbers) != bool(today.numbers):
             return None
         if not options.numbers and options.texts != today.texts:

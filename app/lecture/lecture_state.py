@@ -60,14 +60,13 @@ class Votes:
         """The share of the option with the most hands: who is right is not known yet."""
         return max(self.counts) / self.total if self.total else 0.0
 
-    def hint(self, right: int | None = None) -> Hint:
-        """Return what peer instruction advises; before one knows who is right, by the most."""
+    def hint(self) -> Hint:
+        """Return what peer instruction advises, by the most: who is right is not known yet."""
         if not self.total:
             return Hint.NONE
-        share = self.most_fraction if right is None else self.counts[right] / self.total
-        if share < TEACH_FIRST:
+        if self.most_fraction < TEACH_FIRST:
             return Hint.TEACH
-        return Hint.DISCUSS if share <= GO_ON else Hint.GO_ON
+        return Hint.DISCUSS if self.most_fraction <= GO_ON else Hint.GO_ON
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,6 @@ class Found:
     lecture: Lecture | None = None
     problem: Problem | None = None
 
-    @property
-    def is_shipped(self) -> bool:
-        """Does it come with the program?"""
-        return is_shipped(self.path)
-
 
 def lectures(data: Path) -> tuple[Found, ...]:
     """Return every lecture of the program and of a data folder, by name."""

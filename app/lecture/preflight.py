@@ -12,14 +12,11 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from app.lecture.fallbacks import Fallback, Fallbacks, Origin, StandIns
-from app.lecture.file import Item, Lecture
-from app.runs.library import Kept
+from app.lecture.file import MINUTE_S, Item, Lecture
 from app.runs.selection import expected_s
-from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.judging.trust import doubt
 from experiments.core.needs import check_needs
@@ -31,12 +28,10 @@ from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.seal import Seal
 from machine.memory.host import available_bytes
-from machine.model import Machine
 
 log = logging.getLogger(__name__)
 
 LONGEST_S = 60.0  # longer, and a class looks at its telephones
-MINUTE_S = 60.0
 PATIENCE_S, PATIENCE = 60.0, 10.0  # a run may take so long, and so many times what is expected
 
 Earned = Callable[[Experiment[Any]], Mapping[str, float]]
@@ -99,23 +94,15 @@ class Preflight:
     def __init__(
         self,
         lecture: Lecture,
-        path: Path,
+        stand_ins: StandIns,
         *,
-        catalogue: Catalogue,
-        machine: Machine,
-        data: Path,
-        runs: Sequence[Kept] = (),
         earned: Earned = lambda experiment: {},
         engine: Engine | None = None,
         patience_s: float = PATIENCE_S,
         disturbed: Disturbed = doubt,
     ) -> None:
-        """Take a lecture, its file, the data folder, and earlier runs, which tell times."""
-        self._lecture, self._catalogue = lecture, catalogue
-        self._machine, self._earned, self._runs = machine, earned, runs
-        self._stand_ins = StandIns(
-            lecture=path, data=data, catalogue=catalogue, runs=runs, machine=machine
-        )
+        """Take a lecture, and what may stand in, with this machine and earlier runs on it."""
+        self._lecture, self._stand_ins, self._earned = lecture, stand_ins, earned
         self._engine = engine or Engine()
         self._patience_s, self._disturbed = patience_s, disturbed
         self._run: Run | None = None
@@ -139,7 +126,7 @@ class Preflight:
 
     def _check(self, place: int, item: Item) -> Iterator[Event]:
         try:
-            experiment = self._catalogue.load(item.experiment)
+            experiment = self._stand_ins.catalogue.load(item.experiment)
         except UserError as trouble:  # without it no recording can be shown either
             yield Checked(place=place, item=item, mark=Mark.NEITHER, reason=trouble.problem)
             return
@@ -148,7 +135,7 @@ class Preflight:
         seconds = reason = disturbance = None
         try:
             full, quick, small = self._params(experiment, item)
-            seconds = expected_s(self._runs, self._machine, experiment, full)
+            seconds = expected_s(self._stand_ins.runs, self._stand_ins.machine, experiment, full)
             notes: list[messages.Note] = []
             taken_s = yield from self._follow(place, Work.TRY, experiment, small, notes=notes)
             seconds, disturbance = max(seconds, taken_s), self._disturbed(notes)
@@ -170,16 +157,16 @@ class Preflight:
 
     def _params(self, experiment: Experiment[Any], item: Item) -> tuple[Any, Any, Any]:
         """Return the parameters of its run, of a quick and of a smallest one. Raises UserError."""
-        check_needs(experiment, self._machine)
+        machine = self._stand_ins.machine
+        assert machine is not None
+        check_needs(experiment, machine)
 
         def with_settings(params: Any) -> Any:
             merged = {**to_json(params), **item.set}
-            return from_json(experiment.params, merged, self._machine)
+            return from_json(experiment.params, merged, machine)
 
         try:
-            usual = experiment.params_for(
-                self._machine, quick=False, earned=self._earned(experiment)
-            )
+            usual = experiment.params_for(machine, quick=False, earned=self._earned(experiment))
             full = with_settings(usual)
             quick = experiment.reduced(full)
             small, quick = experiment.smallest(quick), with_settings(quick)

@@ -11,8 +11,8 @@ import sys
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, WriteFailed, refused
-from app.lecture.handout import handout
-from app.lecture.handout_items import find
+from app.lecture.fallbacks import StandIns
+from app.lecture.handout import find, handout
 from app.lecture.record import read
 from app.reports.pictures import drawer, qt_or_problem
 from app.reports.writing import as_text, written
@@ -24,7 +24,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     words, path = context.words, options.file
     held = read(path)
     runs = context.library.runs() if held.at else ()
-    found = find(held, path, context.folder, runs, context.catalogue, context.machine)
+    catalogue, machine = context.catalogue, context.machine
+    found = find(held, StandIns(path, context.folder, catalogue, runs, machine))
     wanted = {"html": options.html, "pdf": options.pdf}
     application, problem = qt_or_problem() if any(wanted.values()) else (None, None)
     if problem is not None and options.pdf:

@@ -28,7 +28,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.lecture.fallbacks import Fallback
+from app.lecture.fallbacks import Fallback, StandIns
 from app.lecture.file import read
 from app.lecture.lectures import meant
 from app.lecture.preflight import Checked, Mark, Preflight, Step, disturbance_text
@@ -50,15 +50,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise UserError("lecture_empty", name=path.name)
     if context.has_fake_machine:
         raise UserError("fake_machine_measured")
-    preflight = Preflight(
-        lecture,
-        path,
-        catalogue=context.catalogue,
-        machine=context.machine,
-        data=context.folder,
-        runs=context.library.runs() if (context.folder / "runs").is_dir() else (),
-        earned=context.earned,
-    )
+    runs = context.library.runs() if (context.folder / "runs").is_dir() else ()
+    stand_ins = StandIns(path, context.folder, context.catalogue, runs, context.machine)
+    preflight = Preflight(lecture, stand_ins, earned=context.earned)
     if not options.json:
         context.console.print(Text(lecture.title or path.name, style="bold"))
     with asked_to_stop(preflight.stop):

@@ -240,7 +240,7 @@ class Tour:
         assert mode.conductor is not None
         assert mode.windows is not None
         mode.conductor.go(1)
-        until(lambda: mode.conductor.recordings.is_read(1))
+        until(lambda: mode.conductor.runs.is_read(1))
         mode.windows.audience.showNormal()
         mode.windows.audience.resize(self.window.size())
         mode.conductor.show_recording()

@@ -12,6 +12,7 @@ from app.lecture.file import Item, Lecture
 from app.lecture.preflight import Checked, Event, Preflight, Step
 from app.window.core.event_pump import EventPump, Wish
 from app.window.core.session import Session
+from app.window.lecture.items import stand_ins_of
 from experiments.core.problems import Problem
 
 
@@ -36,17 +37,9 @@ class Checking(QObject):
 
     def begin(self, lecture: Lecture, path: Path) -> None:
         """Try every item of a lecture; `path` is where its file is, or would be."""
-        session, machine = self._session, self._session.machine
-        if self.is_on or machine is None:
+        if self.is_on or self._session.machine is None:
             return
-        preflight = Preflight(
-            lecture,
-            path,
-            catalogue=session.catalogue,
-            machine=machine,
-            data=session.context.folder,
-            runs=session.runs,
-        )
+        preflight = Preflight(lecture, stand_ins_of(self._session, path))
 
         def events(wish: Wish) -> Iterator[Event]:
             wish.calls(preflight.stop)

@@ -21,8 +21,7 @@ from app.lecture.lecture_state import RECORDING, LectureState, Step, Turn
 from app.window.core.session import Session
 from app.window.lecture.item_run import ItemRun
 from app.window.lecture.items import Prepared, prepare
-from app.window.lecture.recordings import Recordings, pause_s
-from app.window.lecture.shown_runs import ShownRuns
+from app.window.lecture.shown_runs import ShownRuns, pause_s
 from experiments.core.problems import Problem
 from experiments.core.processes.own_errors import unexpected
 from experiments.engine.run_state import RunState
@@ -48,6 +47,7 @@ class Over(StrEnum):
 class Left:
     """What of a lecture that was left goes on when it begins again."""
 
+    lecture: Lecture
     course: LectureState
     measured: Mapping[int, RunState]
     by_recording: frozenset[int]
@@ -98,7 +98,6 @@ class Conductor(QObject):
         self.course = LectureState([prepared.turn() for prepared in self.items])
         if before is not None:
             self.course = _with_new_answers(before.course, self.course.turns)
-        self.recordings = Recordings(session, self.items, path)
         self._live = ItemRun(session, clock)
         self.reason = ""  # what else is wrong, in one line
         self.aside = ""  # what is wrong but concerns no run
@@ -106,7 +105,7 @@ class Conductor(QObject):
         self.over = Over.NOTHING
         self.typed = ""  # the digits of a number, before Enter
         self._chosen = (0, Step.QUESTION, 0)  # item, step, and the option that was voted for last
-        self.runs = ShownRuns(session, self.items, self.course, self.recordings)
+        self.runs = ShownRuns(session, self.items, self.course, path)
         self._by_recording: set[int] = set()  # items that R was pressed for
         self._began_s, self._looked_s = clock(), wall()
         if before is not None:
@@ -116,7 +115,7 @@ class Conductor(QObject):
         self._live.moved.connect(self._move)
         self._live.ended.connect(self._take_run)
         self._live.failed.connect(self._fail)
-        self.recordings.came.connect(self._take_recording)
+        self.runs.came.connect(self._take_recording)
         session.entries_changed.connect(self._know_machine)
         session.runner.ended.connect(self._warm_next)  # one that is dropped takes its process along
         self._seconds = QTimer(self, interval=SECOND_MS)
@@ -200,7 +199,7 @@ class Conductor(QObject):
             if self._live.is_under_way and not self.trouble:
                 return
             if not self._show_recording():
-                if not self.recordings.is_read(self.course.place):
+                if not self.runs.is_read(self.course.place):
                     return  # it comes as soon as it is read
                 self.course.measured()  # there is nothing to show, and the lecture goes on
                 self.course.forward()
@@ -228,19 +227,9 @@ class Conductor(QObject):
         self.course.hide_votes()
 
     @guarded
-    def type_digit(self, digit: str) -> None:
-        """Take one digit more of a number, which `enter` uses."""
-        self.typed = (self.typed + digit)[:MOST_DIGITS]
-
-    @guarded
-    def erase(self) -> None:
-        """Take the last digit back."""
-        self.typed = self.typed[:-1]
-
-    @guarded
-    def give_up_typing(self) -> None:
-        """Forget the number that was typed."""
-        self.typed = ""
+    def type_number(self, typed: str) -> None:
+        """Take the digits of a number, which `enter` uses; "" forgets it."""
+        self.typed = typed[:MOST_DIGITS]
 
     @guarded
     def enter(self) -> None:
@@ -334,8 +323,8 @@ class Conductor(QObject):
 
     def to_come_back(self) -> Left:
         """Return what is needed to go on later."""
-        runs = dict(self.runs.measured)
-        return Left(self.course, runs, frozenset(self._by_recording), self._began_s)
+        runs, by_recording = dict(self.runs.measured), frozenset(self._by_recording)
+        return Left(self.lecture, self.course, runs, by_recording, self._began_s)
 
     def leave(self) -> None:
         """End the lecture; a run under way is stopped."""
@@ -346,7 +335,7 @@ class Conductor(QObject):
     def close(self) -> None:
         """Forget the runs and recordings; the lecture has been left."""
         self._live.deleteLater()
-        self.recordings.deleteLater()
+        self.runs.deleteLater()
         self.deleteLater()
 
     def rescue(self, error: Exception) -> None:
@@ -396,7 +385,7 @@ class Conductor(QObject):
         """Have ready what this item and the next one need."""
         place = self.course.place
         for wanted in (place, place + 1):
-            self.recordings.want(wanted)
+            self.runs.want(wanted)
         self.runs.know_arms()
         self._warm_next()
         self._make_ready()
@@ -439,8 +428,8 @@ class Conductor(QObject):
         place = self.course.place
         self._by_recording.add(place)
         if self.runs.recording is None:
-            self.recordings.want(place)
-            key = "lecture.no_recording" if self.recordings.is_read(place) else "lecture.reading"
+            self.runs.want(place)
+            key = "lecture.no_recording" if self.runs.is_read(place) else "lecture.reading"
             self.reason = self._session.words.say(key)
             return False
         self.reason = self._live.reason
@@ -463,7 +452,7 @@ class Conductor(QObject):
     @guarded
     def _fail(self) -> None:
         """Have the recording ready; the next key shows it."""
-        self.recordings.want(self.course.place)
+        self.runs.want(self.course.place)
 
     @guarded
     def _take_recording(self, place: int) -> None:

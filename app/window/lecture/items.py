@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from app.lecture.fallbacks import StandIns
-from app.lecture.file import SUFFIX, Item
+from app.lecture.file import Item
 from app.lecture.lecture_state import Turn
-from app.lecture.lectures import NAME
 from app.lecture.options import Options, options_of
 from app.runs.selection import expected_s
 from app.window.core.session import Session
@@ -100,6 +99,12 @@ def params_of(session: Session, prepared: Prepared) -> Any:
     return params
 
 
+def stand_ins_of(session: Session, path: Path) -> StandIns:
+    """Return what may stand in for the runs of a lecture; `path` is its file."""
+    data, catalogue = session.context.folder, session.catalogue
+    return StandIns(path, data, catalogue, session.runs, session.machine)
+
+
 def seconds_of(session: Session, prepared: Prepared) -> float | None:
     """Return how long its run takes here; None where it cannot be made, or nobody knows."""
     experiment = prepared.experiment
@@ -110,15 +115,3 @@ def seconds_of(session: Session, prepared: Prepared) -> float | None:
     except UserError:
         return None
     return expected_s(session.runs, session.machine, experiment, params)
-
-
-def stand_ins_of(session: Session, path: Path | None) -> StandIns:
-    """Return what may stand in for the runs of a lecture; `path` is its file."""
-    data = session.context.folder
-    return StandIns(
-        lecture=path or data / NAME / SUFFIX,  # of no file, beside which there is nothing
-        data=data,
-        catalogue=session.catalogue,
-        runs=session.runs,
-        machine=session.machine,
-    )

@@ -97,18 +97,19 @@ class Keys(QObject):
         """Type a number; hands that were typed are given by any key but Esc."""
         conductor = self._conductor
         if digit:
-            conductor.type_digit(digit)
+            conductor.type_number(conductor.typed + digit)
         elif not conductor.typed:
             return False
         elif key in ENTER:
             conductor.enter()
         elif key == Key.Key_Backspace:
-            conductor.erase()
-        elif key == Key.Key_Escape:
-            conductor.give_up_typing()
-        else:
-            (conductor.enter if conductor.course.is_voting else conductor.give_up_typing)()
+            conductor.type_number(conductor.typed[:-1])
+        elif key != Key.Key_Escape and conductor.course.is_voting:
+            conductor.enter()
             return False
+        else:
+            conductor.type_number("")
+            return key == Key.Key_Escape
         return True
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,16 +23,6 @@ if TYPE_CHECKING:
 MOST_LEFT = 5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Left:
-    """A lecture that was left before its end; `path` is its file."""
-
-    lecture: Lecture
-    path: Path | None
-    before: Left
-    writer: RecordWriter
-
-
 class LectureMode(QObject):
     """At most one lecture at a time; of the one that was held last there is a handout."""
 
@@ -45,7 +34,8 @@ class LectureMode(QObject):
         self.conductor: Conductor | None = None
         self.windows: LectureWindows | None = None
         self._writer: RecordWriter | None = None  # of the lecture on its way
-        self._left: list[_Left] = []  # the last ones that were left before their end
+        # The last ones that were left before their end.
+        self._left: list[tuple[Left, RecordWriter]] = []
         self._held: RecordWriter | None = None  # of the one that was held last
         self._is_closing = False
         self._session.closing.connect(self._close)
@@ -66,13 +56,11 @@ class LectureMode(QObject):
         from app.window.lecture.record_writer import RecordWriter
         from app.window.lecture.windows import LectureWindows
 
-        left = self._take_left(lecture, path)
-        if left is None:
-            self.conductor = Conductor(self._session, lecture, path)
+        before, self._writer = self._take_left(lecture, path)
+        self.conductor = Conductor(self._session, lecture, path, before)
+        if self._writer is None:
             self._writer = RecordWriter(self._session, self.conductor, path)
         else:
-            self.conductor = Conductor(self._session, lecture, path, before=left.before)
-            self._writer = left.writer
             self._writer.follow(self.conductor)
         self.conductor.left.connect(self._end)
         self.conductor.wanted_anew.connect(partial(self._begin_anew, lecture, path))
@@ -115,21 +103,14 @@ class LectureMode(QObject):
         self._take_left(lecture, path)
         self.begin(lecture, path)
 
-    def _take_left(self, lecture: Lecture, path: Path | None) -> _Left | None:
+    def _take_left(
+        self, lecture: Lecture, path: Path | None
+    ) -> tuple[Left, RecordWriter] | tuple[None, None]:
         """Return where this lecture was left, and forget it; None where it was not."""
-        for left in self._left:
-            if (left.lecture, left.path) == (lecture, path):
-                self._left.remove(left)
-                return left
-        return None
-
-    def _remember(self, conductor: Conductor) -> None:
-        """Keep where a lecture stands that was left before its end."""
-        writer = self._writer
-        if conductor.is_under_way and writer is not None:
-            before = conductor.to_come_back()
-            left = _Left(conductor.lecture, writer.path, before, writer)
-            self._left = [*self._left, left][-MOST_LEFT:]
+        for place, (left, writer) in enumerate(self._left):
+            if (left.lecture, writer.path) == (lecture, path):
+                return self._left.pop(place)
+        return None, None
 
     def _offer(self) -> None:
         """Offer the handout, if there is something to tell."""
@@ -146,7 +127,9 @@ class LectureMode(QObject):
         if windows is not None:
             windows.close()
         if conductor is not None:
-            self._remember(conductor)
+            if conductor.is_under_way and self._writer is not None:
+                left = conductor.to_come_back(), self._writer
+                self._left = [*self._left, left][-MOST_LEFT:]
             conductor.close()
         self._window.activateWindow()
         self._window.place.arrive()

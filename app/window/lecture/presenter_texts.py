@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.lecture.file import MINUTE_S
 from app.lecture.lecture_state import LETTERS, LectureState, Step
-from app.lecture.pace import MINUTE_S, behind_s
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.items import seconds_of
@@ -34,7 +34,9 @@ def presenter_texts(session: Session, conductor: Conductor) -> PresenterData:
         then = say("lecture.then", {"step": say(f"lecture.next.{coming}")})
     sees = say(f"lecture.{key}")
     if course.has_hidden_votes and not hidden:
-        sees = say("lecture.sees_hidden", {"votes": _votes(course)})
+        counts = zip(LETTERS, course.turn.votes.counts, strict=False)  # only for the presenter
+        votes = ", ".join(f"{letter} {count}" for letter, count in counts)
+        sees = say("lecture.sees_hidden", {"votes": votes})
     return PresenterData(
         sees=sees,
         then=then,
@@ -68,15 +70,9 @@ def clock(elapsed_s: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _votes(course: LectureState) -> str:
-    """Return the votes that only the presenter sees."""
-    counts = course.turn.votes.counts
-    return ", ".join(f"{letter} {n}" for letter, n in zip(LETTERS, counts, strict=False))
-
-
 def _plan(words: Words, conductor: Conductor) -> tuple[str, bool]:
     say, lecture = words.say, conductor.lecture
-    off_s = behind_s(lecture, conductor.course.place, conductor.elapsed_s)
+    off_s = lecture.behind_s(conductor.course.place, conductor.elapsed_s)
     if off_s is None:
         return say("lecture.no_plan"), False
     of = say("lecture.of_minutes", {"minutes": f"{lecture.planned_minutes or 0:g}"})

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from shiboken6 import isValid
 
-from app.lecture.handout import handout
-from app.lecture.handout_items import find
+from app.lecture.handout import find, handout
 from app.lecture.lecture_state import Turn
 from app.lecture.options import Options
 from app.lecture.record import LectureRecord, RecordKeeper
@@ -17,6 +16,7 @@ from app.reports.document import Document
 from app.reports.pictures import drawer
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
+from app.window.lecture.items import stand_ins_of
 from app.window.lecture.shown_runs import ShownRuns
 from experiments.core.problems import Problem
 
@@ -88,6 +88,5 @@ def handout_of(session: Session, record: LectureRecord, path: Path) -> Document:
 
     It takes a while. For any thread.
     """
-    words, data = session.words, session.context.folder
-    found = find(record, path, data, session.runs, session.catalogue, session.machine)
-    return handout(words, record, found, drawer(words))
+    found = find(record, stand_ins_of(session, path))
+    return handout(session.words, record, found, drawer(session.words))

@@ -2,39 +2,73 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QObject, Signal
+
+from app.lecture.fallbacks import StandIns
+from app.lecture.file import SUFFIX
 from app.lecture.lecture_state import LectureState
-from app.loaded_run import LoadedRun, lesson_run_of
+from app.lecture.lectures import NAME
+from app.loaded_run import LoadedRun, is_disturbed, lesson_run_of, load
 from app.window.core.session import Session
-from app.window.lecture.items import Prepared
-from app.window.lecture.recordings import Recordings
-from experiments.core.judging.trust import Trust
+from app.window.lecture.items import Prepared, stand_ins_of
 from experiments.core.teaching.lesson_run import LessonRun
+from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from widgets.plots.contents import label_column
 
 
-class ShownRuns:
-    """Follows the course; `measured` are the runs made here, by place."""
+class ShownRuns(QObject):
+    """Follows the course; `measured` are the runs made here, by place.
+
+    Recordings are read in the background before they are needed. `came` tells the place of one
+    that is there, or that cannot be read.
+    """
+
+    came = Signal(int)
 
     def __init__(
         self,
         session: Session,
         items: Sequence[Prepared],
         course: LectureState,
-        recordings: Recordings,
+        path: Path | None = None,
     ) -> None:
-        self._session, self._items = session, items
-        self._course, self._recordings = course, recordings
+        super().__init__()
+        self._session, self._items, self._course, self._path = session, items, course, path
         self.measured: dict[int, RunState] = {}
+        self._recorded: dict[int, LoadedRun | None] = {}
+        self._asked: set[int] = set()  # recordings that are read, or were
         self._read: tuple[object, LessonRun | None] = (None, None)
+
+    def want(self, place: int) -> None:
+        """Read the recording of an item, unless that was done."""
+        if place in self._asked or not 0 <= place < len(self._items):
+            return
+        self._asked.add(place)
+        nowhere = self._session.context.folder / NAME / SUFFIX  # there is nothing beside it
+        stand_ins = stand_ins_of(self._session, self._path or nowhere)
+        work = partial(_stand_in, stand_ins, self._items[place])
+        take = partial(self._take, place)
+        self._session.background.do_soon(work, take, failed=lambda _problem: take(None))
+
+    def is_read(self, place: int) -> bool:
+        """Is it known whether there is a recording?"""
+        return place in self._recorded
+
+    def _take(self, place: int, loaded: LoadedRun | None) -> None:
+        self._recorded[place] = loaded
+        self.came.emit(place)
 
     @property
     def recording(self) -> LoadedRun | None:
         """The recording of the item of now, if it is read."""
-        return self._recordings.get(self._course.place)
+        return self._recorded.get(self._course.place)
 
     @property
     def run_state(self) -> RunState | None:
@@ -44,10 +78,7 @@ class ShownRuns:
     @property
     def is_disturbed(self) -> bool:
         """Was the run made here so disturbed that it cannot tell what was asked?"""
-        run_state = self.measured.get(self._course.place)
-        finished = run_state.finished if run_state is not None else None
-        finding = finished.finding if finished is not None else None
-        return finding is not None and finding.trust is Trust.DISTURBED
+        return is_disturbed(self.measured.get(self._course.place))
 
     @property
     def run_id(self) -> str:
@@ -59,12 +90,12 @@ class ShownRuns:
         """Return the run that is shown at the place of a course."""
         if not course.turn.is_recording:
             return self.measured.get(course.place)
-        recording = self._recordings.get(course.place)
+        recording = self._recorded.get(course.place)
         return recording.run_state if recording is not None else None
 
     def expected(self, course: LectureState, table: str) -> Sequence[Any]:
         """Return the rows of the recording at the place of a course, before there are others."""
-        recording = self._recordings.get(course.place)
+        recording = self._recorded.get(course.place)
         return recording.run_state.tables.get(table, ()) if recording is not None else ()
 
     def has_marks(self) -> bool:
@@ -110,3 +141,17 @@ class ShownRuns:
             here = None if self._course.turn.is_recording else self._session.machine
             self._read = (run_state.finished, lesson_run_of(run_state, here))
         return self._read[1]
+
+
+def pause_s(loaded: LoadedRun | None) -> float:
+    """Return the longest silence between two rows of a recording, 0 without one."""
+    events = loaded.recording.events if loaded is not None and loaded.recording else ()
+    times = [event.t_s for event in events if isinstance(event, messages.Row | messages.Frame)]
+    return max((now - before for before, now in itertools.pairwise(times)), default=0.0)
+
+
+def _stand_in(stand_ins: StandIns, prepared: Prepared) -> LoadedRun | None:
+    """Return the recording that stands in for the run of an item. Raises UserError."""
+    item, experiment = prepared.item, prepared.experiment
+    best = stand_ins.find(item, experiment).best if experiment is not None else None
+    return None if best is None else load(best.path, stand_ins.catalogue, is_opened=True)

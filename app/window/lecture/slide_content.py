@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.lecture.lecture_state import LETTERS, Hint, LectureState, Step, Turn
 from app.loaded_run import band
-from app.report import Report, report
+from app.report import Report, report_of
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.shown_runs import ShownRuns
@@ -30,7 +30,9 @@ def slide_content(
     is_vote = turn.step in (Step.VOTE, Step.AGAIN)
     is_asked = turn.step is Step.QUESTION or is_vote
     run_state = runs.of(course) if turn.step in PLOTTED else None
-    told = _report(words, run_state) if turn.step is Step.EXPLAIN else None
+    told = None
+    if turn.step is Step.EXPLAIN and run_state is not None and run_state.finished is not None:
+        told = report_of(words, run_state)
     verdict, said = _explained(words, runs.right(), told, turn) if told is not None else ("", "")
     background = prepared.taught.stands_on if prepared.taught and is_asked else Background()
     return SlideData(
@@ -89,20 +91,6 @@ def _hint(words: Words, turn: Turn, *, is_hidden: bool) -> str:
     values = {"count": votes.total, "percent": round(100 * votes.most_fraction)}
     counted = words.say("lecture.votes_one" if votes.total == 1 else "lecture.votes", values)
     return f"{counted} {words.say(f'lecture.hint.{hint}')}"
-
-
-def _report(words: Words, run_state: RunState | None) -> Report | None:
-    if run_state is None or run_state.finished is None:
-        return None
-    quick = run_state.started is not None and run_state.started.quick
-    return report(
-        words,
-        run_state.experiment,
-        run_state.finished,
-        tables=run_state.tables,
-        quick=quick,
-        notes=run_state.notes,
-    )
 
 
 def _explained(words: Words, right: int | None, told: Report, turn: Turn) -> tuple[str, str]:

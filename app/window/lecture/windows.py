@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QScreen
 
 from app.lecture.lecture_state import LectureState, Step
+from app.loaded_run import clear_values
 from app.window.core.session import Session
 from app.window.core.throttle import DRAW_MS, Throttle
 from app.window.lecture.conductor import Conductor
@@ -52,7 +54,7 @@ class LectureWindows(QObject):
         self._acts: dict[str, Callable[[], object]] = {
             "swap": self.swap,
             "turn_light": self.turn_light,
-            "pin_strip": self.pin_strip,
+            "pin_strip": lambda: self.audience.pin_strip(),
         }
         self.keys = Keys(session, conductor, self._acts)
         self.presenter = Presenter(session.words, session.look, self.keys.press)
@@ -100,10 +102,6 @@ class LectureWindows(QObject):
         self._is_swapped = not self._is_swapped
         self.place()
         self._tell()
-
-    def pin_strip(self) -> None:
-        """Keep the strip on the slide, or let it go."""
-        self.audience.pin_strip()
 
     def turn_light(self) -> None:
         """Change the slide from light to dark or back; a frozen one stays as it is."""
@@ -195,18 +193,13 @@ class LectureWindows(QObject):
 
     def _move(self) -> None:
         """Draw the first mark of a run at once, and what follows soon."""
-        try:
+        with self._rescued():
             run_state = self._runs.run_state
-            is_first = run_state is not self._begun and self._runs.has_marks()
-        except Exception as error:
-            log.exception("in a lecture")
-            self._rescue(error)
-            return
-        if is_first:
-            self._begun = run_state
-            self._draw_now()
-        else:
-            self._drawing.start()
+            if run_state is not self._begun and self._runs.has_marks():
+                self._begun = run_state
+                self._draw_now()
+            else:
+                self._drawing.start()
 
     def _draw_soon(self) -> None:
         """Draw new rows, with little of a core while something is measured."""
@@ -219,15 +212,18 @@ class LectureWindows(QObject):
         self._throttle.note()
         if self._conductor.course.turn.step not in (*PLOTTED, Step.QUESTION):
             return
-        try:
+        with self._rescued():
             self._show_slide(self.audience.slide, self._conductor.course)
+
+    @contextlib.contextmanager
+    def _rescued(self) -> Iterator[None]:
+        """Let an exception show the recording in place of the run."""
+        try:
+            yield
         except Exception as error:
             log.exception("in a lecture")
-            self._rescue(error)
-
-    def _rescue(self, error: Exception) -> None:
-        self._conductor.rescue(error)
-        self.refresh()
+            self._conductor.rescue(error)
+            self.refresh()
 
 
 def _draw(slide: Slide, course: LectureState, view: Plotted | None, runs: ShownRuns) -> None:
@@ -243,11 +239,10 @@ def _draw(slide: Slide, course: LectureState, view: Plotted | None, runs: ShownR
         plot.show_expected(runs.expected(course, view.table), {}, faint=False)
         plot.draw((), {})
         return
-    finding = run_state.finding() if run_state is not None else None
     if frame is not None:
         plot.draw_frame(frame)
     else:
-        plot.draw(rows, finding.clear_values() if finding is not None else {})
+        plot.draw(rows, clear_values(run_state.finding() if run_state is not None else None))
 
 
 def _fill(window: Audience | Presenter, screen: QScreen) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.lecture.fallbacks import StandIns
 from app.lecture.file import Item, Lecture
-from app.lecture.handout_items import HandoutItem, find
+from app.lecture.handout import HandoutItem, find
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord
 from app.runs.library import Library
 from experiments.core.teaching.lessons import taught
@@ -55,7 +56,9 @@ def held(folder: Path) -> tuple[LectureRecord, list[HandoutItem]]:
             HeldItem(experiment="cache-ladder", run=steps.run),
         ),
     )  # fmt: skip
-    return record, find(record, folder / f"ten{SUFFIX}", folder, library.runs(), CATALOGUE)
+    return record, find(
+        record, StandIns(folder / f"ten{SUFFIX}", folder, CATALOGUE, library.runs())
+    )
 
 
 def texts(parts: Sequence[object]) -> list[str]:

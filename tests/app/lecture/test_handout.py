@@ -10,10 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from app.anonymous import nameless
-from app.lecture.fallbacks import made_name
+from app.lecture.fallbacks import StandIns, made_name
 from app.lecture.file import Item, Lecture
-from app.lecture.handout import handout
-from app.lecture.handout_items import HandoutItem, find
+from app.lecture.handout import HandoutItem, find, handout
 from app.lecture.lecture_state import LectureState, Turn
 from app.lecture.options import Options
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord, RecordKeeper, record_of
@@ -58,7 +57,9 @@ def one(record: LectureRecord, folder, *made) -> tuple[list, list[Problem | None
     library = Library(folder)
     for each in made:
         library.adopt(each.write(folder / "made.coreopsis.jsonl"))
-    found = find(record, folder / f"x{SUFFIX}", folder / "data", library.runs(), CATALOGUE)
+    found = find(
+        record, StandIns(folder / f"x{SUFFIX}", folder / "data", CATALOGUE, library.runs())
+    )
     document = handout(WORDS, record, found, None)
     return list(document.parts), [each.problem for each in found]
 
@@ -307,7 +308,7 @@ def test_a_lecture_that_has_just_ended_becomes_a_handout(tmp_path):
     course.vote(2)
     keeper.keep(0, course.turn, Options("?", OPTIONS), made.run)
 
-    found = find(keeper.record, keeper.origin, tmp_path, library.runs(), CATALOGUE)
+    found = find(keeper.record, StandIns(keeper.origin, tmp_path, CATALOGUE, library.runs()))
     document = handout(WORDS, keeper.record, found, None)
 
     assert "Test CPU" in document.subtitle

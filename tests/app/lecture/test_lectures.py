@@ -8,7 +8,7 @@ import pytest
 
 from app.lecture.fallbacks import Origin, StandIns, folders
 from app.lecture.file import Item, Lecture, encode
-from app.lecture.lectures import SHIPPED, lectures, meant
+from app.lecture.lectures import SHIPPED, is_shipped, lectures, meant
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import from_json, to_json
 from experiments.core.teaching.lessons import taught
@@ -26,8 +26,8 @@ def test_ours_come_first_and_then_the_users_own(tmp_path):
     *ours, broken, mine = lectures(tmp_path)
 
     assert ours
-    assert all(each.is_shipped and each.lecture is not None for each in ours)
-    assert (mine.lecture.title, mine.problem, mine.is_shipped) == ("Mine", None, False)
+    assert all(is_shipped(each.path) and each.lecture is not None for each in ours)
+    assert (mine.lecture.title, mine.problem, is_shipped(mine.path)) == ("Mine", None, False)
     assert (broken.lecture, broken.problem.key) == (None, "no_lecture")
 
 

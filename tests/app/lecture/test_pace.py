@@ -1,7 +1,6 @@
 import pytest
 
 from app.lecture.file import Item, Lecture
-from app.lecture.pace import behind_s
 
 
 def lecture(*minutes, whole=None):
@@ -14,15 +13,15 @@ def lecture(*minutes, whole=None):
     [(0, 100, 0), (0, 300, 60), (1, 300, 0), (1, 100, -140), (2, 900, 180)],
 )
 def test_an_item_is_behind_after_its_end_and_ahead_before_its_beginning(place, elapsed_s, off_s):
-    assert behind_s(lecture(4, 6, 2), place, elapsed_s) == off_s
+    assert lecture(4, 6, 2).behind_s(place, elapsed_s) == off_s
 
 
 def test_items_without_minutes_share_what_the_plan_leaves():
     made = lecture(4, None, None, whole=10)
-    assert behind_s(made, 1, 4 * 60 + 3 * 60) == 0
-    assert behind_s(made, 1, 4 * 60 + 3 * 60 + 1) == 1
-    assert behind_s(made, 2, 0) == -7 * 60
+    assert made.behind_s(1, 4 * 60 + 3 * 60) == 0
+    assert made.behind_s(1, 4 * 60 + 3 * 60 + 1) == 1
+    assert made.behind_s(2, 0) == -7 * 60
 
 
 def test_without_a_plan_nothing_is_late():
-    assert behind_s(lecture(None), 0, 1e6) is None
+    assert lecture(None).behind_s(0, 1e6) is None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.lecture.fallbacks import Origin
+from app.lecture.fallbacks import Origin, StandIns
 from app.lecture.file import Item, Lecture
 from app.lecture.preflight import Mark, Preflight, Step, Work, disturbance_text
 from app.runs.library import Kept
@@ -60,12 +60,11 @@ def check(tmp_path):
     def run(*items, shelf=None, act=lambda preflight, event: None, quiet=True, **more):
         if quiet:  # whatever else runs on the machine of the tests
             more = {"disturbed": lambda notes: None} | more
+        path, data = tmp_path / "x.coreopsis-lecture.toml", tmp_path / "data"
+        runs = more.pop("runs", ())
         preflight = Preflight(
             Lecture(item=items),
-            tmp_path / "x.coreopsis-lecture.toml",
-            catalogue=shelf or Shelf(),
-            machine=machine(),
-            data=tmp_path / "data",
+            StandIns(path, data, shelf or Shelf(), runs, machine()),
             engine=Engine(shelves=SHELVES),
             **more,
         )

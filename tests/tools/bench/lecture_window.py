@@ -69,7 +69,7 @@ def main(data: Path, path: Path) -> None:
     assert shown is not None
     for place, item in enumerate(lecture.item):
         conductor.go(place)
-        until(lambda: conductor.recordings.is_read(conductor.course.place))
+        until(lambda: conductor.runs.is_read(conductor.course.place))
         wait_s(READING_S)
         sys.stdout.write(
             json.dumps({"id": item.experiment, **_run(session.runner, conductor, shown)}) + "\n"

@@ -49,7 +49,7 @@ class Hall:
     def rest(self) -> None:
         """Wait for the recording of the item of now."""
         course = self.conductor.course
-        settle(lambda: self.conductor.recordings.is_read(course.place))
+        settle(lambda: self.conductor.runs.is_read(course.place))
 
     @property
     def conductor(self) -> Conductor:

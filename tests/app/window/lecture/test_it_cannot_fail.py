@@ -3,12 +3,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item, Lecture
-from app.lecture.handout_items import find
+from app.lecture.handout import find
 from app.lecture.record import record_of
 from app.window.lecture.conductor import SLEPT_S
 from app.window.lecture.item_run import HELD_S, LATE_S
-from app.window.lecture.recordings import pause_s
+from app.window.lecture.shown_runs import pause_s
 from experiments.core.judging.trust import Trust
 from experiments.engine import messages
 from tests.app.window.lecture.lectures import THREE, Key, recorded
@@ -238,7 +239,7 @@ def test_a_spoiled_recording_stands_in_nowhere(hall, tmp_path, fault, spoil):
     hall.press(Key.Key_R)
     assert ours.at[:10] in hall.data.band
 
-    (found,) = find(record_of(lecture, "x"), path, tmp_path, (), CATALOGUE)
+    (found,) = find(record_of(lecture, "x"), StandIns(path, tmp_path, CATALOGUE))
     assert found.source.recording.started == ours
     assert found.problem.key == fault
 
