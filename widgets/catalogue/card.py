@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from experiments.core.units import DURATION, show
 from experiments.core.words import Words
@@ -108,11 +108,7 @@ class Card(QAbstractButton):
         far = QApplication.startDragDistance()
         if is_held and (event.position() - self._pressed).manhattanLength() >= far:
             self.setDown(False)
-            data = QMimeData()
-            data.setData(EXPERIMENT_MIME, self.data.id.encode())
-            drag = QDrag(self)
-            drag.setMimeData(data)
-            drag.exec(Qt.DropAction.CopyAction)
+            drag(self, EXPERIMENT_MIME, self.data.id, Qt.DropAction.CopyAction)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Emit `reached`, but not below the mouse: the card would move away under the click."""
@@ -200,6 +196,19 @@ class Card(QAbstractButton):
         key = WORDS.get(self.data.state)
         percent = round(100 * self.data.fraction)
         return "" if key is None else self._words.say(key, {"percent": percent})
+
+
+def drag(widget: QWidget, mime: str, text: str, action: Qt.DropAction) -> None:
+    """Drag a text of a kind from a widget, until it is dropped."""
+    data, dragged = QMimeData(), QDrag(widget)
+    data.setData(mime, text.encode())
+    dragged.setMimeData(data)
+    dragged.exec(action)
+
+
+def dropped(data: QMimeData, mime: str) -> str:
+    """Return the text of a kind that was dropped."""
+    return bytes(data.data(mime).data()).decode()
 
 
 def _title(theme: Theme) -> QFont:

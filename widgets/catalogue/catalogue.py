@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
@@ -16,7 +16,7 @@ from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
 from widgets.controls.actions import PAGE, Actions
 from widgets.controls.basics import button, column, holding, label, row
-from widgets.controls.layouts import DownArea
+from widgets.controls.layouts import DownArea, Fitting
 from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -26,7 +26,7 @@ SCROLL_BAR_PX = 16
 SURPRISE_S = 30.0  # a surprise takes at most that long
 
 
-class Catalogue(QWidget):
+class Catalogue(Fitting):
     """Filters above, shelves below. `opened` carries the id of an experiment."""
 
     opened = Signal(str)
@@ -95,11 +95,6 @@ class Catalogue(QWidget):
             self.focus_on()
         else:
             super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit to the new width."""
-        super().resizeEvent(event)
-        self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
         """Measure again after a change of style sheet."""

@@ -54,8 +54,13 @@ def tip(*paragraphs: str) -> str:
 
 def set_role(widget: QWidget, role: str) -> None:
     """Change the role of a widget, and so its style."""
-    if widget.property("role") != role:
-        widget.setProperty("role", role)
+    restyle(widget, "role", role)
+
+
+def restyle(widget: QWidget, name: str, value: object) -> None:
+    """Change a property that the style sheet asks for."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
 
@@ -287,9 +292,13 @@ def takes_escape(event: QEvent, *, wanted: bool = True) -> bool:
 
     Qt asks the focused widget first: `QWidget.event` returns True then.
     """
-    if not (wanted and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape):
-        return False
-    is_asked = event.type() == QEvent.Type.ShortcutOverride
-    if is_asked:
+    is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+    return takes_key(event, wanted=wanted and is_escape)
+
+
+def takes_key(event: QEvent, *, wanted: bool) -> bool:
+    """Take a key where it is wanted, before a shortcut of the window does."""
+    is_taken = wanted and event.type() == QEvent.Type.ShortcutOverride
+    if is_taken:
         event.accept()
-    return is_asked
+    return is_taken

@@ -46,10 +46,6 @@ class Check(QCheckBox):
         """Return a size that holds one line; the text wraps into more."""
         return QSize(8 * self._indent(), self._line_px())
 
-    def hasHeightForWidth(self) -> bool:
-        """Say that a narrow box needs more height."""
-        return True
-
     def heightForWidth(self, width: int) -> int:
         """Return the height of the wrapped text."""
         room = QRect(0, 0, max(1, width - self._indent()), MOST_PX)

@@ -100,6 +100,18 @@ class FlowLayout(QLayout):
         return lines
 
 
+class Fitting(QWidget):
+    """A widget that fits its content to each new size."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        raise NotImplementedError
+
+
 class DownArea(QScrollArea):
     """Shows what is as wide as the area, without a frame, and scrolls it up and down alone.
 

@@ -6,18 +6,17 @@ All pages share it, so that the title stays in place when the page changes.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from widgets.controls.basics import follow_width, grid, holding
-from widgets.controls.layouts import FlowLayout
+from widgets.controls.layouts import Fitting, FlowLayout
 from widgets.style.theme import STEP
 
 MARGINS = 8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP  # around every place: left, top, right, bottom
 BELOW = 4 * STEP  # between the head and the content
 
 
-class PlaceHead(QWidget):
+class PlaceHead(Fitting):
     """A line, a title and chips; chips without room beside the line wrap below the title."""
 
     def __init__(self, about: QWidget, title: QLabel, chips: QWidget) -> None:
@@ -31,11 +30,6 @@ class PlaceHead(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._grid.addWidget(about, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         self._grid.addWidget(title, 1, 0, 1, 2)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay the chips out for the new width."""
-        super().resizeEvent(event)
         self._fit()
 
     def event(self, event: QEvent) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QPushButton, QSizePolicy
@@ -49,6 +51,20 @@ def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
     return found
 
 
+def in_lines(
+    words: Iterable[str], metrics: QFontMetricsF, width: float, most: int = 0
+) -> list[str]:
+    """Return words in lines, `most` at most if told; a single word or the last line may be wide."""
+    lines: list[str] = []
+    for word in words:
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and (metrics.horizontalAdvance(longer) <= width or len(lines) == most):
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
 class WrappedLink(QPushButton):
     """A link whose text wraps."""
 
@@ -71,14 +87,7 @@ class WrappedLink(QPushButton):
         self._wrap()
 
     def _wrap(self) -> None:
-        metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
-        lines: list[str] = []
-        for word in self._text.split():
-            longer = f"{lines[-1]} {word}" if lines else word
-            if lines and metrics.horizontalAdvance(longer) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(word)
+        lines = in_lines(self._text.split(), QFontMetricsF(self.font()), self.width() - 2 * STEP)
         text = "\n".join(lines).replace("&", "&&")
         if text != self.text():
             self.setText(text)

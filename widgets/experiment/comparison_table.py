@@ -9,31 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, discard, grid, holding, label, tip
+from widgets.controls.layouts import Fitting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 NARROW_PX = 520  # at zoom 1
-SIGNS = {
-    "higher": "↑",
-    "lower": "↓",
-    "same": "≈",
-    "unclear": "?",
-    "too_few": "…",
-    "elsewhere": "≠",
-}
-MEANS = {
-    "higher": "terminal.higher_means",
-    "lower": "terminal.lower_means",
-    "same": "terminal.same_means",
-    "unclear": "terminal.unclear_means",
-    "too_few": "terminal.too_few_means",
-    "elsewhere": "terminal.elsewhere_means",
+VERDICTS = {  # the sign of each, and what it means
+    "higher": ("↑", "terminal.higher_means"),
+    "lower": ("↓", "terminal.lower_means"),
+    "same": ("≈", "terminal.same_means"),
+    "unclear": ("?", "terminal.unclear_means"),
+    "too_few": ("…", "terminal.too_few_means"),
+    "elsewhere": ("≠", "terminal.elsewhere_means"),
 }
 HEADINGS = ("A", "B", "B / A")
 NONE = "–"  # for a missing value or verdict
@@ -66,7 +58,7 @@ class Comparison:
     refusal: str = ""
 
 
-class ComparisonTable(QWidget):
+class ComparisonTable(Fitting):
     """Shows one Comparison at its full height."""
 
     def __init__(self, look: Look, words: Words) -> None:
@@ -78,7 +70,7 @@ class ComparisonTable(QWidget):
         self._layout = column(self._body)
         self.setLayout(self._layout)
         self.setAccessibleName(words.say("runs.comparison"))
-        look.changed.connect(self._arrange)
+        look.changed.connect(self._fit)
 
     def show_comparison(self, comparison: Comparison) -> bool:
         """Show a comparison; return whether it has changed."""
@@ -88,12 +80,8 @@ class ComparisonTable(QWidget):
         self._fill()
         return True
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Put the names above the numbers if room is short."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
         if self._is_narrow != (self.width() < NARROW_PX * self._look.theme.zoom):
             self._fill()
 
@@ -163,9 +151,10 @@ class ComparisonTable(QWidget):
     def _verdict(self, compared: ComparedRow) -> QLabel:
         differs = compared.verdict in ("higher", "lower")
         word = self._words.say(f"verdicts.{compared.verdict}")
-        shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")
+        sign, means = VERDICTS[compared.verdict]
+        shown = label(f"{sign} {word}", "differs" if differs else "soft")
         shown.setAccessibleName(f"{compared.label}: {word}")
-        shown.setToolTip(tip(self._words.say(MEANS[compared.verdict])))
+        shown.setToolTip(tip(self._words.say(means)))
         return shown
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from experiments.core.declare import Key
@@ -14,6 +13,8 @@ from experiments.core.units import unbroken
 from widgets.controls.basics import column, discard, label, set_role, tip
 from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
+
+POINTING = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,29 +85,14 @@ class KeyCard(QFrame):
         """Light it, or not."""
         set_role(self, "key-card-lit" if lit else "key-card")
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Point at its mark."""
-        super().enterEvent(event)
-        self._go(under=True)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Point no more."""
-        super().leaveEvent(event)
-        self._go(under=False)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Point at its mark."""
-        super().focusInEvent(event)
-        self.pointed.emit()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Point no more."""
-        super().focusOutEvent(event)
-        self.pointed.emit()
-
-    def _go(self, *, under: bool) -> None:
-        self._is_under = under
-        self.pointed.emit()
+    def event(self, event: QEvent) -> bool:
+        """Point at its mark while the mouse is over it, or it has the focus."""
+        is_done, kind = super().event(event), event.type()
+        if kind in POINTING:
+            if kind in (QEvent.Type.Enter, QEvent.Type.Leave):
+                self._is_under = kind == QEvent.Type.Enter
+            self.pointed.emit()
+        return is_done
 
 
 class EvenLayout(FlowLayout):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from machine.model import Machine
-from widgets.controls.basics import discard, label, row
+from widgets.controls.basics import discard, label, restyle, row
 from widgets.map.layout.labels import ranges
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -179,10 +179,7 @@ class Tile(QPushButton):
     def light(self, is_lit: bool, name: str) -> None:
         """Show whether the part is in use; `name` says so to screen readers."""
         self.setAccessibleName(name)
-        if self.property("lit") != is_lit:
-            self.setProperty("lit", is_lit)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        restyle(self, "lit", is_lit)
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from experiments.core.teaching.glossary import Glossary
 from widgets.controls.basics import button, column, holding, label, set_role, show_text
@@ -47,11 +47,12 @@ class VerdictBlock(QWidget):
 
     def __init__(self, glossary: Glossary, look: Look) -> None:
         super().__init__()
-        self._badge, self._beside = button("", "badge-solid"), label("", "soft")
-        self._badge.setCheckable(True)
+        self.badge = button("", "badge-solid")  # pressed, it tells its reason
+        self._beside = label("", "soft")
+        self.badge.setCheckable(True)
         self._reason = TermLabel(glossary, look, "soft")
-        self._badge.toggled.connect(self._show_reason)
-        self._head = holding(column(FlowLayout(self._badge, self._beside), self._reason))
+        self.badge.toggled.connect(self._show_reason)
+        self._head = holding(column(FlowLayout(self.badge, self._beside), self._reason))
         self._lead = TermLabel(glossary, look, "soft")
         self._verdict = TermLabel(glossary, look, "verdict")
         self._because = TermLabel(glossary, look)
@@ -64,11 +65,11 @@ class VerdictBlock(QWidget):
         """Show a verdict; the reason of its badge is folded again."""
         badge = shown.badge
         self._head.setVisible(badge is not None)
-        self._badge.setChecked(False)
+        self.badge.setChecked(False)
         if badge is not None:
-            self._badge.setText(f"{SIGNS[badge.kind]} {badge.name}")
-            self._badge.setAccessibleName(", ".join(filter(None, (badge.name, badge.beside))))
-            set_role(self._badge, f"badge-{badge.kind}")
+            self.badge.setText(f"{SIGNS[badge.kind]} {badge.name}")
+            self.badge.setAccessibleName(", ".join(filter(None, (badge.name, badge.beside))))
+            set_role(self.badge, f"badge-{badge.kind}")
             show_text(self._beside, badge.beside)
         self._reason.say(badge.reason if badge is not None else "")
         self._show_reason(shown=False)
@@ -83,11 +84,6 @@ class VerdictBlock(QWidget):
     def light_key(self, value: str) -> None:
         """Light the card of the value with this name; "" for none."""
         self._cards.light_key(value)
-
-    @property
-    def badge(self) -> QPushButton:
-        """The badge; pressed, it tells its reason."""
-        return self._badge
 
     def _show_reason(self, shown: bool) -> None:
         self._reason.setVisible(shown and bool(self._reason.text()))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout
 
 from widgets.controls.basics import label
+from widgets.controls.layouts import Fitting
 from widgets.style.theme import STEP
 
 
-class ViewHead(QWidget):
+class ViewHead(Fitting):
     """The text stands at the right of the title, or below it if room is short."""
 
     def __init__(self, title: str, above_px: int) -> None:
@@ -39,11 +39,6 @@ class ViewHead(QWidget):
 
     def _tell(self) -> None:
         self.aside.setText(" · ".join(part for part in (self._marks, self._band) if part))
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit to the new width."""
-        super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:

@@ -132,7 +132,7 @@ class ViewsPanel(DownArea):
         """Redraw every plot at the next turns, for another run or for the whole of one."""
         self._generation += 1
         for plot in self.plots:
-            plot.forget_widest()
+            plot.chart.forget_widest()
 
     def leave_out(self, tables: Set[str]) -> None:
         """Hide the plots of these tables, unless no other would be left."""
@@ -201,8 +201,8 @@ class ViewsPanel(DownArea):
         for shown, head in zip(self._shown, self._heads, strict=True):
             if not isinstance(shown, Puzzle):  # a puzzle needs no run
                 head.mark(band)
-                shown.set_band(band)
-                shown.set_caption(caption)
+                shown.chart.band = band
+                shown.chart.caption = caption
 
     def keyed_plots(self) -> dict[str, Plot]:
         """Return the plots by the keys of their views; none before an experiment is shown."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QItemSelection, QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QDrag,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
@@ -18,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QListView
 
-from widgets.catalogue.card import EXPERIMENT_MIME
+from widgets.catalogue.card import EXPERIMENT_MIME, drag, dropped
 from widgets.lecture.item_list import ItemList
 from widgets.style.look import Look
 
@@ -89,11 +88,7 @@ class EditList(ItemList):
         if self._pressed is None or (at - self._pressed).manhattanLength() < far:
             return
         self._pressed = None
-        data = QMimeData()
-        data.setData(ITEM_MIME, str(self.place).encode())
-        drag = QDrag(self)
-        drag.setMimeData(data)
-        drag.exec(Qt.DropAction.MoveAction)
+        drag(self, ITEM_MIME, str(self.place), Qt.DropAction.MoveAction)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take experiments and own items."""
@@ -116,9 +111,9 @@ class EditList(ItemList):
         self._show_gap(None)
         event.acceptProposedAction()
         if data.hasFormat(EXPERIMENT_MIME):
-            self.dropped.emit(bytes(data.data(EXPERIMENT_MIME).data()).decode(), gap)
+            self.dropped.emit(dropped(data, EXPERIMENT_MIME), gap)
         elif data.hasFormat(ITEM_MIME):
-            place = int(bytes(data.data(ITEM_MIME).data()))
+            place = int(dropped(data, ITEM_MIME))
             self.moved.emit(place, gap - 1 if gap > place else gap)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -15,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from widgets.controls.basics import tip
@@ -38,8 +37,9 @@ class ItemList(QListView):
 
     def __init__(self, look: Look, name: str) -> None:
         super().__init__()
-        self._lines = _Lines(self)
-        self.setModel(self._lines)
+        self._shown: Sequence[ItemLine] = ()
+        self._items = QStandardItemModel(self)
+        self.setModel(self._items)
         self.setItemDelegate(_Row(look, self))
         self.setProperty("role", "plain")
         self.setAccessibleName(name)
@@ -52,39 +52,18 @@ class ItemList(QListView):
 
     def show_lines(self, lines: Sequence[ItemLine], place: int) -> None:
         """Show all items; that at `place` stays in sight."""
-        if self._lines.show_lines(lines):
-            self.scrollTo(self._lines.index(place))
-
-
-class _Lines(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.lines: Sequence[ItemLine] = ()
-
-    def show_lines(self, lines: Sequence[ItemLine]) -> bool:
-        """Return whether they are others than before."""
-        if lines == self.lines:
-            return False
-        self.beginResetModel()
-        self.lines = lines
-        self.endResetModel()
-        return True
-
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.lines)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        line = self.lines[index.row()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return line.title
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{line.title}, {line.state}"
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip(line.title, line.state)
-            case _ if role == LINE_ROLE:
-                return line
-        return None
+        if lines == self._shown:
+            return
+        self._shown = lines
+        self._items.clear()
+        for line in lines:
+            item = QStandardItem(line.title)
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+            item.setData(line, LINE_ROLE)
+            item.setData(f"{line.title}, {line.state}", Qt.ItemDataRole.AccessibleTextRole)
+            item.setToolTip(tip(line.title, line.state))
+            self._items.appendRow(item)
+        self.scrollTo(self._items.index(place, 0))
 
 
 class _Row(QStyledItemDelegate):

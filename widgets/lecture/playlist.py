@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from experiments.core.words import Words
-from widgets.catalogue.card import EXPERIMENT_MIME
+from widgets.catalogue.card import EXPERIMENT_MIME, dropped
 from widgets.controls.basics import IconButton, button, column, label, row, show_text
 from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.lecture.edit_list import EditList
@@ -173,8 +173,8 @@ class Playlist(QFrame):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Add it as the last."""
-        name = bytes(event.mimeData().data(EXPERIMENT_MIME).data()).decode()
         event.acceptProposedAction()
+        name = dropped(event.mimeData(), EXPERIMENT_MIME)
         self.added.emit(name, self.items.model().rowCount())
 
     def _arrange(self, closer: QWidget, fields: QWidget) -> None:

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF
-from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPaintEvent
 
 from experiments.core.declare import Experiment
 from experiments.core.views import Ruler
 from experiments.core.words import Words
 from widgets.controls.basics import discard
+from widgets.controls.layouts import Fitting
 from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_data import SlideData
@@ -39,7 +39,7 @@ CONTEXTS = (30, 28, 26, 24, 22, 20)
 EXPLAINED_ZOOM = 0.91  # of the plot beside words
 
 
-class Slide(QWidget):
+class Slide(Fitting):
     """One slide, which fills its window. `plot` is that of the headline view, if there is one.
 
     It takes no keys: who leads the lecture does. `look` is that of the class's screen: its mode
@@ -65,7 +65,7 @@ class Slide(QWidget):
             each.setParent(self)
             each.hide()
         self.setMouseTracking(True)
-        look.changed.connect(self._lay_out)
+        look.changed.connect(self._fit)
 
     @property
     def is_frozen(self) -> bool:
@@ -119,11 +119,6 @@ class Slide(QWidget):
             self._still = None
             self._halo.setVisible(self.has_halo)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scale everything to the new size."""
-        super().resizeEvent(event)
-        self._lay_out()
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Let the halo follow; the window around hears it too."""
         self._halo.move_to(event.position())
@@ -162,7 +157,7 @@ class Slide(QWidget):
     def _show(self) -> None:
         if self.data is not None:
             self._write(self.data)
-            self._lay_out()
+            self._fit()
 
     def _write(self, data: SlideData) -> None:
         theme, say = self._look.theme, self._words.say
@@ -183,7 +178,7 @@ class Slide(QWidget):
         self._foot.write(*self._told(data))
         self._votes.show_votes(data)
         if self.plot is not None:
-            self.plot.set_band(data.band)
+            self.plot.chart.band = data.band
         for each in self._texts:
             each.setVisible(bool(each.text()))
         self._code.show_code("" if is_plotted else data.code)
@@ -214,7 +209,8 @@ class Slide(QWidget):
             kept.append(sentence)
         return (Part(first, self._look.theme.ink), Part(" ".join(kept), self._look.theme.soft))
 
-    def _lay_out(self) -> None:
+    def _fit(self) -> None:
+        """Scale everything to the size of the slide."""
         scale = self._scale
         is_explained = self.data is not None and self.data.step == EXPLAINED
         zoom = EXPLAINED_ZOOM if is_explained else 1.0

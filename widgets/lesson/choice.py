@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QRadioButton
 from experiments.core.teaching.lessons import Choice
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import Policy, column, follow_width
+from widgets.controls.basics import Policy, column, follow_width, takes_key
 from widgets.controls.choices import LEFT_WRAPPED, MOST_PX
 from widgets.lesson.arrow_focus import MOVES, rove, step_to
 from widgets.lesson.prediction_input import PredictionInput
@@ -43,10 +43,7 @@ class ChoiceInput(PredictionInput):
 
     def event(self, event: QEvent) -> bool:
         """Take a letter before a shortcut of the window does."""
-        if event.type() == QEvent.Type.ShortcutOverride and self._row_of(event) is not None:
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_key(event, wanted=self._row_of(event) is not None) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Answer by a letter, or move along the rows."""
@@ -94,10 +91,6 @@ class OptionRow(QRadioButton):
     def minimumSizeHint(self) -> QSize:
         """Return a size that holds a word; the text wraps."""
         return QSize(4 * self._indent(), self.heightForWidth(MOST_PX))
-
-    def hasHeightForWidth(self) -> bool:
-        """Say that a narrow row needs more height."""
-        return True
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of the wrapped text."""

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import column, label
+from widgets.controls.basics import column, label, takes_key
 from widgets.controls.choices import Segments
 from widgets.style.look import Look
 
@@ -50,10 +50,7 @@ class ConfidenceInput(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Take 1, 2 and 3 before a shortcut of the window does."""
-        if event.type() == QEvent.Type.ShortcutOverride and _digit(event) in self.buttons:
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_key(event, wanted=_digit(event) in self.buttons) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose by 1, 2 or 3."""

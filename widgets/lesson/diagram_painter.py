@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Point, Role, Text
+from widgets.controls.wrapped import in_lines
 from widgets.style.ink import CENTRE, draw_box, draw_words, use_ink
 from widgets.style.theme import Theme, mixed, word_on
 
@@ -196,21 +197,10 @@ _WHOLE = CENTRE | Qt.TextFlag.TextDontClip
 
 def _holds(room: QRectF, said: str, metrics: QFontMetricsF) -> bool:
     """Does a text fit into a rectangle, wrapped between its words?"""
-    lines = [*_lines(said, metrics, room.width())]
+    lines = in_lines(said.split(), metrics, room.width())
     return len(lines) * metrics.height() <= room.height() and all(
         metrics.horizontalAdvance(line) <= room.width() for line in lines
     )
-
-
-def _lines(said: str, metrics: QFontMetricsF, width: float) -> Iterator[str]:
-    line = ""
-    for word in said.split():
-        longer = f"{line} {word}" if line else word
-        if line and metrics.horizontalAdvance(longer) > width:
-            yield line
-            longer = word
-        line = longer
-    yield line
 
 
 def _bent(points: Sequence[QPointF], radius: float) -> QPainterPath:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout
 
 from experiments.core.teaching.diagram import Diagram
 from experiments.core.words import Words
 from widgets.controls.basics import column
+from widgets.controls.layouts import Fitting
 from widgets.lesson.code_block import CodeBlock
 from widgets.lesson.diagram import DiagramView
 from widgets.lesson.paragraph import Paragraph
@@ -19,7 +19,7 @@ from widgets.style.theme import STEP
 BESIDE_PX = 680  # at zoom 1: from here on the drawing stands beside text and code
 
 
-class QuestionBlock(QWidget):
+class QuestionBlock(Fitting):
     """Text and code, with the drawing below them or, where it is wide, beside."""
 
     def __init__(self, words: Words, look: Look) -> None:
@@ -49,12 +49,8 @@ class QuestionBlock(QWidget):
         self.code.show_code(code)
         self.drawing.show_diagram(diagram, labels or {})
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the drawing below or beside."""
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
+        """Put the drawing below or beside."""
         direction = QBoxLayout.Direction
         is_wide = self.width() >= BESIDE_PX * self._look.theme.zoom
         self._inside.setDirection(direction.LeftToRight if is_wide else direction.TopToBottom)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QPushButton
 from experiments.core.teaching.lessons import Rank
 from experiments.core.units import unbroken
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, column, label, row, takes_escape
+from widgets.controls.basics import announce, button, column, label, restyle, row, takes_escape
 from widgets.lesson.arrow_focus import rove, step_to
 from widgets.lesson.prediction_input import At, PredictionInput
 from widgets.style.look import Look
@@ -84,7 +84,7 @@ class RankInput(PredictionInput):
         """Let arrow keys move this row, or none."""
         was, self._taken = self._taken, taken
         for each in self.rows:
-            each.show_taken(each is taken)
+            restyle(each, "taken", each is taken)
         if taken is not None and was is None:
             announce(self, self._words.say("lesson.rank_taken", {"item": taken.item}))
 
@@ -152,13 +152,6 @@ class _Row(QFrame):
         self._down.setEnabled(place < count)
         told = {"item": self.item, "place": place, "count": count}
         self.setAccessibleName(self._words.say("lesson.rank_place", told))
-
-    def show_taken(self, is_taken: bool) -> None:
-        """Show whether it is taken along."""
-        if self.property("taken") != is_taken:
-            self.setProperty("taken", is_taken)
-            self.style().unpolish(self)
-            self.style().polish(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take it along."""

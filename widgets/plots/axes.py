@@ -11,6 +11,7 @@ from itertools import pairwise
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from widgets.controls.wrapped import in_lines
 from widgets.plots.drawing import Area, AxisPlan, Name, Plan, Range, Span
 from widgets.plots.labels import Label
 from widgets.plots.sheet import Sheet, text_size
@@ -37,11 +38,18 @@ class Layout:
     words: Sequence[Label] = ()  # of vertical limits, in the strip
     is_empty: bool = False  # nothing is known yet, not even axes
 
-    def sheet(self, painter: QPainter, *, is_vector: bool = False, scale: float = 1.0) -> Sheet:
+    def sheet(self, painter: QPainter, *, is_vector: bool = False, scale: float = 1.0) -> Painted:
         """Return what is painted on; labels may also stand right of the area."""
         rect = self.area.rect
         reach = QRectF(rect.topLeft(), QPointF(self.bounds.right(), rect.bottom()))
-        return Sheet(painter, self.area, self.theme, reach, is_vector, scale)
+        return Painted(painter, self.area, self.theme, reach, is_vector, scale, layout=self)
+
+
+@dataclass(slots=True, kw_only=True)
+class Painted(Sheet):
+    """A sheet that knows its layout: where everything is, once a chart is painted."""
+
+    layout: Layout
 
 
 def lay_out(
@@ -162,14 +170,7 @@ def shortened(text: str, font: QFont, width: float) -> str:
 
 def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> list[str]:
     """Return a text wrapped into at most `most` lines; a line that is too long is shortened."""
-    metrics = QFontMetricsF(font)
-    lines: list[str] = []
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and (metrics.horizontalAdvance(longer) <= width or len(lines) == most):
-            lines[-1] = longer
-        else:
-            lines.append(word)
+    lines = in_lines(text.split(" "), QFontMetricsF(font), width, most)
     return [shortened(line, font, width) for line in lines]
 
 

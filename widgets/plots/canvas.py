@@ -21,7 +21,8 @@ from PySide6.QtWidgets import QFrame, QGraphicsView
 from widgets.controls.basics import chip
 from widgets.controls.picture_files import as_mime
 from widgets.plots import export
-from widgets.plots.chart import Chart, Painted
+from widgets.plots.axes import Painted
+from widgets.plots.chart import Chart
 from widgets.plots.frame import FRONT, MARKS, Box, Layer, UnitAxis, guarded
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -80,14 +81,6 @@ class Canvas(QGraphicsView):
         """Return what is in sight, as items of pyqtgraph ask."""
         return QRectF(self.rect())
 
-    def set_caption(self, text: str) -> None:
-        """Set the text above the plot in exported pictures; its first line is the heading."""
-        self.chart.caption = text
-
-    def set_band(self, text: str) -> None:
-        """Set a banner for exported pictures, such as RECORDED; the window does not show it."""
-        self.chart.band = text
-
     def summary(self) -> str:
         """Return what the plot shows, as text for screen readers."""
         return self.chart.summary()
@@ -139,7 +132,9 @@ class Canvas(QGraphicsView):
             self._picture.setDevicePixelRatio(scale)
             self._picture.fill(QColor(theme.panel))  # letters are smoothed against a ground
             with QPainter(self._picture) as painter:
-                self._painted = self.chart.paint_marks(layout.sheet(painter, scale=scale), layout)
+                painted = layout.sheet(painter, scale=scale)
+                self.chart.paint_marks(painted)
+            self._painted = painted
             for item in (self.box, *self._axes):
                 item.hold(layout)
         return self._painted
@@ -157,7 +152,7 @@ class Canvas(QGraphicsView):
     def _paint_front(self, painter: QPainter) -> None:
         """Paint what changes often."""
         painted = self.painted()
-        painted.sheet.painter = painter
+        painted.painter = painter
         self.paint_over(painted)
         if self._has_ring:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

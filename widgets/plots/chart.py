@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFontMetricsF, QPainter
 
 from experiments.core.declare import Experiment
-from experiments.core.views import Ruler, View
+from experiments.core.views import View
 from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.plots import axes, limits, ranges
+from widgets.plots.axes import Painted
 from widgets.plots.contents import Contents
 from widgets.plots.drawing import (
     Area,
@@ -32,7 +33,6 @@ from widgets.plots.drawing import (
 )
 from widgets.plots.heading import paint_heading
 from widgets.plots.kinds.of_view import drawing_of
-from widgets.plots.labels import Label
 from widgets.plots.overlays.guess import Guessed
 from widgets.plots.ranges import NO_ROOM, Room
 from widgets.plots.sheet import Sheet
@@ -41,34 +41,6 @@ from widgets.style.theme import STEP, Theme
 
 FAINT = 0.16  # opacity of marks that are only expected
 EDGE_PX = 3.0  # marks may leave the area by this much, so that dots at its edge stay whole
-
-
-@dataclass(frozen=True, slots=True)
-class Painted:
-    """The result of painting a chart: where everything is."""
-
-    layout: axes.Layout
-    sheet: Sheet
-
-    @property
-    def area(self) -> Area:
-        """The rectangle of the marks, and the visible ranges."""
-        return self.layout.area
-
-    @property
-    def full(self) -> Span:
-        """The ranges of all there is to see."""
-        return self.layout.full
-
-    @property
-    def labels(self) -> Sequence[Label]:
-        """The labels, where they found room."""
-        return self.sheet.labels
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to draw yet, not even axes."""
-        return self.layout.is_empty
 
 
 class Chart:
@@ -86,7 +58,8 @@ class Chart:
         self.contents = Contents(view)
         self.guess: Guessed | None = None
         self.room: Room = NO_ROOM  # that the axes leave for what is laid over the plot
-        self.caption = self.band = ""
+        self.caption = ""  # above exported pictures; its first line is the heading
+        self.band = ""  # in exported pictures, such as RECORDED; the window does not show it
         self.is_mute = False  # says nothing while there is nothing to draw
         self.zoom_x: Range | None = None  # None: all of it
         self.zoom_y: Range | None = None
@@ -195,10 +168,11 @@ class Chart:
             sheet = Sheet(painter, Area(bounds, UNIT), theme, bounds, is_vector, scale)
             bounds = paint_heading(sheet, bounds, self.caption, self.band)
         layout = self.lay_out(bounds, theme)
-        sheet = layout.sheet(painter, is_vector=is_vector, scale=scale)
-        axes.paint_across(sheet, layout)
-        axes.paint_down(sheet, layout)
-        return self.paint_marks(sheet, layout)
+        painted = layout.sheet(painter, is_vector=is_vector, scale=scale)
+        axes.paint_across(painted, layout)
+        axes.paint_down(painted, layout)
+        self.paint_marks(painted)
+        return painted
 
     def lay_out(self, bounds: QRectF, theme: Theme) -> axes.Layout:
         """Return where everything stands."""
@@ -208,7 +182,8 @@ class Chart:
             return axes.Layout(plan, theme, bounds, area, UNIT, strip, is_empty=True)
         line = QFontMetricsF(theme.font("note")).height()
         title_px = axes.title_px(plan, theme)
-        has_strip = bool(title_px) or any(_is_vertical(self.terms))
+        view = self.terms.view
+        has_strip = bool(title_px) or any(limits.is_vertical(view, each) for each in view.limits)
         air = STEP + line / 2 if title_px else float(STEP)  # the topmost tick reaches into it
         layout = self._laid_out(plan, bounds, theme, (line + air) * has_strip)
         words = limits.strip_labels(self._limits(), layout.area, layout.strip, theme, title_px)
@@ -219,13 +194,13 @@ class Chart:
             self._widest = (self._size(bounds, theme), layout.full)
         return replace(layout, words=words)
 
-    def paint_marks(self, sheet: Sheet, layout: axes.Layout) -> Painted:
+    def paint_marks(self, sheet: Painted) -> None:
         """Draw all but the words of the axes: grid, marks, guess, limit lines and labels."""
-        theme = layout.theme
+        layout, theme = sheet.layout, sheet.theme
         if layout.is_empty:
             said = "" if self.is_mute else self.terms.say("plot.empty")
             sheet.write(said, theme.font("text"), theme.soft, layout.bounds, 0.5)
-            return Painted(layout, sheet)
+            return
         axes.paint_grid(sheet, layout)
         with sheet.brushed(is_smooth=False) as painter:
             painter.setClipRect(layout.area.rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
@@ -234,7 +209,6 @@ class Chart:
             self.guess.paint(sheet, self.terms, self.tracks())
         limits.paint(sheet, self._limits(), layout.words)
         sheet.put_labels()
-        return Painted(layout, sheet)
 
     def _paint_data(self, sheet: Sheet) -> None:
         if self.guess is not None:
@@ -294,7 +268,3 @@ UNIT = Span((0.0, 1.0), (0.0, 1.0))
 
 def _rows(beside: Beside | None) -> Sequence[Any] | None:
     return beside.rows if beside is not None else None
-
-
-def _is_vertical(terms: Terms) -> list[bool]:
-    return [limit.axis == "x" or isinstance(terms.view, Ruler) for limit in terms.view.limits]

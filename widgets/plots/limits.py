@@ -11,9 +11,10 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
 from experiments.core.units import show
-from experiments.core.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
+from experiments.core.views import Axis, Limit, Lines, Ruler, View
 from widgets.plots.drawing import Area, Beside, Name
 from widgets.plots.labels import LINE, Anchor, Label, Wish
+from widgets.plots.overlays.axes_of import x_axis, y_axis
 from widgets.plots.owners import Courses, Owner
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
@@ -67,15 +68,21 @@ def known(
 def _line(
     terms: Terms, limit: Limit, values: Mapping[str, float], run: str = ""
 ) -> LimitLine | None:
-    view, value, scale = terms.view, values.get(limit.value), _scale(terms, limit)
-    if value is None or not has_place(value, scale):
+    view, value = terms.view, values.get(limit.value)
+    on_y = y_axis(view) if limit.axis == "y" else None
+    axis = on_y or x_axis(view) or Axis(getattr(view, "value", ""))
+    if value is None or not has_place(value, axis.scale):
         return None
     name = terms.joined(run, terms.limit(limit))
-    shown = show(value, terms.unit(_column(terms, limit)))
+    shown = show(value, terms.unit(axis.column))
     text = terms.joined(name, shown) if isinstance(view, Lines) else name
-    is_vertical = limit.axis == "x" or isinstance(view, Ruler)
-    place = to_axis(value, scale)
-    return LimitLine(name, shown, text, place, is_vertical, terms.about(limit))
+    place = to_axis(value, axis.scale)
+    return LimitLine(name, shown, text, place, is_vertical(view, limit), terms.about(limit))
+
+
+def is_vertical(view: View, limit: Limit) -> bool:
+    """Return whether the line of a limit is upright."""
+    return limit.axis == "x" or isinstance(view, Ruler)
 
 
 def strip_labels(
@@ -176,21 +183,3 @@ def _beside(area: Area, px: float) -> list[Anchor]:
 def _is_seen(line: LimitLine, area: Area) -> bool:
     low, high = area.sight.x if line.is_vertical else area.sight.y
     return low <= line.place <= high
-
-
-def _column(terms: Terms, limit: Limit) -> str:
-    match terms.view:
-        case Lines() as view:
-            return view.x.column if limit.axis == "x" else view.y.column
-        case Timeline() as view:
-            return view.end
-        case Bars() | Ruler() | Heatmap() as view:
-            return view.value
-        case _:
-            return ""
-
-
-def _scale(terms: Terms, limit: Limit) -> Scale:
-    if isinstance(terms.view, Lines):
-        return (terms.view.x if limit.axis == "x" else terms.view.y).scale
-    return "log10" if isinstance(terms.view, Ruler) else "linear"

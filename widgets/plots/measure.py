@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from experiments.core.units import digits, show
 from widgets.plots import reading
-from widgets.plots.chart import Painted
+from widgets.plots.axes import Painted
 from widgets.plots.drawing import AxisPlan
 from widgets.plots.frame import Box, guarded
 from widgets.plots.overlays.handles import COARSE, FARTHEST, FINE, SIDEWAYS, UPWARD
@@ -96,16 +96,16 @@ class Measure:
             return self._terms.say("plot.measured", values)
         return self._terms.say("plot.measured_times", values | {"times": digits(high / low, 3)})
 
-    def paint(self, painted: Painted) -> None:
+    def paint(self, sheet: Painted) -> None:
         """Write it between the lines."""
-        sheet, area, text = painted.sheet, painted.area.rect, self.text()
+        area, text = sheet.area.rect, self.text()
         size = text_size(text, sheet.theme.font("note"))
         box = QRectF(0.0, 0.0, size.width() + 3 * STEP, size.height() + 2 * STEP)
         middle = sum(line.value() for line in self.lines) / 2
         if self.axis:
-            box.moveCenter(QPointF(area.right() - box.width() / 2, painted.area.y_px(middle)))
+            box.moveCenter(QPointF(area.right() - box.width() / 2, sheet.area.y_px(middle)))
         else:
-            box.moveCenter(QPointF(painted.area.x_px(middle), area.top() + box.height()))
+            box.moveCenter(QPointF(sheet.area.x_px(middle), area.top() + box.height()))
         box.moveLeft(max(min(box.left(), area.right() - box.width()), area.left()))
         box.moveTop(max(min(box.top(), area.bottom() - box.height()), area.top()))
         reading.paint_box(sheet, box, text)

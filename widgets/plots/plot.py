@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Lines
-from widgets.plots.chart import Painted
+from widgets.plots.axes import Painted
 from widgets.plots.overlays import light, places
 from widgets.plots.overlays.axes_of import x_axis, y_axis
 from widgets.plots.overlays.guess import Guessed
@@ -85,7 +85,7 @@ class Plot(ReadablePlot):
     def zoom_to(self, spot: Spot) -> None:
         """Light a spot, and zoom the x axis so that it fills the middle half, if that can zoom."""
         painted = self.painted()
-        part = None if painted.is_empty else places.extent(self.chart, spot)
+        part = None if painted.layout.is_empty else places.extent(self.chart, spot)
         if part is not None:
             self.box.show_part(part)
         self.light(spot)
@@ -162,7 +162,7 @@ class Plot(ReadablePlot):
 
     def paint_over(self, painted: Painted) -> None:
         """Paint light, the place that a click would pick, handles and the cursor."""
-        if painted.is_empty:
+        if painted.layout.is_empty:
             return
         if self._lit is not None:
             light.show_spot(self.chart, painted, self._lit)

@@ -15,8 +15,9 @@ from experiments.core.words import Words
 from experiments.engine import messages
 from widgets.controls.basics import announce, takes_escape, tip
 from widgets.plots import reading
+from widgets.plots.axes import Painted
 from widgets.plots.canvas import Canvas
-from widgets.plots.chart import Chart, Painted
+from widgets.plots.chart import Chart
 from widgets.plots.drawing import Beside, Drawing, Track
 from widgets.plots.frame import ZOOM_STEP
 from widgets.plots.kinds.of_view import drawing_of
@@ -78,10 +79,6 @@ class ReadablePlot(Canvas):
             self._read(reading.kept(self._cursor, self._known_tracks()))
         if not self._describing.isActive():
             self._describing.start()
-
-    def forget_widest(self) -> None:
-        """Let the axes shrink to what the next drawing needs."""
-        self.chart.forget_widest()
 
     def draw_frame(self, frame: messages.Frame) -> None:
         """Show a frame, if the view shows frames."""
@@ -163,8 +160,8 @@ class ReadablePlot(Canvas):
         tracks = self._known_tracks() if self._cursor else ()
         if self._cursor and reading.kept(self._cursor, tracks):
             track = tracks[self._cursor.track]
-            reading.paint(painted.sheet, track, self._cursor.point, self._reading)
-        if self._measure is not None and not painted.is_empty:
+            reading.paint(painted, track, self._cursor.point, self._reading)
+        if self._measure is not None and not painted.layout.is_empty:
             self._measure.paint(painted)
 
     def _describe(self) -> None:
@@ -203,7 +200,7 @@ class ReadablePlot(Canvas):
         tracks = self._known_tracks()
         if tracks and not self.chart.about(painted, at):  # its tooltip would cover the reading
             found = reading.under(self.chart.drawing, tracks, painted.area, at)
-        if not painted.is_empty and (found is not None or self._hovered is not None):
+        if not painted.layout.is_empty and (found is not None or self._hovered is not None):
             self._hovered = at
             self._read(found)
 
@@ -225,7 +222,7 @@ class ReadablePlot(Canvas):
             self._read(None)
 
     def _zoom(self, factor: float) -> None:
-        if not self.painted().is_empty:
+        if not self.painted().layout.is_empty:
             cursor = self._cursor
             at = float(self._known_tracks()[cursor.track].xs[cursor.point]) if cursor else None
             self.box.zoom(factor, at)

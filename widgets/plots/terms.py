@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from widgets.plots.drawing import Name
 from widgets.plots.ticks import has_place
 
 SAME_FRACTION = 0.005  # a value closer to a limit than this is "at" the limit
+OF_COUNT: Mapping[Statistic, str] = {
+    "median": "plot.median_of", "least": "plot.least_of", "greatest": "plot.greatest_of",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,54 +100,32 @@ class Terms:
         `label` is a bar's label: some limits hold for some bars only.
         """
         shown = self.show(value, column)
-        limits = [limit for limit in self.view.limits if limit.axis == axis]
-        near = [limit for limit in limits if not limit.of or label in limit.of]
-        distance = self._to_nearest(near, value, column, scale, values)
-        if not distance:
-            return shown
-        return self.say("plot.with_limit", {"value": shown, "distance": distance})
-
-    def _to_nearest(
-        self,
-        limits: Sequence[Limit],
-        value: float,
-        column: str,
-        scale: Scale,
-        values: Mapping[str, float],
-    ) -> str:
-        """Return the distance of a value from the nearest limit; "" without one."""
         known = [
             (limit, values[limit.value])
-            for limit in limits
+            for limit in self.view.limits
+            if limit.axis == axis and (not limit.of or label in limit.of)
             if has_place(values.get(limit.value, 0.0), "log10")
         ]
         if not known or not has_place(value, "log10"):
-            return ""
+            return shown
         limit, at = min(known, key=lambda pair: max(value / pair[1], pair[1] / value))
-        name = self.limit(limit)
+        told = {"limit": self.limit(limit)}
         if abs(value - at) <= SAME_FRACTION * at:
-            return self.say("plot.at_limit", {"limit": name})
-        if scale != "linear" and value > at:
-            return self.say("plot.times_limit", {"limit": name, "times": digits(value / at, 2)})
-        if scale != "linear":
-            share = f"{digits(value / at * 100, 2)} %"
-            return self.say("plot.share_of_limit", {"limit": name, "share": share})
-        distance = show(abs(value - at), self.unit(column))
-        if value > at:
-            return self.say("plot.above_limit", {"limit": name, "distance": distance})
-        return self.say("plot.below_limit", {"limit": name, "distance": distance})
+            key = "plot.at_limit"
+        elif scale != "linear" and value > at:
+            key, told["times"] = "plot.times_limit", digits(value / at, 2)
+        elif scale != "linear":
+            key, told["share"] = "plot.share_of_limit", f"{digits(value / at * 100, 2)} %"
+        else:
+            key = "plot.above_limit" if value > at else "plot.below_limit"
+            told["distance"] = show(abs(value - at), self.unit(column))
+        return self.say("plot.with_limit", {"value": shown, "distance": self.say(key, told)})
 
     def of_count(self, statistic: Statistic, count: int) -> str:
         """Return how a value follows from its repeats, such as "median of 9"; "" for one repeat."""
         if count < 2:
             return ""
-        match statistic:
-            case "median":
-                return self.say("plot.median_of", {"count": count})
-            case "least":
-                return self.say("plot.least_of", {"count": count})
-            case "greatest":
-                return self.say("plot.greatest_of", {"count": count})
+        return self.say(OF_COUNT[statistic], {"count": count})
 
     def times_another(self, times: float, name: str) -> str:
         """Return the sentence "so many times another"."""

@@ -230,7 +230,7 @@ class CollagePage(TakesFiles):
 
     def _add_plot(self, plot: ReadablePlot, shown: Shown) -> None:
         title = plot.chart.terms.title()
-        plot.set_caption(f"{shown.question}\n{title} · {shown.count}")
+        plot.chart.caption = f"{shown.question}\n{title} · {shown.count}"
         plot.table_wanted.connect(self.turn.trigger)
         plot.save_wanted.connect(lambda ending: self.save_wanted.emit(plot, ending))
         frame = panel()

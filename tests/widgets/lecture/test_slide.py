@@ -280,7 +280,7 @@ def test_no_font_is_smaller_than_twenty_pixels(make, step):
 def test_lines_are_at_least_four_pixels_thick(make):
     slide = make("reveal", "storage")
     picture = grabbed(slide)
-    line = is_colour(picture, slide.plot.painted().sheet.colour(0))
+    line = is_colour(picture, slide.plot.painted().colour(0))
     column = line[:, round(slide.width() * 0.88)]  # where it is nearly level
 
     assert column.sum() >= 4

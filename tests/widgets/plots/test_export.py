@@ -70,7 +70,7 @@ def test_a_picture_has_twice_the_pixels_and_the_caption(qtbot):
     plot = plotted(qtbot, *WALL)
     plain = plot.picture()
 
-    plot.set_caption("Do four threads make it four times faster?\nmachine · date")
+    plot.chart.caption = "Do four threads make it four times faster?\nmachine · date"
 
     picture = plot.picture()
     assert (picture.width(), picture.height()) == (1700, 660)
@@ -84,7 +84,7 @@ def test_the_band_of_a_recording_is_in_every_export(qtbot):
     plot = plotted(qtbot, *WALL)
     picture, vector = plot.picture(), plot.svg()
 
-    plot.set_band("RECORDED · machine · date")
+    plot.chart.band = "RECORDED · machine · date"
 
     assert plot.picture() != picture
     assert len(plot.svg()) > len(vector) + 1000

@@ -83,7 +83,7 @@ def test_a_plot_without_rows_says_so(qtbot):
     plot = plotted(qtbot, *BARS, rows=[], values={})
 
     assert plot.summary() == ENGLISH.say("plot.empty")
-    assert plot.painted().is_empty
+    assert plot.painted().layout.is_empty
     assert len(colours(plot.grab())) > 1  # the sentence
 
 
@@ -179,7 +179,7 @@ def test_ranges_never_shrink_during_a_run_and_change_in_steps(qtbot):
     spans = []
     for count in range(second, len(rows), 4):
         plot.draw(rows[:count], {})
-        spans.append(plot.painted().full)
+        spans.append(plot.painted().layout.full)
 
     for one, other in itertools.pairwise(spans):
         assert other.x[0] <= one.x[0]
@@ -192,12 +192,12 @@ def test_ranges_never_shrink_during_a_run_and_change_in_steps(qtbot):
 
 def test_another_run_is_shown_from_its_start(qtbot):
     plot = plotted(qtbot, *LADDER)
-    whole = plot.painted().full
+    whole = plot.painted().layout.full
     plot.zoom_in()
 
     plot.draw(TABLES["cache-ladder"]["steps"][:30], {})
 
-    assert plot.painted().full.x[1] < whole.x[1]
+    assert plot.painted().layout.full.x[1] < whole.x[1]
     assert not plot.chart.is_zoomed
 
 
@@ -405,7 +405,7 @@ def test_dragging_moves_what_is_in_sight_and_a_double_click_shows_all(qtbot):
 @pytest.mark.parametrize(("name", "view"), [BARS, LADDER], ids=["bars", "lines"])
 def test_nobody_gets_lost(qtbot, name, view):
     plot = plotted(qtbot, name, view)
-    full = plot.painted().full
+    full = plot.painted().layout.full
 
     for _ in range(6):
         plot.zoom_out()

@@ -55,7 +55,7 @@ def span(chart, rows, values) -> Span:
     chart.take(rows, values, None)
     image = QImage(850, 330, QImage.Format.Format_RGB32)
     with QPainter(image) as painter:
-        full = chart.paint(painter, QRectF(image.rect()), themes.load("dark")).full
+        full = chart.paint(painter, QRectF(image.rect()), themes.load("dark")).layout.full
     return Span(full.x, full.y)
 
 

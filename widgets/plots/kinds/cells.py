@@ -16,13 +16,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QImage
 
 from widgets.plots.drawing import Range
-from widgets.plots.kinds.shades import cividis, is_bright
+from widgets.plots.kinds.shades import cividis, inks
 from widgets.plots.sheet import Sheet
 from widgets.style.theme import STEP, Theme
 
 GAP_FROM_PX = 10  # cells of at least this size have thin gaps
 NUMBER_FROM_PX = 20  # narrower cells show no number
-BLACK, WHITE = "#000000", "#FFFFFF"  # one of them is readable on any cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +123,11 @@ def _write_numbers(sheet: Sheet, grid: Grid, across: _Edges, down: _Edges) -> No
     font = _font_that_fits(fonts, set(texts.values()), width - STEP)
     if font is None:
         return
-    bright = is_bright()[grid.shades]
     for (row, column), text in texts.items():
         x, right = across.borders(column, sheet.scale)
         y, bottom = down.borders(row, sheet.scale)
-        colour = BLACK if bright[row, column] else WHITE
-        sheet.write(text, font, colour, QRectF(x, y, right - x, bottom - y), 0.5)
+        ink = inks()[grid.shades[row, column]]
+        sheet.write(text, font, ink, QRectF(x, y, right - x, bottom - y), 0.5)
 
 
 def _font_that_fits(fonts: Sequence[QFont], texts: set[str], width: float) -> QFont | None:

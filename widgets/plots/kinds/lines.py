@@ -38,10 +38,8 @@ class _Line:
     is_second: bool
     xs: np.ndarray
     ys: np.ndarray
-    dot_xs: np.ndarray
-    dot_ys: np.ndarray
-    disturbed_xs: np.ndarray
-    disturbed_ys: np.ndarray
+    dots: Path  # xs and ys of every repeat
+    disturbed: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +94,13 @@ class LinesDrawing:
 
         Disturbed samples set it only where there are no others.
         """
-        dots = [(line.dot_xs, line.dot_ys) for line in self._lines if len(line.dot_xs)]
+        dots = [line.dots for line in self._lines if len(line.dots[0])]
         if self._newest is not None:
             dots.append((np.array([self._newest.x]), np.array([self._newest.y])))
-        lost = ((line.disturbed_xs, line.disturbed_ys) for line in self._lines)
-        dots = dots or [pair for pair in lost if pair[0].size]
-        xs, ys = [x for x, _ in dots], [y for _, y in dots]
-        if not xs:
+        dots = dots or [line.disturbed for line in self._lines if len(line.disturbed[0])]
+        if not dots:
             return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
+        xs, ys = zip(*dots, strict=True)
         x, y = self._view.x, self._view.y
         every = [*xs, np.array(self._others_xs)] if self._others_xs else xs
         x_low, x_high = self._with_limits(_extent(every), "x", x, self._along)
@@ -135,17 +132,16 @@ class LinesDrawing:
                 for line in upward
             ]
         )
-        crowd = sum(len(line.dot_xs) for line in self._lines)
+        crowd = sum(len(line.dots[0]) for line in self._lines)
         for line in upward:
             colour = sheet.colour(line.colour)
             if len(line.xs) == 1:  # no line is drawn through one point
                 sheet.dots(line.xs, line.ys, colour, alpha=255)
             if line.colour == GHOST:
                 continue
-            if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line shows all
-                hollow = line.is_second
-                sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
-            sheet.dots(line.disturbed_xs, line.disturbed_ys, colour, is_hollow=True)
+            if crowd <= ROUND_DOTS or len(line.dots[0]) > len(line.xs):  # else the line shows all
+                sheet.dots(*line.dots, colour, crowd=crowd, is_hollow=line.is_second)
+            sheet.dots(*line.disturbed, colour, is_hollow=True)
         if self._newest is not None:
             _paint_newest(sheet, self._newest)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
@@ -154,7 +150,7 @@ class LinesDrawing:
         for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
             along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
             word, font = sheet.colour(line.colour, word=True), theme.bold()
-            if line.label and not len(line.xs) and line.disturbed_xs.size:
+            if line.label and not len(line.xs) and len(line.disturbed[0]):
                 lost = self._terms.joined(line.label, self._terms.say("plot.no_quiet_sample"))
                 anchors = [Anchor(sheet.area.rect.topRight(), 1.0, 1.0 - away)]
                 sheet.wishes.append(Wish(lost, anchors, word, font))
@@ -239,24 +235,14 @@ class LinesDrawing:
         return marks.lines(self._view, found, lost=True)
 
     def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
-        x, y = self._view.x, self._view.y
         name = self._terms.choice(line.series) if line.series else ""
         points, dots, disturbed = (
-            np.array(each, dtype=float).reshape(-1, 2)
+            (_places(found[:, 0], self._view.x), _places(found[:, 1], self._view.y))
             for each in (line.points, line.dots, line.disturbed)
+            for found in [np.array(each, dtype=float).reshape(-1, 2)]
         )
-        return _Line(
-            line.series,
-            self._terms.of_run(run, name),
-            colour,
-            is_second,
-            _places(points[:, 0], x),
-            _places(points[:, 1], y),
-            _places(dots[:, 0], x),
-            _places(dots[:, 1], y),
-            _places(disturbed[:, 0], x),
-            _places(disturbed[:, 1], y),
-        )
+        label = self._terms.of_run(run, name)
+        return _Line(line.series, label, colour, is_second, *points, dots, disturbed)
 
     def _axis(self, axis: Axis, *, has_grid: bool = False) -> AxisPlan:
         return AxisPlan(

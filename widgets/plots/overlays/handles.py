@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 
 from experiments.core.views import Axis
-from widgets.plots.chart import Painted
+from widgets.plots.axes import Painted
 from widgets.plots.drawing import Area
 from widgets.plots.overlays.axes_of import holding
 from widgets.plots.overlays.guess import SECOND, guess_pen
@@ -92,9 +92,9 @@ class Sketch:
         x = self._terms.show(self._xs[self._chosen], self._x.column)
         return self._terms.joined(x, self._value())
 
-    def paint(self, painted: Painted) -> None:
+    def paint(self, sheet: Painted) -> None:
         """Draw the dashed line, the rings, and arrow and value at the chosen one."""
-        sheet, area = painted.sheet, painted.area
+        area = sheet.area
         points = [self._at(area, number) for number in range(len(self._xs))]
         with sheet.brushed(guess_pen(sheet)) as painter:
             painter.setClipRect(area.rect.adjusted(-RING_PX, -RING_PX, RING_PX, RING_PX))
@@ -162,10 +162,10 @@ class Marker:
         """Return the place."""
         return self._terms.show(self.x, self._axis.column)
 
-    def paint(self, painted: Painted) -> None:
+    def paint(self, sheet: Painted) -> None:
         """Draw a dashed line with a handle in its middle, and its value."""
-        sheet, rect = painted.sheet, painted.area.rect
-        px = float(painted.area.x_px(to_axis(self.x, self._axis.scale)))
+        rect = sheet.area.rect
+        px = float(sheet.area.x_px(to_axis(self.x, self._axis.scale)))
         if not rect.left() - 1 <= px <= rect.right() + 1:
             return
         with sheet.brushed(guess_pen(sheet)) as painter:

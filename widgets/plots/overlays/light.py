@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Heatmap, Lines
-from widgets.plots.chart import Chart, Painted
+from widgets.plots.axes import Painted
+from widgets.plots.chart import Chart
 from widgets.plots.overlays import places
 from widgets.plots.overlays.places import Place
 from widgets.plots.sheet import Sheet, polygon, text_size
@@ -28,19 +29,19 @@ def show_spot(chart: Chart, painted: Painted, spot: Spot) -> None:
     rects = places.rects_of(chart, painted, spot)
     are_cells = isinstance(chart.terms.view, Heatmap)
     if not are_cells:  # there a wash would only blur the numbers
-        _shine(painted.sheet, rects, places.lines_of(chart, painted, spot))
+        _shine(painted, rects, places.lines_of(chart, painted, spot))
     if are_cells or places.stretch(chart, spot) is not None:
         for rect in rects:
-            _frame(painted.sheet, rect)
+            _frame(painted, rect)
 
 
 def show_place(chart: Chart, painted: Painted, place: Place) -> None:
     """Light up what a click would pick."""
     if not isinstance(chart.terms.view, Heatmap):
-        _shine(painted.sheet, [place.rect])
-    _frame(painted.sheet, place.rect)
+        _shine(painted, [place.rect])
+    _frame(painted, place.rect)
     if isinstance(chart.terms.view, Lines):
-        _name(painted.sheet, place.rect, chart.terms.say("plot.click"))
+        _name(painted, place.rect, chart.terms.say("plot.click"))
 
 
 def _shine(

@@ -13,7 +13,8 @@ from PySide6.QtCore import QPointF, QRectF
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.views import Bars, Heatmap, Lines, Ruler, Timeline
 from widgets.plots import reading
-from widgets.plots.chart import Chart, Painted
+from widgets.plots.axes import Painted
+from widgets.plots.chart import Chart
 from widgets.plots.drawing import GHOST, Area, Range, Track, square
 from widgets.plots.overlays.axes_of import x_axis
 from widgets.plots.reading import Cursor
@@ -46,7 +47,7 @@ def place_at(chart: Chart, painted: Painted, at: QPointF) -> Place | None:
     view = chart.terms.view
     if isinstance(view, Bars | Timeline):
         reach.setLeft(0.0)
-    if not tracks or painted.is_empty or not reach.contains(at):
+    if not tracks or painted.layout.is_empty or not reach.contains(at):
         return None
     match view:
         case Lines():
@@ -83,7 +84,7 @@ def place_of(chart: Chart, painted: Painted, cursor: Cursor) -> Place | None:
             if isinstance(view, Ruler):
                 return Place(label, x, _pin(painted, label, place))
             at = area.point(place, float(track.ys[cursor.point]))
-            return Place(label, x, square(at, SNAP_PX * painted.sheet.theme.zoom))
+            return Place(label, x, square(at, SNAP_PX * painted.theme.zoom))
         case _:
             return None
 
@@ -150,7 +151,7 @@ def _own(tracks: Sequence[Track]) -> list[Track]:
 
 def _beside_lines(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
     """Return the point of a line, or the stretch between two neighbouring places and its line."""
-    area, snap = painted.area, SNAP_PX * painted.sheet.theme.zoom
+    area, snap = painted.area, SNAP_PX * painted.theme.zoom
     axis = x_axis(chart.terms.view)
     if axis is None:
         return None
@@ -256,7 +257,7 @@ def _pin(painted: Painted, label: str, place: float) -> QRectF:
     """Return the rectangle of a pin's flag; of its head where it has no flag."""
     flags = (each.rect for each in painted.labels if each.of == label)
     head = QPointF(painted.area.x_px(place), painted.area.y_px(0.0))
-    return next(flags, square(head, SNAP_PX * painted.sheet.theme.zoom))
+    return next(flags, square(head, SNAP_PX * painted.theme.zoom))
 
 
 def _column_at(chart: Chart, column: int) -> float:

@@ -753,7 +753,7 @@ def test_what_cannot_run_here_shows_its_recording_or_says_what_it_would_do(qtbot
     assert (ENGLISH.say("doctor.page.why") in said(stage)) is (need in (Need.GPU, Need.TWO_GPUS))
     assert "Back to this machine" not in said(stage)  # it would be shown again
     assert not stage.do.run.isEnabled()
-    assert any(plot.isVisible() and not plot.painted().is_empty for plot in stage.plots)
+    assert any(plot.isVisible() and not plot.painted().layout.is_empty for plot in stage.plots)
 
 
 def test_a_recording_stands_in_for_no_run_of_this_machine(qtbot, stage):

@@ -180,7 +180,7 @@ def test_values_that_are_no_numbers_are_left_out(qtbot):
 def test_a_limit_far_beyond_the_bars_does_not_flatten_them(qtbot):
     plot = plotted(qtbot, *WALL, values={"serial_s": 100.0})
 
-    assert plot.painted().full.x[1] < 2.0
+    assert plot.painted().layout.full.x[1] < 2.0
 
 
 def test_a_limit_ends_below_the_bars_that_it_holds_of(qtbot):

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 from tests.widgets.plots.painting import DARK, painted
 from widgets.plots.kinds import cells
 from widgets.plots.kinds.cells import Grid
-from widgets.plots.kinds.shades import cividis, is_bright, shade
+from widgets.plots.kinds.shades import cividis, inks, shade
 
 
 def grid(shades, missing=None, text=lambda row, column: ""):
@@ -38,7 +38,7 @@ def contrast(one: QColor, other: QColor) -> float:
 
 def test_numbers_can_be_read_on_every_shade():
     for step in range(256):
-        words = QColor(cells.BLACK if is_bright()[step] else cells.WHITE)
+        words = QColor(inks()[step])
         assert contrast(words, shade(step)) >= 4.5
 
 

@@ -67,7 +67,7 @@ def test_nan_and_infinity_are_left_out(qtbot):
 
     plot = plotted(qtbot, *LADDER, rows=rows)
 
-    assert plot.painted().full.y[1] < 0
+    assert plot.painted().layout.full.y[1] < 0
 
 
 def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
@@ -202,7 +202,7 @@ def test_one_or_two_points_are_drawn(qtbot, count):
     plot = plotted(qtbot, *LADDER, rows=[step(4096 << n, 1e-9) for n in range(count)], values={})
 
     assert texts(plot) == ["shuffled"]
-    full = plot.painted().full
+    full = plot.painted().layout.full
     assert full.y[0] < -9 < full.y[1]
 
 
@@ -244,16 +244,16 @@ def test_many_curves_can_be_moved_smoothly(qtbot):
 def test_an_axis_is_as_wide_as_it_was_until_that_is_forgotten(qtbot):
     far, near = ({"in_a_row_latency_s": each} for each in (1e-6, 2e-9))
     plot = plotted(qtbot, *LADDER, rows=ROWS, values=near)
-    alone = plot.painted().full
+    alone = plot.painted().layout.full
     plot.draw(ROWS, far)
-    wide = plot.painted().full
+    wide = plot.painted().layout.full
     plot.draw(ROWS, near)
-    kept = plot.painted().full
-    plot.forget_widest()
+    kept = plot.painted().layout.full
+    plot.chart.forget_widest()
     plot.draw(ROWS, near)
 
     assert kept.y == wide.y != alone.y
-    assert plot.painted().full.y == alone.y
+    assert plot.painted().layout.full.y == alone.y
 
 
 def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):

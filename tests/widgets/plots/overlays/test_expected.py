@@ -42,7 +42,7 @@ def test_axes_and_limits_of_expected_rows_are_there_and_no_marks(qtbot, name, vi
     measured = plotted(qtbot, name, view)
     plot = expecting(qtbot, name, view, faint=False)
 
-    assert plot.painted().full == measured.painted().full
+    assert plot.painted().layout.full == measured.painted().layout.full
     assert plot.summary().startswith(ENGLISH.say("plot.empty"))
     named = " ".join(texts(plot))
     assert all(plot.chart.terms.limit(limit) in named for limit in view.limits)
@@ -67,7 +67,7 @@ def test_the_first_rows_take_what_was_expected_away(qtbot, name, view):
     rows = TABLES[name][view.table]
 
     plot.draw([], {})
-    assert plot.painted().full == plotted(qtbot, name, view).painted().full
+    assert plot.painted().layout.full == plotted(qtbot, name, view).painted().layout.full
     plot.draw(rows[:2], VALUES[name])
 
     fresh = plotted(qtbot, name, view, rows=rows[:2])
@@ -91,7 +91,7 @@ def test_without_rows_to_expect_a_plot_is_empty(qtbot, name, view):
 
     plot.show_expected([], VALUES[name], faint=True)
 
-    assert plot.painted().is_empty
+    assert plot.painted().layout.is_empty
     assert plot.summary() == ENGLISH.say("plot.empty")
 
 
@@ -100,10 +100,10 @@ def test_a_sketch_without_rows_has_the_axes_that_it_needs(qtbot):
 
     plot.begin_sketch(SIZES, (1e-9,) * 5, 1e-9, 1e-7)
 
-    full = plot.painted().full
+    full = plot.painted().layout.full
     assert (full.x, full.y) == ((12.0, 28.0), (-9.0, -7.0))
     plot.end_sketch()
-    assert plot.painted().is_empty
+    assert plot.painted().layout.is_empty
 
 
 def test_a_marker_without_rows_invents_no_other_axis(qtbot):
@@ -111,7 +111,7 @@ def test_a_marker_without_rows_invents_no_other_axis(qtbot):
 
     bare.begin_marker(2.0**20, 2.0**12, 2.0**28)
 
-    assert bare.painted().full.x == (12.0, 28.0)
+    assert bare.painted().layout.full.x == (12.0, 28.0)
     assert bare.painted().area.rect.left() < 30  # no ticks at its left
 
 
@@ -130,7 +130,7 @@ def test_marks_held_back_are_neither_drawn_nor_said_until_they_are_let_go(qtbot,
     assert shown(plot) != before
     assert plot.summary() != summary
     plot.hold_back(())
-    plot.forget_widest()
+    plot.chart.forget_widest()
     assert shown(plot) == before
     assert plot.summary() == summary
 

@@ -54,7 +54,7 @@ def test_a_ghost_is_drawn_and_goes(qtbot, kind, mode):
     assert BEFORE in plot.summary()
     assert {track.colour for track in plot.chart.tracks()} > {GHOST}
     plot.ghost(None)
-    plot.forget_widest()
+    plot.chart.forget_widest()
     assert shown(plot) == before
     assert plot.summary() == summary
 
@@ -66,7 +66,7 @@ def test_a_ghost_alone_has_no_colour_of_a_series(qtbot, kind):
     plot.ghost(rows_of(kind), BEFORE)
 
     series = {colour.lower() for colour in themes.load("dark").series}
-    assert not plot.painted().is_empty
+    assert not plot.painted().layout.is_empty
     assert not series & colours(plot.grab())
 
 
@@ -90,7 +90,7 @@ def test_bars_stand_over_their_ghosts_though_other_bars_are_missing(qtbot):
     own = next(track for track in tracks if track.colour != GHOST)
     ghost = next(t for t in tracks if t.colour == GHOST and t.label == "processes")
     assert own.ys[0] == ghost.ys[0]
-    assert plot.painted().full.x[1] > ghost.xs[0]
+    assert plot.painted().layout.full.x[1] > ghost.xs[0]
     assert any(text.startswith(BEFORE) for text in texts(plot))
 
 
@@ -152,12 +152,12 @@ def test_a_ghost_stays_while_rows_come(qtbot):
     rows = TABLES["gil-threads"]["timings"]
     plot = plotted(qtbot, *BARS, rows=[])
     plot.ghost(slower(rows), BEFORE)
-    whole = plot.painted().full
+    whole = plot.painted().layout.full
 
     for count in (1, 5, len(rows)):
         plot.draw(rows[:count], {})
         assert BEFORE in plot.summary()
-        assert plot.painted().full == whole
+        assert plot.painted().layout.full == whole
 
 
 def points(*measured):

@@ -145,11 +145,11 @@ def test_the_axes_hold_a_guess_far_from_the_data(qtbot):
 
     plot.show_guess(SketchGuess(SIZES, (1e-12, 1e-9, 1e-9, 1e-9, 1e-4)))
 
-    low, high = plot.painted().full.y
+    low, high = plot.painted().layout.full.y
     assert low <= -12.0
     assert high >= -4.0
     plot.show_guess(None)
-    assert plot.painted().full == plotted(qtbot, *LADDER).painted().full
+    assert plot.painted().layout.full == plotted(qtbot, *LADDER).painted().layout.full
 
 
 @every_kind

@@ -170,12 +170,12 @@ def test_a_sketch_on_linear_axes(qtbot):
 
 def test_the_axes_hold_all_that_a_sketch_may_become(qtbot):
     plot, _ = sketching(qtbot)
-    full = plot.painted().full
+    full = plot.painted().layout.full
 
     assert full.y[0] <= -10.0
     assert full.y[1] >= -6.0
     plot.end_sketch()
-    assert plot.painted().full == plotted(qtbot, *LADDER).painted().full
+    assert plot.painted().layout.full == plotted(qtbot, *LADDER).painted().layout.full
 
 
 def test_the_handles_go_with_the_sketch_and_are_in_no_picture(qtbot):

@@ -135,7 +135,7 @@ def test_a_stretch_fills_the_middle_half_after_zooming_to_it(qtbot):
     assert plot.painted().area.sight.x == pytest.approx((17.0, 21.0))
     assert shown(plot).pixelColor(pixel(plot, 19.3, -7.3)) == wash("dark")
     plot.show_all()
-    assert plot.painted().area.sight == plot.painted().full
+    assert plot.painted().area.sight == plot.painted().layout.full
 
 
 def test_zooming_to_a_place_at_the_edge_shows_nothing_beyond(qtbot):
@@ -188,5 +188,5 @@ def test_an_empty_plot_takes_light_and_zoom(qtbot):
     plot.zoom_to(Spot(low=1.0, high=2.0))
     plot.ask(True)
 
-    assert plot.painted().is_empty
+    assert plot.painted().layout.is_empty
     assert not plot.chart.is_zoomed
