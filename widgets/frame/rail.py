@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton
 
 from experiments.core.words import Words
+from widgets.controls.basics import column
 from widgets.style.icons import icon, pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -60,20 +61,17 @@ class Rail(QFrame):
         self._logo.setAccessibleName(words.say("frame.program"))
         self._buttons = {stop.name: self._button(stop) for stop in places}
         self._tools = {stop.name: self._button(stop) for stop in tools}
-        self._layout = layout = QVBoxLayout(self)
-        layout.setContentsMargins(STEP, 4 * STEP, STEP, 3 * STEP)
-        layout.setSpacing(SPACE)
-        layout.addWidget(self._logo)
-        layout.addSpacing(4 * STEP)
+        self._all = {**self._buttons, **self._tools}
         for name, button in self._buttons.items():
             button.setCheckable(True)
             button.setAutoExclusive(True)
             button.clicked.connect(lambda _checked=False, name=name: self.chosen.emit(name))
-            layout.addWidget(button)
-        layout.addStretch(1)
         for name, button in self._tools.items():
             button.clicked.connect(lambda _checked=False, name=name: self.used.emit(name))
-            layout.addWidget(button)
+        parts = self._logo, *self._buttons.values(), None, *self._tools.values()
+        self._layout = column(*parts, space=SPACE, edges=(STEP, 4 * STEP, STEP, 3 * STEP))
+        self._layout.insertSpacing(1, 4 * STEP)
+        self.setLayout(self._layout)
         look.follow(self._restyle)
 
     def choose(self, name: str) -> None:
@@ -109,11 +107,10 @@ class Rail(QFrame):
         theme = self._look.theme
         side = round(ICON * theme.zoom)
         words = QFontMetrics(theme.bold("small"))
-        buttons = {**self._buttons, **self._tools}
-        widest = max(words.horizontalAdvance(button.text()) for button in buttons.values())
+        widest = max(words.horizontalAdvance(button.text()) for button in self._all.values())
         self.setFixedWidth(max(WIDTH, widest + 2 * MARGIN))
         self._logo.setPixmap(pixmap("coreopsis", theme.accent, round(LOGO * theme.zoom)))
-        for name, button in buttons.items():
+        for name, button in self._all.items():
             colour = theme.accent_word if button.isChecked() else theme.soft
             button.setIcon(icon(name, colour, side))
             button.setIconSize(QSize(side, side))

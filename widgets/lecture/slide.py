@@ -17,7 +17,7 @@ from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_data import SlideData
 from widgets.lecture.slide_plot import SlidePlot, slide_theme
-from widgets.lecture.slide_text import Part, SlideText
+from widgets.lecture.slide_text import SlideText, TextPart
 from widgets.lecture.vote_board import VoteBoard
 from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
@@ -165,15 +165,15 @@ class Slide(Fitting):
         head = data.verdict or data.title
         values = {"place": data.place, "count": data.count, "head": head}
         self.setAccessibleName(say("slide.named", values))
-        self._place.write(Part(say("slide.place", values), theme.soft))
-        self._key.write(Part(data.key, theme.soft))
-        self._source.write(Part("" if data.band or not is_plotted else data.source, theme.soft))
-        self._band.write(Part(data.band if is_plotted else "", theme.ink, 600))
+        self._place.write(TextPart(say("slide.place", values), theme.soft))
+        self._key.write(TextPart(data.key, theme.soft))
+        self._source.write(TextPart("" if data.band or not is_plotted else data.source, theme.soft))
+        self._band.write(TextPart(data.band if is_plotted else "", theme.ink, 600))
         is_asked = data.step not in (*VOTED, *PLOTTED)
         is_alone = is_asked and not (data.context or data.code)
-        self._asked.write(Part(head if is_alone else "", theme.ink, 700))
-        self._head.write(Part("" if is_alone else head, theme.ink, 700))
-        self._context.write(Part(data.context if is_asked else "", theme.ink))
+        self._asked.write(TextPart(head if is_alone else "", theme.ink, 700))
+        self._head.write(TextPart("" if is_alone else head, theme.ink, 700))
+        self._context.write(TextPart(data.context if is_asked else "", theme.ink))
         self._explained.write(*self._said(data.said if is_explained else ""))
         self._foot.write(*self._told(data))
         self._votes.show_votes(data)
@@ -186,19 +186,19 @@ class Slide(Fitting):
         if self.plot is not None:
             self.plot.setVisible(is_plotted)
 
-    def _told(self, data: SlideData) -> tuple[Part, ...]:
+    def _told(self, data: SlideData) -> tuple[TextPart, ...]:
         """Return what stands at the foot: what is wrong, what goes on, else what was said."""
         theme = self._look.theme
         if data.problem:
-            return (Part(data.problem, theme.ink, 600),)
+            return (TextPart(data.problem, theme.ink, 600),)
         if data.busy and data.step in PLOTTED:
-            return (Part(data.busy, theme.soft),)
+            return (TextPart(data.busy, theme.soft),)
         if data.step in VOTED:
             before, colon, advice = data.hint.rpartition(": ")
-            return (Part(before + colon, theme.soft), Part(advice, theme.ink, 700))
+            return (TextPart(before + colon, theme.soft), TextPart(advice, theme.ink, 700))
         return self._said(data.said if data.step in PLOTTED and data.step != EXPLAINED else "")
 
-    def _said(self, text: str) -> tuple[Part, ...]:
+    def _said(self, text: str) -> tuple[TextPart, ...]:
         """Return whole sentences of at most 40 words, at least one; the first stands out."""
         first, *rest = re.split(r"(?<=[.?!])\s+", text)
         count, kept = len(first.split()), list[str]()
@@ -207,7 +207,10 @@ class Slide(Fitting):
             if count > MOST_WORDS:
                 break
             kept.append(sentence)
-        return (Part(first, self._look.theme.ink), Part(" ".join(kept), self._look.theme.soft))
+        return (
+            TextPart(first, self._look.theme.ink),
+            TextPart(" ".join(kept), self._look.theme.soft),
+        )
 
     def _fit(self) -> None:
         """Scale everything to the size of the slide."""

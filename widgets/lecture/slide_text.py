@@ -16,7 +16,7 @@ LEADING = 1.25  # a line, in heights of the letters
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A part of a text, which follows the one before after a space."""
 
     text: str
@@ -37,14 +37,14 @@ class SlideText(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self._sizes, self._at_right, self._is_even = sizes, at_right, is_even
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[TextPart, ...] = ()
         self._lines: QTextLayout | None = None
 
-    def write(self, *parts: Part) -> None:
+    def write(self, *parts: TextPart) -> None:
         """Take the parts; what is written is seen after the next `fit`."""
         plain = [(" ".join(part.text.split()), part) for part in parts]
         self._parts = tuple(
-            Part(unbroken(text), part.colour, part.weight) for text, part in plain if text
+            TextPart(unbroken(text), part.colour, part.weight) for text, part in plain if text
         )
         self.setText(" ".join(text for text, _ in plain if text))
 

@@ -35,8 +35,7 @@ class Paragraph(QLabel):
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        look.changed.connect(self._show)
-        self._show()
+        look.follow(self._show)
 
     def tell(self, text: str) -> None:
         """Show another text."""

@@ -24,7 +24,7 @@ HANDLE_PX, HANDLE_AT = 10.0, 0.5  # the mouse takes hold of a line this near to 
 THIN_PX, CHOSEN_PX = 1.5, 3.0
 
 
-class Line(pg.InfiniteLine):
+class MeasuringLine(pg.InfiniteLine):
     """One of the lines."""
 
     @guarded
@@ -45,7 +45,9 @@ class Measure:
         self.axis, self._plan, self._terms, self._box, self._told = axis, plan, terms, box, told
         low, high = box.viewRange()[axis]
         self.lines = [
-            Line(low + share * (high - low), 90 - 90 * axis, movable=True, bounds=box.whole(axis))
+            MeasuringLine(
+                low + share * (high - low), 90 - 90 * axis, movable=True, bounds=box.whole(axis)
+            )
             for share in AT_FIRST
         ]
         self._chosen = 0
@@ -110,7 +112,7 @@ class Measure:
         box.moveTop(max(min(box.top(), area.bottom() - box.height()), area.top()))
         reading.paint_box(sheet, box, text)
 
-    def _drag(self, line: Line) -> None:
+    def _drag(self, line: MeasuringLine) -> None:
         self._chosen = self.lines.index(line)
         self._told("")
 
