@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
@@ -30,57 +30,55 @@ def bar(context: Context, *columns: ProgressColumn, streams: bool = False) -> Pr
     )
 
 
-class Follow:
-    """Reads the events of a run to the end, and shows its progress.
+class Followed(NamedTuple):
+    """How a run ended, with the rows of every table and its notes.
 
-    `refused` is set if another program measures and the run must not wait.
+    `refused` says that another program measures, where the run must not wait.
     """
 
-    def __init__(
-        self, context: Context, experiment: Experiment[Any], run: Run, *, now: bool, silent: bool
-    ) -> None:
-        self._context, self._experiment, self._run = context, experiment, run
-        self._now, self._silent = now, silent
-        self.refused: Problem | None = None
-        self.notes: list[messages.Note] = []
+    finished: messages.Finished
+    tables: dict[str, list[Any]]
+    notes: list[messages.Note]
+    refused: Problem | None
 
-    def to_the_end(self) -> tuple[messages.Finished, dict[str, list[Any]]]:
-        """Return the last line and the rows of every table.
 
-        A killed process sends no finding; its rows tell one.
-        """
-        run_state = RunState(self._experiment)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=28),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}", style="dim"),
-        )
-        with bar(self._context, *columns, streams=self._silent) as shown:
-            task = shown.add_task(self._experiment.id, total=1.0, left="")
-            for event in self._run.events():
-                run_state.add(event)
-                if isinstance(event, messages.Progress):
-                    left = {"duration": event.left_s or 0.0}
-                    said = self._context.words.say("terminal.time_left", left)
-                    if any(note.key == messages.MORE_ROUNDS for note in self.notes):
-                        said = self._context.words.say("page.more_rounds")
-                    shown.update(task, completed=event.fraction, left=said)
-                elif isinstance(event, messages.Note):
-                    self._note(event)
-        finished = run_state.finished
-        assert finished is not None  # a run always ends in one
-        return finished, run_state.tables
+def follow(
+    context: Context, experiment: Experiment[Any], run: Run, *, now: bool, silent: bool
+) -> Followed:
+    """Read the events of a run to the end, and show its progress.
 
-    def _note(self, note: messages.Note) -> None:
-        self.notes.append(note)
-        if note.key == "machine_was_quiet":
-            return
-        if note.key in messages.WAITING and self._now:
-            self.refused = Problem("machine_busy", note.values)
-            self._run.stop()
-            return
-        said = note_text(self._context.words, note.key, note.values, self._experiment.id)
-        self._context.errors.print(said)
-        if note.key in messages.WAITING:
-            self._context.errors.print(self._context.words.say("terminal.waiting_hint"))
+    A killed process sends no finding; its rows tell one.
+    """
+    say, run_state = context.words.say, RunState(experiment)
+    notes: list[messages.Note] = []
+    refused: Problem | None = None
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=28),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", style="dim"),
+    )
+    with bar(context, *columns, streams=silent) as shown:
+        task = shown.add_task(experiment.id, total=1.0, left="")
+        for event in run.events():
+            run_state.add(event)
+            if isinstance(event, messages.Progress):
+                said = say("terminal.time_left", {"duration": event.left_s or 0.0})
+                if any(note.key == messages.MORE_ROUNDS for note in notes):
+                    said = say("page.more_rounds")
+                shown.update(task, completed=event.fraction, left=said)
+            elif isinstance(event, messages.Note):
+                notes.append(event)
+                if event.key in messages.WAITING and now:
+                    refused = Problem("machine_busy", event.values)
+                    run.stop()
+                elif event.key != "machine_was_quiet":
+                    _tell(context, event, experiment.id)
+    assert run_state.finished is not None  # a run always ends in one
+    return Followed(run_state.finished, run_state.tables, notes, refused)
+
+
+def _tell(context: Context, note: messages.Note, experiment: str) -> None:
+    context.errors.print(note_text(context.words, note.key, note.values, experiment))
+    if note.key in messages.WAITING:
+        context.errors.print(context.words.say("terminal.waiting_hint"))

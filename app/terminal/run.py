@@ -19,7 +19,7 @@ from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
-from app.terminal.progress import Follow
+from app.terminal.progress import follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment, specs
@@ -136,21 +136,21 @@ def measure(
     try:
         running = engine.start(experiment, params, quick=quick, keep=each_line)
         with asked_to_stop(running.stop):
-            follow = Follow(context, experiment, running, now=now, silent=stream)
-            finished, tables = follow.to_the_end()
+            followed = follow(context, experiment, running, now=now, silent=stream)
+            finished, tables = followed.finished, followed.tables
     finally:
         engine.close()
         if writer is not None:
             writer.close()
-    if follow.refused is not None:
-        context.complain(follow.refused)
+    if followed.refused is not None:
+        context.complain(followed.refused)
         return Ended(ExitCode.CANNOT_RUN_HERE)
     told = None
     if not stream:
         if is_named:
             question = context.words.say(f"{experiment.id}.question")
             context.console.print(Text(question, style="bold"))
-        notes = follow.notes
+        notes = followed.notes
         told = tell(
             context.console, context.words, experiment, tables, finished, quick=quick, notes=notes
         )

@@ -33,5 +33,5 @@ def map_page(look: Look, words: Words, file: Path | None = None) -> QWidget:
     page.show_values(KnownValues(values, invitations, dict.fromkeys(invitations, 1)))
     page.start.offer("cache-ladder", question, 12.0)
     busy = {thread.id: thread.id / 10 for thread in machine.cpu.threads_list}
-    page.show_load(busy)
+    page.map.show_load(busy)
     return page

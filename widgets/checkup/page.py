@@ -46,16 +46,9 @@ class CheckupPage(QWidget):
         self.check, self.quick = made("check", "F5"), made("quick", "Shift+F5")
         self.soak, self.compare, self.report = made("soak"), made("compare"), made("report")
         self.baseline, self.order = made("save_baseline"), made("order")
-        self.buttons = {
-            action: ActionButton(action, role, hint="")
-            for action, role in (
-                (self.report, "plain"),
-                (self.compare, "plain"),
-                (self.soak, "plain"),
-                (self.quick, "plain"),
-                (self.check, "main"),
-            )
-        }
+        plain = (self.report, self.compare, self.soak, self.quick)
+        self.buttons = {action: ActionButton(action, "plain", hint="") for action in plain}
+        self.buttons[self.check] = ActionButton(self.check, "main", hint="")
         self._buttons = chip_row(*self.buttons.values())
         self.about = ElidedLabel("soft")
         self._counts = CountLine(look)
@@ -82,7 +75,10 @@ class CheckupPage(QWidget):
         self._counts.show_counts(data.counts)
         self._standing.setVisible(bool(data.counts))
         if data.notes != before.notes:
-            self._show_notes(data.notes)
+            discard(*self._shown_notes)
+            self._shown_notes = [label(text, "note", wrap=True) for text in data.notes]
+            for each in self._shown_notes:
+                self._notes.addWidget(each)
         if data.rows != before.rows:
             self.rows.show_rows(data.rows)
         self.rows.setVisible(bool(data.rows))
@@ -108,12 +104,6 @@ class CheckupPage(QWidget):
         made.followed.connect(self.followed)
         made.show_rows(rows)
         return made
-
-    def _show_notes(self, notes: Sequence[str]) -> None:
-        discard(*self._shown_notes)
-        self._shown_notes = [label(text, "note", wrap=True) for text in notes]
-        for each in self._shown_notes:
-            self._notes.addWidget(each)
 
     def _arrange(self) -> None:
         title = label(self._words.say("checkup.title"), "title")

@@ -32,7 +32,8 @@ def svg(
     generator.setSize(size)
     generator.setViewBox(QRect(QPoint(0, 0), size))
     generator.setTitle(title)
-    generator.setDescription(description)
+    if description:
+        generator.setDescription(description)
     with QPainter(generator) as painter:
         paint(painter)
     return bytes(buffer.data().data())

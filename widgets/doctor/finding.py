@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
@@ -77,17 +77,15 @@ class _Sign(QWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look, self._state = look, State.NOT_REACHED
-        look.changed.connect(self.updateGeometry)
+        look.follow(self._fit)
 
     def show_state(self, state: State) -> None:
         self._state = state
         self.update()
 
-    def sizeHint(self) -> QSize:
-        return QSize(side_px(self._look.theme), side_px(self._look.theme) + STEP)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+    def _fit(self) -> None:
+        side = side_px(self._look.theme)
+        self.setFixedSize(side, side + STEP)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         middle = QRectF(self.rect()).center()

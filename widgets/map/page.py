@@ -104,10 +104,6 @@ class MapPage(QWidget):
         self._refresh_texts()
         self._fill_table()
 
-    def show_load(self, busy: Mapping[int, float | None]) -> None:
-        """Show how busy each hardware thread is."""
-        self.map.show_load(busy)
-
     def show_sample(self, sample: Sample) -> None:
         """Show what memory, GPUs, links, disks and networks do."""
         self.map.show_sample(sample)

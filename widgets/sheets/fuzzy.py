@@ -19,14 +19,6 @@ Text = tuple[str, str, Sequence[str]]  # text, detail, hidden phrases
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """How well a text matches, and which of its letters matched."""
-
-    score: float
-    places: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """A matching text of a list: its number, its detail, and the matched letters of both."""
 
@@ -38,10 +30,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _WordMatch:
-    """One match of one word: in the text, or in a phrase beside it."""
+    """One match of one word, and its letters: in the text, or in a phrase beside it."""
 
     worth: float
-    match: Match
+    score: float  # of scattered letters
+    places: tuple[int, ...]
     phrase: str | None = None
 
 
@@ -73,15 +66,15 @@ def _hit(
         found = max(_matches(word, of), key=lambda one: one.worth, default=None)
         if found is None:
             return None
-        worth, score = worth + found.worth, score + found.match.score
+        worth, score = worth + found.worth, score + found.score
         is_scattered |= found.worth == SCATTERED
         if found.phrase is None:
-            places.update(found.match.places)
+            places.update(found.places)
             continue
         if found.phrase not in detail:
             detail = f"{detail} · {found.phrase}"
         at = detail.index(found.phrase)
-        detail_places.update(at + place for place in found.match.places)
+        detail_places.update(at + place for place in found.places)
     hit = Hit(number, tuple(sorted(places)), detail, tuple(sorted(detail_places)))
     return (is_scattered, -worth, GAP * len(text) / 10 - score), hit
 
@@ -91,18 +84,18 @@ def _matches(word: str, of: Text) -> Iterator[_WordMatch]:
     text, detail, about = of
     kind, typed = _typed(word, _fold(text))
     if kind >= START:
-        yield _WordMatch(kind, typed)
+        yield _WordMatch(kind, 0.0, typed)
     elif (letters := _match_word(word, _fold(text))) is not None:
-        starts = all(_starts_word(_fold(text), place) for place in letters.places)
-        found = letters if starts or not kind else typed
-        yield _WordMatch(INITIALS if starts else kind, found)
+        starts = all(_starts_word(_fold(text), place) for place in letters[1])
+        found = letters if starts or not kind else (0.0, typed)
+        yield _WordMatch(INITIALS if starts else kind, *found)
     for phrase, less in ((detail, DETAIL), *((each, ABOUT) for each in about)):
         kind, typed = _typed(word, _fold(phrase))
         if kind >= START:
-            yield _WordMatch(kind - less, typed, phrase)
+            yield _WordMatch(kind - less, 0.0, typed, phrase)
 
 
-def _typed(word: str, text: str) -> tuple[int, Match]:
+def _typed(word: str, text: str) -> tuple[int, tuple[int, ...]]:
     """Return how a text contains a word unbroken, and where it does so best."""
     best, at = SCATTERED, 0
     place = text.find(word)
@@ -114,10 +107,10 @@ def _typed(word: str, text: str) -> tuple[int, Match]:
         if kind > best:
             best, at = kind, place
         place = text.find(word, place + 1)
-    return best, Match(0.0, tuple(range(at, at + len(word))))
+    return best, tuple(range(at, at + len(word)))
 
 
-def _match_word(word: str, text: str) -> Match | None:
+def _match_word(word: str, text: str) -> tuple[float, tuple[int, ...]] | None:
     """Return the best scattered match, found letter by letter (dynamic programming)."""
     if not _is_within(word, text):
         return None
@@ -145,7 +138,7 @@ def _match_word(word: str, text: str) -> Match | None:
             place = text.find(letter, place + 1)
         before = now
     _, score, path = max(before, key=lambda way: way[1])
-    return Match(score, path)
+    return score, path
 
 
 def _worth(text: str, place: int) -> float:

@@ -38,11 +38,6 @@ class Watching(QObject):
         if session.is_awake:
             self._wake()
 
-    @property
-    def is_running(self) -> bool:
-        """Does an experiment or a checkup run?"""
-        return self._session.is_measuring
-
     def be_seen(self, is_seen: bool) -> None:
         """Sample at the chosen rate while seen, else only for the status line."""
         self._is_seen = is_seen
@@ -56,7 +51,7 @@ class Watching(QObject):
 
     def start_load(self, count: int) -> None:
         """Keep hardware threads busy; 0 ends it."""
-        if count and not self.is_running:
+        if count and not self._session.is_measuring:
             self.known_load.start(count)
         else:
             self.known_load.stop()
@@ -76,7 +71,7 @@ class Watching(QObject):
     def start_gpu_load(self, kind: str, device: str) -> None:
         """Keep a GPU busy."""
         machine = self._session.machine
-        if machine is not None and not self.is_running:
+        if machine is not None and not self._session.is_measuring:
             self.known_load.start_on_gpu(kind, device, machine)
         self.show_load()
 
@@ -84,12 +79,12 @@ class Watching(QObject):
         """Say whether a load runs: it ends by itself, or fails on a GPU."""
         if (problem := self.known_load.trouble()) is not None:
             self._session.troubled.emit(problem)
-        self._controls.show_load(self.known_load.count, quiet=self.is_running)
+        self._controls.show_load(self.known_load.count, quiet=self._session.is_measuring)
 
     def status(self, *, is_frozen: bool, has_samples: bool) -> str:
         """Return the sampling rate and its cost."""
         say = self._session.words.say
-        if self.is_running:
+        if self._session.is_measuring:
             return say("live.quiet_rate")
         if is_frozen:
             return say("live.cost_frozen", {"rate_hz": self._hz})
@@ -116,8 +111,8 @@ class Watching(QObject):
         self.show_load()
 
     def _apply(self) -> None:
-        hz = self._hz if self._is_seen and not self.is_running else QUIET_HZ
+        hz = self._hz if self._is_seen and not self._session.is_measuring else QUIET_HZ
         if self._session.is_awake:
             self._session.watcher.set_rate(hz)
-        shown_hz = QUIET_HZ if self.is_running else self._hz
-        self._controls.show_rate(shown_hz, quiet=self.is_running)
+        shown_hz = QUIET_HZ if self._session.is_measuring else self._hz
+        self._controls.show_rate(shown_hz, quiet=self._session.is_measuring)

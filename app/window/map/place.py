@@ -173,5 +173,5 @@ class MapPlace(Place):
 
     def _show_load(self, sample: messages.Sample) -> None:
         if self._is_here:
-            self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
+            self.page.map.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
             self.page.show_sample(sample)

@@ -20,9 +20,9 @@ def test_arrows_go_to_the_neighbour_in_their_direction():
     boxes = grid(3, 3)
     middle = named(boxes, "1,1")
 
-    ways = {step: next_box(boxes, middle, step) for step in Arrow}
+    ways = {arrow: next_box(boxes, middle, arrow) for arrow in Arrow}
 
-    assert {step.name.lower(): box.id for step, box in ways.items()} == {
+    assert {arrow.name.lower(): box.id for arrow, box in ways.items()} == {
         "left": "0,1",
         "right": "2,1",
         "up": "1,0",

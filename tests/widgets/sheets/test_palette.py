@@ -73,7 +73,7 @@ def test_keys_move_in_the_list_and_go_round(qtbot, palette):
 
 
 def test_a_click_runs_a_choice(qtbot, palette):
-    index = palette.list.model().index(1)
+    index = palette.list.model().index(1, 0)
     place = palette.list.visualRect(index).center()
 
     with qtbot.waitSignal(palette.closed):
@@ -105,7 +105,7 @@ def test_escape_runs_nothing(qtbot, palette):
 
 
 def test_a_row_says_all_of_itself_to_those_who_do_not_see_it(palette):
-    index = palette.list.model().index(0)
+    index = palette.list.model().index(0, 0)
 
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Map, detail 0, Ctrl+1"
     assert palette.field.accessibleName()

@@ -36,7 +36,8 @@ class Devices:
 
     def place(self, x: float, y: float, width: float, height: float) -> list[Box]:
         """Return the boxes of a column that should not be higher than `height`."""
-        below = list(self._below(x, 0, width, frozenset()))  # unfolded ones push no GPU away
+        # Folded: unfolded ones push no GPU away.
+        below = list(self._below(x, 0, width, frozenset()))
         left = height - (max(box.rect.bottom for box in below) + GAP if below else 0)
         if self._machine.gpus:
             boxes = self._gpus.place(x, y, width, left)

@@ -135,11 +135,6 @@ class Labels(DeviceLabels):
         is_told = is_hidden(self.machine, "memory.modules")
         return titles, (say("map.modules_hidden" if is_told else "map.modules_unknown"),)
 
-    def memory_size(self) -> Titles:
-        """Return the size of the memory, for when its use is unknown."""
-        total = self.machine.memory.total_bytes
-        return () if total is None else (show(total, "bytes"),)
-
     def node(self, node: NumaNode) -> Titles:
         """Return the titles of a NUMA node."""
         name = self.words.say("map.node", {"number": node.id})

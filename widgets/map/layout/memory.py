@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from experiments.core.declare import Part
+from experiments.core.units import show
 from experiments.presentation.grouped import grouped
 from machine.memory.nodes import host_nodes
 from machine.model import MemoryModule
@@ -45,7 +46,8 @@ class MemoryArea:
 
     def place(self, x: float, y: float, width: float) -> Iterator[Box]:
         """Yield the boxes."""
-        rect = Rect(x, y, width, self.height(width))
+        rect, memory = Rect(x, y, width, self.height(width)), self._labels.machine.memory
+        total = memory.total_bytes  # shown where its use is unknown
         yield Box(
             id="memory",
             kind=Kind.MEMORY,
@@ -55,8 +57,8 @@ class MemoryArea:
             lines=self._lines,
             lines_y=y + self._head + self._line + STEP + STEP,
             bar=Rect(x + PAD, y + self._head, BAR_SHARE * (width - 2 * PAD), self._line + STEP),
-            bar_titles=self._labels.memory_size(),
-            ceiling=self._labels.machine.memory.peak_bytes_per_s,
+            bar_titles=() if total is None else (show(total, "bytes"),),
+            ceiling=memory.peak_bytes_per_s,
         )
         y += self._head + self._line + STEP + len(self._lines) * self._line
         for kind, titles in ((Kind.MODULE, self._modules), (Kind.NODE, self._nodes)):

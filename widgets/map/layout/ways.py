@@ -114,7 +114,10 @@ class DataPaths:
         if shared is not None:
             middle, passed = self._cache_name(shared), [*up, shared, *down]
         else:
-            middle, passed = self._words.say(self._beyond_caches(first, second)), [*up, *down]
+            threads = {thread.id: thread for thread in self._machine.cpu.threads_list}
+            is_within = threads[first].package == threads[second].package
+            way = "map.within_package" if is_within else "map.between_packages"
+            middle, passed = self._words.say(way), [*up, *down]
         names = [
             self._name(a),
             *map(self._cache_name, up),
@@ -124,12 +127,6 @@ class DataPaths:
         ]
         lit = [a.id, b.id, *self._boxes_of(passed, boxes)]
         return self._described(once(names), lit, None if shared else PathStep(middle))
-
-    def _beyond_caches(self, first: int, second: int) -> str:
-        """Return the key of what connects cores that share no cache."""
-        threads = {thread.id: thread for thread in self._machine.cpu.threads_list}
-        same = threads[first].package == threads[second].package
-        return "map.within_package" if same else "map.between_packages"
 
     def _to_memory(
         self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False

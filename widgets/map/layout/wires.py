@@ -63,7 +63,9 @@ class Wiring:
     ) -> tuple[list[Box], list[Wire]]:
         """Return the labels of the links, the switches, and the lines to the devices."""
         ends = [(box, joint) for box in devices if (joint := self._joint(box))]
-        switches = self._switches(ends)
+        gpus = ((self._shared.get(j.address or ""), box) for box, j in ends if box.kind is Kind.GPU)
+        shared = grouped((hop.address, box) for hop, box in gpus if hop is not None)
+        switches = [(self._switch_box(address, boxes), boxes) for address, boxes in shared.items()]
         over = {device.id: switch for switch, on_it in switches for device in on_it}
         labels, wires = [], [*self._nvlinks(devices)]
         rooted: list[tuple[str | None, Wire]] = []  # with the address at their end
@@ -168,12 +170,6 @@ class Wiring:
                     widths.append(measure.width(USUAL_RATE, Letters.VALUE))
         widest = max(widths)
         return math.ceil(widest + 4 * STEP) if widest else 0.0
-
-    def _switches(self, ends: Sequence[tuple[Box, Joint]]) -> list[tuple[Box, list[Box]]]:
-        """Return the switches, each beside its devices."""
-        gpus = ((self._shared.get(j.address or ""), box) for box, j in ends if box.kind is Kind.GPU)
-        groups = grouped((hop.address, box) for hop, box in gpus if hop is not None)
-        return [(self._switch_box(address, boxes), boxes) for address, boxes in groups.items()]
 
     def _switch_box(self, address: str, boxes: Sequence[Box]) -> Box:
         top, place = boxes[0].rect.y, self._pci[address]

@@ -35,7 +35,10 @@ class DeviceFacts(ConditionFacts):
         yield self._fact("map.fact_l2", f"{path}.l2_bytes")
         yield from self._optional(gpu, path)
         yield self._fact("map.fact_address", f"{path}.pci_address")
-        yield from self._peaks(gpu)
+        peaks = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
+        for precision in PRECISIONS:
+            if precision in peaks:
+                yield self._peak_fact(precision.upper(), peaks[precision])
 
     def _optional(self, gpu: Gpu, path: str) -> Iterator[Fact]:
         """Yield facts that only some GPUs have."""
@@ -52,12 +55,6 @@ class DeviceFacts(ConditionFacts):
             yield self._fact("map.fact_state", f"{path}.asleep", say("map.asleep"))
         if gpu.visible is False:
             yield self._fact("map.fact_state", f"{path}.visible", say("map.not_visible"))
-
-    def _peaks(self, gpu: Gpu) -> Iterator[Fact]:
-        known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
-        for precision in PRECISIONS:
-            if precision in known:
-                yield self._peak_fact(f"{precision.upper()}", known[precision])
 
     def _peak(self, label: str, gpu: Gpu, name: str) -> Fact:
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {}).get(name)
