@@ -1,11 +1,13 @@
 """Records of attached devices: PCI devices, GPUs and their links, disks, network interfaces.
 
+And what theoretical peaks are in the JSON of a machine, so that they are decoded strictly.
+
 machine/model.py explains what None and empty mean.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from machine.condition import FileSystem
 from machine.record import Record
@@ -184,3 +186,24 @@ class NetworkInterface(Record):
     is_up: bool | None = None
     peak_bytes_per_s: float | None = None
     pci_address: str | None = None
+
+
+class Peak(TypedDict, total=False):
+    """A theoretical peak in one of these units; the last two are those of a way over PCIe."""
+
+    bytes_per_s: float
+    flop_per_s: float
+    op_per_s: float
+    formula: str
+    source: str
+    way_bytes_per_s: float | None
+    limiting_hop: str
+
+
+class Peaks(TypedDict, total=False):
+    """Peaks by kind of part, as `read_peaks` in machine/peaks.py makes them."""
+
+    memory: Peak
+    pcie: dict[str, Peak]
+    nvlink: dict[str, Peak]
+    gpus: dict[str, dict[str, Peak]]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+
 from machine.model import Missing
 
 T = TypeVar("T")
@@ -53,14 +55,14 @@ class Notes:
             self.sources[what] = source
         return value
 
-    def why(self, seen: str, virtual: str = "", contained: str = "") -> str:
-        """Return what was seen; the causes `virtual` and `contained` only where they were found."""
-        causes = [seen]
+    def because(self, reason: Reason, virtual: str = "", contained: str = "") -> Reason:
+        """Return the reason; with the causes `virtual` and `contained` where they were found."""
+        causes = [reason.why]
         if virtual and self.virtualization not in (None, "none"):
             causes.append(f"This is a virtual machine, {virtual}.")
         if contained and self.container not in (None, "none"):
             causes.append(f"This is a container, {contained}.")
-        return " ".join(causes)
+        return Reason(" ".join(causes), reason.how)
 
     def lack(self, what: str, reason: Reason) -> None:
         """Note that `what` is not known, or that sources contradict each other about it."""
@@ -75,13 +77,12 @@ class Unanswered(Exception):
         self.reason = reason
 
 
-class Facts:
+class Facts(msgspec.Struct, eq=False):
     """The values of one device by name, their sources, and the reasons for missing ones."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.sources: dict[str, str] = {}
-        self.missing: dict[str, Reason] = {}
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    missing: dict[str, Reason] = {}
 
     def keep(self, name: str, value: T, source: str) -> T:
         """Keep a known value."""

@@ -72,24 +72,23 @@ def _parts(root: Path | None) -> Iterator[tuple[str, Any]]:
     notes = Notes()
     is_elsewhere = root is None and sys.platform != "linux"
     found: dict[str, Any] = {}
-    for name, value in (
-        other_systems.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
-    ):
-        found[name] = value
-        yield name, value
+
+    def kept(unread: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        for name, value in unread:
+            found[name] = value
+            yield name, value
+
+    top = root or Path("/")
+    yield from kept(other_systems.parts(notes) if is_elsewhere else _linux_parts(top, notes))
     host = Host(
-        root=root or Path("/"),
+        root=top,
         pci=found.get("pci", ()),
         memory_bytes=found["memory"].total_bytes,
         is_live=root is None or _is_running(root),
         is_wsl=found.get("virtualization") == "wsl",
     )
-    for name, value in accelerators.parts(host, notes):
-        found[name] = value
-        yield name, value
-    for name, value in _without_gpu_memory(Machine(**found)):
-        found[name] = value
-        yield name, value
+    yield from kept(accelerators.parts(host, notes))
+    yield from kept(_without_gpu_memory(Machine(**found)))
     seen = Machine(**found)
     yield "peaks", read_peaks(seen.memory, seen.pci, seen.gpus, seen.gpu_links, notes)
     yield "sources", notes.sources

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from machine.condition import Clock, HugePages, PowerLimit, System, Temperature, Throttling
 from machine.convert import convert
-from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
-from machine.peak import Peaks
+from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice, Peaks
 from machine.record import Record
 from machine.system.linux import HIGHEST_NUMBER, HIGHEST_THREAD
 from machine.text import plain

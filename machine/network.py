@@ -27,12 +27,8 @@ from machine.system.linux import (
 _FOLDER = "sys/class/net"
 _ADAPTERS = "sys/class/infiniband"
 _KINDS = {1: "ethernet", 32: "infiniband"}  # ARPHRD_ETHER, ARPHRD_INFINIBAND of if_arp.h
-_NOT_TOLD = (
-    -1,
-    0,
-    2**16 - 1,
-    2**32 - 1,
-)  # drivers' values for "unknown", -1 also unsigned
+# Drivers' values for "unknown", -1 also unsigned.
+_NOT_TOLD = (-1, 0, 2**16 - 1, 2**32 - 1)
 # Data rate of a lane after coding, in Gb/s. The kernel's "rate" is the signal rate up to QDR (8 of
 # 10 bits are data), the rounded signal rate for FDR (64 of 66), and the data rate from EDR on.
 # Source: InfiniBand Architecture Specification; drivers/infiniband/core/sysfs.c of Linux 6.17.
@@ -48,6 +44,10 @@ _LANE_GBIT_PER_S = {
     "XDR": 200.0,
 }
 
+_NONE = Reason(
+    "No network interface with a device of its own is in sight below /sys.",
+    "ip -details link, on the machine itself.",
+)
 _KIND = Reason(why="Its type is neither Ethernet, InfiniBand nor Wi-Fi.", how="ip -details link")
 _UP = Reason(why="The kernel does not say whether it is up.", how="ip link")
 _DOWN = Reason(why="It is down: only a link that is up has a speed.", how="ethtool INTERFACE")
@@ -75,11 +75,7 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
     found += [facts for facts in _adapters(root) if facts.values.get("pci_address") not in known]
     note(found, "network", (name for name in names(NetworkInterface) if name != "name"), notes)
     interfaces = tuple(NetworkInterface(**facts.values) for facts in found)
-    why = notes.why(
-        "No network interface with a device of its own is in sight below /sys.",
-        contained="which gets virtual interfaces",
-    )
-    reason = Reason(why, "ip -details link, on the machine itself.")
+    reason = notes.because(_NONE, contained="which gets virtual interfaces")
     return notes.found("network", interfaces, f"/{_FOLDER}", reason)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from machine.facts import Notes, Reason
 from machine.model import Cpu, CpuCounts, Memory, OperatingSystem, Thread
 from machine.record import names
+from machine.system.asking import output
 
 _WHY = "This version of Coreopsis reads it on Linux only."
 _HOW = {
@@ -90,12 +90,8 @@ def _affinity() -> frozenset[int] | None:
 
 def _model() -> tuple[str | None, str]:
     if sys.platform == "darwin":
-        command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
-        try:
-            said = subprocess.run(command, capture_output=True, text=True, timeout=2, check=True)
-        except (OSError, subprocess.SubprocessError):
-            return None, ""
-        return said.stdout.strip() or None, "sysctl machdep.cpu.brand_string"
+        said = output("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string", within_s=2)
+        return said.strip() or None, "sysctl machdep.cpu.brand_string"
     return platform.processor() or None, "platform.processor()"
 
 

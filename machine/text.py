@@ -18,7 +18,8 @@ _UNSAFE = (
 
 def escaped(text: str) -> str:
     """Return the text with such characters as JSON writes them; inside JSON it stays the same."""
-    return text if _is_safe(text) else _pattern().sub(_escape, text)
+    is_safe = text.isprintable() or text.replace("\n", "").isprintable()
+    return text if is_safe else _pattern().sub(_escape, text)
 
 
 def plain(text: str, letters: int = LINE_LETTERS) -> str:
@@ -26,10 +27,6 @@ def plain(text: str, letters: int = LINE_LETTERS) -> str:
     if len(text) > letters:
         text = f"{text[:letters]}…"
     return text if text.isprintable() else _pattern(r"\t\n").sub(_replace, text)
-
-
-def _is_safe(text: str) -> bool:
-    return text.isprintable() or text.replace("\n", "").isprintable()
 
 
 @functools.cache  # to compile it takes 1 ms, which most starts need not spend

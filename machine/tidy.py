@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from machine.peak import Peak, Peaks
+from machine.devices import Peak, Peaks
 from machine.record import Record, names
 from machine.system.linux import HIGHEST_NUMBER
 from machine.text import LINE_LETTERS, plain

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 
 from experiments.core.problems import Problem
+from machine.system.linux import process_limit
 
 KIB = 1024
 _NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.I)
@@ -27,9 +28,9 @@ def limit_problem(error: BaseException) -> Problem | None:
         number = each.errno if isinstance(each, OSError) else None
         is_other = isinstance(each, ImportError | RuntimeError)  # of a library that was not loaded
         if number == errno.EMFILE or (is_other and _NO_FILES.search(str(each))):
-            return Problem("limit_of_files", {"count": _limit("RLIMIT_NOFILE")})
+            return Problem("limit_of_files", {"count": process_limit("RLIMIT_NOFILE")})
         lacks_memory = isinstance(each, MemoryError) or number == errno.ENOMEM
-        limit_bytes = _limit("RLIMIT_AS")
+        limit_bytes = process_limit("RLIMIT_AS")
         if limit_bytes and (lacks_memory or (is_other and _NO_MEMORY.search(str(each)))):
             values = {"limit": f"{limit_bytes // KIB}", "limit_bytes": limit_bytes}
             return Problem("limit_of_memory", values)
@@ -51,13 +52,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
-
-
-def _limit(name: str) -> int | None:
-    """Return a limit of this process, None where there is none."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits, or no file can be opened any more
-        return None
-    limit = resource.getrlimit(getattr(resource, name))[0]
-    return None if limit in (resource.RLIM_INFINITY, -1) else limit

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from experiments.core.declare import Note
 from experiments.core.processes import killed_cpu_time as unwaited
 from machine.live.threads import ThreadSampler
+from machine.system.processes import family, used_s
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
 STOLEN_FRACTION = 0.02  # given by the host to other virtual machines
@@ -61,7 +62,7 @@ class Disturbance:
         """
         before, after = self._start, _Used.now()
         if still_runs:
-            after = after._replace(own_s=after.own_s + _children_s())
+            after = after._replace(own_s=after.own_s + used_s(family(os.getpid()) - {os.getpid()}))
         total_s = (after.clock_s - before.clock_s) * (os.cpu_count() or 1)
         busy_s = after.busy_s - before.busy_s
         program_s = after.program_s - before.program_s
@@ -134,27 +135,15 @@ class _Used(NamedTuple):
         )
 
 
-def _children_s() -> float:
-    """Return what the living children of this process, and theirs, have used."""
-    import psutil
-
-    used_s = 0.0
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            times = child.cpu_times()  # with those of its own children that have ended
-            used_s += sum(times[:4])
-    return used_s
-
-
 def _program_s() -> float:
     """Return what the guardian of this process and the program that started it have used."""
     import psutil
 
-    used_s = 0.0
+    total_s = 0.0
     with contextlib.suppress(psutil.Error):
         guardian = psutil.Process().parent()
         for process in (guardian, guardian.parent() if guardian else None):
             if process is not None:
                 times = process.cpu_times()
-                used_s += times.user + times.system
-    return used_s
+                total_s += times.user + times.system
+    return total_s

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.core.processes.own_environment import CLEARED, cleared, own_environment, recorded
+from machine.live.power import told_by_psutil
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
 
@@ -48,7 +49,7 @@ def environment() -> dict[str, Any]:
         "python_compiler": platform.python_compiler(),
         "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         "gil_enabled": gil_enabled(),
-        "libraries": _libraries(),
+        "libraries": {name: found for name in LIBRARIES if (found := version_of(name))},
         "variables": recorded(handed_on),
         "cleared_variables": cleared(handed_on),
         "niceness": os.nice(0) if hasattr(os, "nice") else None,
@@ -58,10 +59,6 @@ def environment() -> dict[str, Any]:
         "page_bytes": os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else None,
         "on_battery": on_battery(),
     }
-
-
-def _libraries() -> dict[str, str]:
-    return {name: version for name in LIBRARIES if (version := version_of(name))}
 
 
 def _chosen(path: str) -> str | None:
@@ -76,10 +73,4 @@ def _chosen(path: str) -> str | None:
 
 def on_battery() -> bool | None:
     """Does the machine run on its battery? None where it has none, or does not tell."""
-    import psutil
-
-    try:
-        battery = psutil.sensors_battery()
-    except (AttributeError, OSError, ValueError):
-        return None
-    return None if battery is None else not battery.power_plugged
+    return told_by_psutil()[0]

@@ -49,17 +49,26 @@ _UNTOLD = {
     "name": "Its numbers are in no list of names here.",
     "numa_node": "The firmware does not say which memory is near to it (its node is -1).",
 }
-_NO_LINK = (
+_NO_BUS = Reason("No PCI bus is in sight below /sys.", "lspci -tv, on the machine itself.")
+_HOW_LINK = "sudo lspci -vv, on the machine itself."
+_NO_LINK = Reason(
     "What is built into the processor, the chipset or a switch has no link of its own, and a "
-    "bridge has it below."
+    "bridge has it below.",
+    _HOW_LINK,
 )
 _ASLEEP = "The device is asleep, and asking for its link would wake it."
-_NO_LINKS = "The kernel tells of no PCIe links; Linux does since 4.13."
-_DOWN = "Its link is down, or the device does not tell how it runs."
-_NO_CARD = "The card does not tell what it could do, or the kernel is too old to ask it."
-_NO_SLOT = "No port above the card tells what it could do."
-_NEWER = "The kernel tells of a speed of the link that is newer than the generations known here."
-_NO_PEAK = "Neither card nor slot tells what it could do."
+_NO_LINKS = Reason("The kernel tells of no PCIe links; Linux does since 4.13.", _HOW_LINK)
+_HOW_ENDS = "sudo lspci -vv shows LnkCap and LnkSta."
+_DOWN = Reason("Its link is down, or the device does not tell how it runs.", _HOW_ENDS)
+_NO_CARD = Reason(
+    "The card does not tell what it could do, or the kernel is too old to ask it.", _HOW_ENDS
+)
+_NO_SLOT = Reason("No port above the card tells what it could do.", _HOW_ENDS)
+_NEWER = Reason(
+    "The kernel tells of a speed of the link that is newer than the generations known here.",
+    _HOW_ENDS,
+)
+_NO_PEAK = Reason("Neither card nor slot tells what it could do.", _HOW_ENDS)
 
 
 def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
@@ -77,10 +86,7 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
     ]
     links = _Links(folder, devices)
     devices = links.read(notes)
-    why = notes.why(
-        "No PCI bus is in sight below /sys.", "which need not have one", "which may hide it"
-    )
-    reason = Reason(why, "lspci -tv, on the machine itself.")
+    reason = notes.because(_NO_BUS, "which need not have one", "which may hide it")
     notes.found("pci", tuple(devices), f"/{PCI_DEVICES}", reason)
     if names is not None:
         notes.sources["pci[*].name"] = names.source
@@ -141,7 +147,8 @@ class _Links:
             bridge = self._known.get(card.parent or "")
             if self._has_link(card, bridge):
                 ends = [end.address for end in (card, bridge) if end]
-                if any(self._sleeps(address) for address in ends):
+                states = [read_text(f"{self._folder}/{e}/power/runtime_status") for e in ends]
+                if "suspended" in states:
                     file = f"/{PCI_DEVICES}/{card.address}/current_link_speed"
                     notes.lack(
                         f"pci[{index}].link", Reason(_ASLEEP, f"cat {file}, which wakes it.")
@@ -185,9 +192,6 @@ class _Links:
             return self._leads_down(bridge)
         return not pcie.is_bridge(card)
 
-    def _sleeps(self, address: str) -> bool:
-        return read_text(f"{self._folder}/{address}/power/runtime_status") == "suspended"
-
     def _link(self, card: str, slot: str | None = None) -> Link | None:
         """Return the link as both ends describe it; None if the card tells nothing."""
         generation, width = self._ability(card, "current")
@@ -219,16 +223,13 @@ def _note(devices: list[PciDevice], notes: Notes, *, has_newer: bool) -> None:
     notes.missing += lacking("pci[*]", devices, untold)
     links = [device.link for device in devices if device.link]
     if len(links) < len(devices):
-        why = _NO_LINK if links else notes.why(_NO_LINKS, "which mostly has none to show")
-        notes.lack("pci[*].link", Reason(why, "sudo lspci -vv, on the machine itself."))
+        no_links = notes.because(_NO_LINKS, "which mostly has none to show")
+        notes.lack("pci[*].link", _NO_LINK if links else no_links)
     less = dict.fromkeys(("generation", "width"), _DOWN)
     less |= dict.fromkeys(("card_generation", "card_width"), _NO_CARD)
-    no_slot = notes.why(_NO_SLOT, "which mostly hides it")
+    no_slot = notes.because(_NO_SLOT, "which mostly hides it")
     less |= dict.fromkeys(("slot_generation", "slot_width"), no_slot)
     less["peak_bytes_per_s"] = _NO_PEAK
     if has_newer:
         less |= {name: _NEWER for name in less if not name.endswith("width")}
-    of_links = {
-        name: Reason(why, "sudo lspci -vv shows LnkCap and LnkSta.") for name, why in less.items()
-    }
-    notes.missing += lacking("pci[*].link", links, of_links)
+    notes.missing += lacking("pci[*].link", links, less)

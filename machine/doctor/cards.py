@@ -25,6 +25,7 @@ from machine.system.linux import (
     PCI_DEVICES,
     entries,
     exists,
+    link_name,
     read_bytes,
     read_hex,
     read_text,
@@ -94,7 +95,7 @@ def _card(place: Path, class_id: int, vendor: Vendor, name: str, device_id: int 
         address=place.name,
         class_id=class_id,
         device_id=device_id,
-        driver=_driver(place),
+        driver=link_name(place / "driver") or "",
         runtime_status=status,
         answers=None if status in ("suspended", "suspending") else _answers(place),
         only_draws=is_inside and not does,
@@ -112,13 +113,6 @@ def computes(name: str, device_id: int | None) -> bool | None:
     if "Arc" in name or "Data Center" in name:
         return True
     return False if device_id is None else is_supported(device_id)
-
-
-def _driver(place: Path) -> str:
-    try:
-        return os.path.basename(os.readlink(place / "driver"))
-    except OSError:
-        return ""
 
 
 def _answers(place: Path) -> bool | None:

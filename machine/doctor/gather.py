@@ -79,55 +79,48 @@ def gather(
     of NVIDIA sleeps, because it would wake them.
     """
     if sys.platform != "linux" and root == Path("/"):
-        evidence = other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
-    else:
-        with confined(root):
-            evidence = _of_linux(root, python, environment, nvml, probe, access)
-    if any(lacks_build(evidence, card.vendor) for card in evidence.cards):
-        return replace(evidence, pythons=others())
-    return evidence
+        there = other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
+        return _with_others(there, others)
+    with confined(root):
+        surroundings = _surroundings(root, environment)
+        bus, kernel = read_bus(root), read_kernel(root)
+        ignored = [c for c in bus.cards if c.vendor is Vendor.NVIDIA and not c.driver]
+        if ignored and "nvidia" in kernel.loaded:
+            kernel = with_log(kernel, None if root == Path("/") else root)
+        cards = bus.cards or _off_the_bus(root, surroundings)
+        awake = [c for c in cards if c.vendor is Vendor.NVIDIA and c.runtime_status != "suspended"]
+        # NVML would load a driver that is not loaded.
+        is_loaded = "nvidia" in kernel.loaded or (root / "dev/nvidiactl").exists()
+        is_loaded = is_loaded or any(card.address is None for card in awake)
+        # A sandbox may hide the bus, the card and all files; then only NVML knows the card. Without
+        # a visible card, there is none that NVML could wake.
+        is_asked = (awake and is_loaded) or not cards
+        answered = nvml() if is_asked and surroundings.board is None else None
+        if not cards and answered is not None:
+            seen = answered.devices
+            cards = tuple(Card(vendor=Vendor.NVIDIA, name=each.name or "NVIDIA") for each in seen)
+            answered = answered if cards or answered.trouble else None
+        evidence = Evidence(
+            surroundings=surroundings,
+            cards=cards,
+            displays=bus.displays,
+            kernel=kernel,
+            nodes=_nodes(root, access),  # after NVML, which may create them
+            libraries=read_libraries(root),
+            short_libraries=short_nvidia(root),
+            nvml=answered,
+            nvswitches=bus.nvswitches,
+            has_fabric_manager=_has_fabric_manager(root, surroundings),
+            amd=read_amd(root),
+            torch=probe(python),
+        )
+    return _with_others(evidence, others)
 
 
-def _of_linux(
-    root: Path,
-    python: str,
-    environment: Mapping[str, str],
-    nvml: Callable[[], Nvml],
-    probe: Callable[[str], Torch],
-    access: Access,
-) -> Evidence:
-    surroundings = _surroundings(root, environment)
-    bus, kernel = read_bus(root), read_kernel(root)
-    ignored = [c for c in bus.cards if c.vendor is Vendor.NVIDIA and not c.driver]
-    if ignored and "nvidia" in kernel.loaded:
-        kernel = with_log(kernel, None if root == Path("/") else root)
-    cards = bus.cards or _off_the_bus(root, surroundings)
-    awake = [c for c in cards if c.vendor is Vendor.NVIDIA and c.runtime_status != "suspended"]
-    # NVML would load a driver that is not loaded.
-    is_loaded = "nvidia" in kernel.loaded or (root / "dev/nvidiactl").exists()
-    is_loaded = is_loaded or any(card.address is None for card in awake)
-    # A sandbox may hide the bus, the card and all files; then only NVML knows the card. Without a
-    # visible card, there is none that NVML could wake.
-    is_asked = (awake and is_loaded) or not cards
-    answered = nvml() if is_asked and surroundings.board is None else None
-    if not cards and answered is not None:
-        seen = answered.devices
-        cards = tuple(Card(vendor=Vendor.NVIDIA, name=each.name or "NVIDIA") for each in seen)
-        answered = answered if cards or answered.trouble else None
-    return Evidence(
-        surroundings=surroundings,
-        cards=cards,
-        displays=bus.displays,
-        kernel=kernel,
-        nodes=_nodes(root, access),  # after NVML, which may create them
-        libraries=read_libraries(root),
-        short_libraries=short_nvidia(root),
-        nvml=answered,
-        nvswitches=bus.nvswitches,
-        has_fabric_manager=_has_fabric_manager(root, surroundings),
-        amd=read_amd(root),
-        torch=probe(python),
-    )
+def _with_others(evidence: Evidence, others: Callable[[], tuple[Interpreter, ...]]) -> Evidence:
+    """Return the evidence, with the other Pythons if there is no build for the chosen one."""
+    is_needed = any(lacks_build(evidence, card.vendor) for card in evidence.cards)
+    return replace(evidence, pythons=others()) if is_needed else evidence
 
 
 def chosen(environment: Mapping[str, str]) -> dict[str, str]:

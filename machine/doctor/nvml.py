@@ -7,7 +7,6 @@ that refuses every call keeps the code of its refusal.
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from machine.devices import Link
 from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
 from machine.facts import Unanswered
 from machine.gpus import nvml_child
-from machine.gpus.nvml import MOST_GPUS, MOST_INSTANCES, Library
+from machine.gpus.nvml import MOST_GPUS, MOST_INSTANCES, Library, address_of
 from machine.system.asking import ask
 from machine.system.linux import entries
 
@@ -30,15 +29,12 @@ _TEMPERATURE_OF_GPU, _SLOWDOWN = 0, 1  # of nvmlTemperatureSensors_t, nvmlTemper
 _GPUS = Path("/proc/driver/nvidia/gpus")
 _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 
-_ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
-
 
 def ask_nvml(*, within_s: float | None = None, stop: threading.Event | None = None) -> Nvml:
     """Return NVML's answers. May block; wakes a sleeping GPU. Raises only Stopped."""
-    rooms = str(Path(__file__).parents[2])
     limit_s = nvml_child.within_s(len(entries(_GPUS))) if within_s is None else within_s
     try:
-        answer = ask((sys.executable, "-P", "-c", _ASK, rooms), within_s=limit_s, stop=stop)
+        answer = ask(nvml_child.command(__name__), within_s=limit_s, stop=stop)
     except OSError:
         return Nvml()
     if not answer.lines:
@@ -102,7 +98,6 @@ def _device(library: Library, index: int) -> NvmlDevice:
     handle = asked.get("nvmlDeviceGetHandleByIndex", index)
     if asked.code:
         return NvmlDevice(index=index, code=asked.code)
-    name = asked.get("nvmlDeviceGetName", handle)
     memory = asked.get("nvmlDeviceGetMemoryInfo", handle)
     code = asked.code if asked.code in _GONE else 0  # despite the handle
     pci = asked.get("nvmlDeviceGetPciInfo_v3", handle)
@@ -116,9 +111,9 @@ def _device(library: Library, index: int) -> NvmlDevice:
     return NvmlDevice(
         index=index,
         code=code,
-        name=_text(name),
-        address=_address(pci),
-        uuid=_text(asked.get("nvmlDeviceGetUUID", handle)),
+        name=asked.get("nvmlDeviceGetName", handle),
+        address=address_of(pci) if pci is not None else None,
+        uuid=asked.get("nvmlDeviceGetUUID", handle),
         capability=asked.get("nvmlDeviceGetCudaComputeCapability", handle),
         total_bytes=getattr(memory, "total", None),
         free_bytes=getattr(memory, "free", None),
@@ -201,14 +196,3 @@ def _who(pid: int) -> tuple[str | None, str | None]:
         return process.name(), process.username()
     except (psutil.Error, KeyError):  # gone, of another container, or of a user without a name
         return None, None
-
-
-def _address(pci: Any) -> str | None:
-    """Return 0000:01:00.0 as the kernel writes it; a GPU is always function 0."""
-    if pci is None or pci.bus > 0xFF:  # WSL and some virtual machines hide it behind ones
-        return None
-    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
-
-
-def _text(value: Any) -> str | None:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value

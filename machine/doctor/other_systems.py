@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import platform
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 
 from machine.doctor.cards import VENDORS, computes
 from machine.doctor.evidence import Card, Evidence, Nvml, Surroundings, Torch, Vendor
 from machine.gpus.windows import Adapter, adapters
+from machine.system.asking import output
 
 _NUMBERS = r"PCI\\VEN_([0-9A-F]{4})&(?:DEV_([0-9A-F]{4}))?"
 
@@ -78,9 +78,4 @@ def windows_cards(listed: Iterable[Adapter]) -> tuple[Card, ...]:
 
 def _is_apple_silicon() -> bool:
     """Ask the kernel, because a Python under Rosetta reports an Intel Mac."""
-    command = ["/usr/sbin/sysctl", "-n", "hw.optional.arm64"]
-    try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=2, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return said.stdout.strip() == "1"
+    return output("/usr/sbin/sysctl", "-n", "hw.optional.arm64", within_s=2).strip() == "1"

@@ -76,11 +76,10 @@ _INITRAMFS = {
 
 def install_driver(evidence: Evidence) -> tuple[str, ...]:
     """Return how to install or update NVIDIA's driver."""
-    if evidence.surroundings.system == "windows":
-        return (DRIVERS_PAGE,)
     if evidence.surroundings.wsl:
         return (DRIVERS_PAGE, "wsl --shutdown")
-    if evidence.is_contained:  # its host may be of another distribution
+    # The host of a container may be of another distribution.
+    if evidence.is_contained or evidence.surroundings.system == "windows":
         return (DRIVERS_PAGE,)
     if branch := branch_of(evidence):
         known = dict(_LEGACY)

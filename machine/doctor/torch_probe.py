@@ -25,7 +25,7 @@ from machine.doctor.evidence import Outcome, Room, Torch
 from machine.doctor.library_files import foreign, offered, short_torch
 from machine.doctor.probe import MARK, PROBE
 from machine.system.asking import Answer, ask
-from machine.system.linux import memory_limit_bytes
+from machine.system.linux import process_limit
 
 WITHIN_S = 90.0  # torch on a cold network disk needs half a minute
 _FULL_BYTES = 2**26  # with less room than this, programs fail in odd ways
@@ -115,7 +115,7 @@ def _parsed(python: str, answer: Answer) -> Torch:
             **known,
             "python": python,
             "outcome": outcome,
-            "memory_limit_bytes": memory_limit_bytes(),
+            "memory_limit_bytes": process_limit("RLIMIT_AS"),
             "detail": detail,
             "installer": _installer(prefix, has_pip=has_pip),
             "file": str(first) if first else None,

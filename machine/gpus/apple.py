@@ -7,34 +7,25 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from machine.facts import Facts, Reason, Unanswered
+from machine.system.asking import output
 
 COMMAND = ("/usr/sbin/system_profiler", "SPDisplaysDataType", "-json")
 _ANSWER_WITHIN_S = 10.0
 _SAID = "system_profiler SPDisplaysDataType"
+_VENDORS = ("Apple", "AMD", "Intel", "NVIDIA")
 _UNITS = {"MB": 2**20, "GB": 2**30}
 _NO_ANSWER = Reason("system_profiler did not answer.", " ".join(COMMAND))
 _NO_METAL = Reason("The system does not say that Metal supports this GPU.", " ".join(COMMAND))
 
 
-def run(command: Sequence[str]) -> str:
-    """Return what the command prints. Raises Unanswered."""
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=_ANSWER_WITHIN_S, check=True
-        ).stdout
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        raise Unanswered(_NO_ANSWER) from None
-
-
-def read(memory_bytes: int | None, run: Callable[[Sequence[str]], str] = run) -> list[Facts]:
+def read(memory_bytes: int | None, run: Callable[..., str] = output) -> list[Facts]:
     """Return the GPUs of this Mac, which share its memory. Raises Unanswered."""
     try:
-        told = json.loads(run(COMMAND))["SPDisplaysDataType"]
+        told = json.loads(run(*COMMAND, within_s=_ANSWER_WITHIN_S))["SPDisplaysDataType"]
         return [_read(entry, memory_bytes) for entry in told]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unanswered(_NO_ANSWER) from None
@@ -46,10 +37,10 @@ def _read(entry: Mapping[str, Any], memory_bytes: int | None) -> Facts:
     is_apple = "apple" in f"{entry.get('spdisplays_vendor', '')} {name}".lower()
     if name:
         gpu.keep("name", name, _SAID)
-    if vendor := next((v for v in ("Apple", "AMD", "Intel", "NVIDIA") if v in _maker(entry)), None):
-        gpu.keep("vendor", vendor, _SAID)
-    elif is_apple:
-        gpu.keep("vendor", "Apple", _SAID)
+    said = str(entry.get("spdisplays_vendor", "")).lower()  # "sppci_vendor_Apple", "AMD (0x1002)"
+    vendor = next((vendor for vendor in _VENDORS if vendor.lower() in said), None)
+    if vendor or is_apple:
+        gpu.keep("vendor", vendor or "Apple", _SAID)
     if "metal" in json.dumps(entry).lower():
         gpu.keep("torch_backend", "mps", f"{_SAID}: it supports Metal")
     else:
@@ -66,11 +57,3 @@ def _read(entry: Mapping[str, Any], memory_bytes: int | None) -> Facts:
         if memory_bytes:
             gpu.keep("memory_bytes", memory_bytes, "the machine's memory, which the GPU shares")
     return gpu
-
-
-def _maker(entry: Mapping[str, Any]) -> str:
-    """Return the vendor in our spelling; it is "sppci_vendor_Apple", "AMD (0x1002)", ..."""
-    said = str(entry.get("spdisplays_vendor", ""))
-    for ours in ("Apple", "AMD", "Intel", "NVIDIA"):
-        said = re.sub(ours, ours, said, flags=re.IGNORECASE)
-    return said

@@ -49,7 +49,7 @@ def read(
 
     NVML is asked in a process of its own; with `load`, the library is asked here.
     """
-    known = {device.address: describe(host, device) for device in pci_gpus(host)}
+    known = known_cards(host)
     for address, card in known.items():
         _own_node(host, address, card)
     if not host.is_live:
@@ -105,6 +105,11 @@ def pci_gpus(host: Host) -> Iterator[PciDevice]:
             named.discard(device.address)
             yield device
     yield from (PciDevice(address=address) for address in sorted(named))
+
+
+def known_cards(host: Host) -> dict[str, Facts]:
+    """Return what PCI and the kernel tell of NVIDIA's GPUs, by address."""
+    return {device.address: describe(host, device) for device in pci_gpus(host)}
 
 
 def _own_node(host: Host, address: str, card: Facts) -> None:

@@ -27,20 +27,15 @@ _HOPPER = 9  # from this compute capability on, a field tells the state
 # nvmlNvlinkVersion_t, which is not the generation; of the driver 590 (November 2026).
 _VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
 # The versions of links between these speeds (bytes/s of one direction), and of the GPUs of this
-# compute capability. Source: NVIDIA's white papers.
+# compute capability; of newer ones, only the speed and the driver tell. Source: NVIDIA's white
+# papers.
 _BY_SPEED = (
     (12e9, 16e9, ("3.0", "3.1")),  # GA102
     (17e9, 22e9, ("1.0",)),
     (23e9, 29e9, ("2.0", "2.2", "3.0", "3.1", "4.0")),
     (45e9, 60e9, ("5.0", "6.0")),
 )
-_BY_CAPABILITY = {
-    6: ("1.0",),
-    7: ("2.0", "2.2"),
-    8: ("3.0", "3.1"),
-    9: ("4.0",),
-    10: ("5.0",),
-}  # of newer GPUs, only the speed and the driver tell
+_BY_CAPABILITY = {6: ("1.0",), 7: ("2.0", "2.2"), 8: ("3.0", "3.1"), 9: ("4.0",), 10: ("5.0",)}
 _STATES: dict[int, Literal["inactive", "active", "sleep"]] = {
     0: "inactive",
     1: "active",

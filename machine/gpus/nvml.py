@@ -71,6 +71,7 @@ _NO_BINDING = Reason(
 )
 ODD = Reason("The driver's answer makes no sense.", "nvidia-smi -q")
 MOST_GPUS, MOST_INSTANCES, MOST_BYTES = 1024, 64, 2**50  # a library that tells more lies
+_HIGHEST_BUS, _HIGHEST_DOMAIN = 0xFF, 2**31  # Hyper-V makes up domains
 # The union of nvmlFieldValue_t by nvmlValueType_t.
 _FIELD_TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
@@ -157,6 +158,16 @@ class Nvml:
         return REASONS.get(number or 0) or Reason(
             f"The driver failed: {error}.", "sudo dmesg | grep NVRM"
         )
+
+
+def address_of(info: Any) -> str | None:
+    """Return the PCI address as the kernel writes it; a GPU is always function 0.
+
+    NVML pads the domain to eight digits. WSL and some virtual machines hide the address.
+    """
+    if info.bus > _HIGHEST_BUS or info.domain > _HIGHEST_DOMAIN:
+        return None
+    return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
 
 
 def is_lost(reason: Reason) -> bool:

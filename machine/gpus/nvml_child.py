@@ -64,19 +64,17 @@ def is_here() -> bool:
 # --- in the parent --------------------------------------------------------------------------------
 
 
+def command(module: str, *arguments: str) -> list[str]:
+    """Return the command of a child that calls `tell(*arguments)` of a module."""
+    rooms = str(Path(__file__).parents[2])
+    return [sys.executable, "-P", "-c", _START, rooms, module, *arguments]
+
+
 def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a child that calls `tell(*arguments)` of a module. Raises Unanswered."""
     try:
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-c",
-                _START,
-                str(Path(__file__).parents[2]),
-                module,
-                *arguments,
-            ],
+            command(module, *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -154,11 +152,6 @@ def _printable(value: Any) -> Any:
 
 
 # --- facts between the two ------------------------------------------------------------------------
-
-
-def packed(facts: Facts) -> dict[str, Any]:
-    """Return facts as `encoded` takes them."""
-    return {"values": facts.values, "sources": facts.sources, "missing": facts.missing}
 
 
 def unpacked(said: Mapping[str, Any], kind: type) -> Facts:

@@ -17,6 +17,7 @@ from machine.gpus.nvml import (
     ODD,
     REASONS,
     Nvml,
+    address_of,
     is_refusal,
 )
 from machine.gpus.pci_facts import Host
@@ -55,7 +56,7 @@ _MOST = {
     "numa_node": 2**16,
     "memory_numa_node": 2**16,
 }
-_HIGHEST_BUS, _HIGHEST_DOMAIN = 0xFF, 2**31  # Hyper-V makes up domains
+
 _CLOCK_SM, _CLOCK_MEMORY = 1, 2  # nvmlClockType_t
 _SCOPE_NODE = 0  # nvmlAffinityScope_t
 _NODE_BITS, _NODE_WORDS = 64, 16  # NVML tells nodes as a mask
@@ -70,13 +71,13 @@ _TOGETHER = Reason(
 
 
 def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
-    """Add the PCI address as the kernel writes it; NVML pads the domain to eight digits."""
+    """Add the PCI address."""
 
     def address() -> str:
-        info = library.ask("nvmlDeviceGetPciInfo_v3", gpu)
-        if info.bus > _HIGHEST_BUS or info.domain > _HIGHEST_DOMAIN:
-            raise Unanswered(REASONS[NOT_SUPPORTED])  # WSL and some virtual machines hide it
-        return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
+        found = address_of(library.ask("nvmlDeviceGetPciInfo_v3", gpu))
+        if found is None:
+            raise Unanswered(REASONS[NOT_SUPPORTED])
+        return found
 
     facts.ask("pci_address", _said("PciInfo_v3"), address)
 

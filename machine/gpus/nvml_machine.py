@@ -44,7 +44,7 @@ def ask_child(known: dict[str, Facts], host: Host) -> Found:
         "root": str(host.root),
         "is_wsl": host.is_wsl,
         "linked": [device.address for device in host.pci if device.link],
-        "known": {address: nvml_child.packed(card) for address, card in known.items()},
+        "known": known,
     }
     limit_s = nvml_child.within_s(len(known))
     said = nvml_child.answer(__name__, msgspec.json.encode(request), limit_s)
@@ -70,8 +70,8 @@ def tell() -> None:
     said: dict[str, Any]
     try:
         found = ask(nvml.load(), known, host)
-        pairs = [(a, b, nvml_child.packed(pair)) for (a, b), pair in found.pairs.items()]
-        said = {"gpus": [nvml_child.packed(gpu) for gpu in found.gpus], "pairs": pairs}
+        pairs = [(a, b, pair) for (a, b), pair in found.pairs.items()]
+        said = {"gpus": found.gpus, "pairs": pairs}
     except Unanswered as error:
         said = error.reason._asdict()
     except Exception:  # noqa: BLE001  (whatever nonsense raises)

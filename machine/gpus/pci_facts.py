@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 from machine.bus.pci import read_pci
 from machine.devices import PciDevice
 from machine.facts import Facts, Notes, Reason
 from machine.record import Record
-from machine.system.linux import PCI_DEVICES, numbered, read_text
+from machine.system.linux import PCI_DEVICES, link_name, numbered, read_text
 
 _NOT_RECORDED = Reason(
     "It is not in the recording.", "Run coreopsis inspect on the machine itself."
@@ -55,10 +54,8 @@ def describe(host: Host, device: PciDevice) -> Facts:
         facts.keep("name", device.name, "the list of PCI names, by vendor and device number")
     if device.numa_node is not None:
         facts.keep("numa_node", device.numa_node, f"{shown}/numa_node")
-    try:
-        facts.keep("driver", os.path.basename(os.readlink(folder / "driver")), f"{shown}/driver")
-    except OSError:
-        facts.lack("driver", _NO_DRIVER if host.is_live else _NOT_RECORDED)
+    no_driver = _NO_DRIVER if host.is_live else _NOT_RECORDED
+    facts.found("driver", link_name(folder / "driver"), f"{shown}/driver", no_driver)
     if window := _largest_window(read_text(folder / "resource")):
         facts.keep("bar_bytes", window, f"{shown}/resource")
     power = read_text(folder / "power/runtime_status")

@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 from machine.facts import Notes, Reason, lacking
 from machine.model import Missing
@@ -21,6 +21,8 @@ from machine.network import read_network
 from machine.record import Record, names
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
+
+S = TypeVar("S", bound=Record)
 
 _SECTOR_BYTES = 512  # the unit of /proc/diskstats for every disk
 _LIST_EVERY_S = 10.0  # new ones may be plugged in
@@ -59,23 +61,38 @@ class NetworkSample(Record):
     dropped: int | None = None
 
 
-class _Disk(NamedTuple):
-    read_bytes: int
-    written_bytes: int
-    busy_ms: int | None
-    waiting_ms: int | None
-    errors: int | None
+# What the kernel has counted since the boot, by the name of what becomes of it in a sample; None
+# where it does not count. Times are in ms.
+_Counts = Mapping[str, int | None]
+_SINCE_START = ("errors", "dropped")
 
 
-class _Network(NamedTuple):
-    received_bytes: int
-    sent_bytes: int
-    errors: int
-    dropped: int
+class _Counted(Generic[S]):
+    """The previous counters of the disks or of the interfaces, and the first ones."""
+
+    def __init__(self, sample: type[S]) -> None:
+        self._sample = sample
+        self._before: Mapping[str, _Counts] = {}
+        self._first: dict[str, _Counts] = {}
+
+    def samples(self, now: Mapping[str, _Counts], passed_s: float) -> tuple[S, ...]:
+        """Return what each has done since the previous sample."""
+        self._first = {**now, **self._first}
+        is_known = 0 < passed_s < math.inf
+        found = tuple(
+            self._sample(
+                name=name,
+                **_since_start(counts, self._first[name]),
+                **(_mean(counts, self._before.get(name, {}), passed_s) if is_known else {}),
+            )
+            for name, counts in now.items()
+        )
+        self._before = now
+        return found
 
 
 class IoSampler:
-    """Samples disks and networks; remembers the previous counters, and the first errors."""
+    """Samples disks and networks."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -83,34 +100,16 @@ class IoSampler:
         self._block = root / "sys/class/block"
         self._before_s = self._listed_s = -math.inf
         self._names: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
-        self._disks: Mapping[str, _Disk] = {}
-        self._networks: Mapping[str, _Network] = {}
-        self._first_disks: dict[str, _Disk] = {}
-        self._first_networks: dict[str, _Network] = {}
+        self._disks, self._networks = _Counted(DiskSample), _Counted(NetworkSample)
 
     def sample(self, now_s: float) -> tuple[tuple[DiskSample, ...], tuple[NetworkSample, ...]]:
         """Return the traffic of disks and networks since the previous sample."""
         if now_s - self._listed_s >= _LIST_EVERY_S:
             self._names, self._listed_s = _listed(self._root), now_s
-        passed_s = now_s - self._before_s
+        passed_s, self._before_s = now_s - self._before_s, now_s
         disks = _read_disks(self._disk_file, self._block, self._names[0])
         networks = _read_networks(self._network_file, self._names[1])
-        for name, disk in disks.items():
-            self._first_disks.setdefault(name, disk)
-        for name, network in networks.items():
-            self._first_networks.setdefault(name, network)
-        samples = (
-            tuple(
-                _disk(name, self._disks.get(name), now, self._first_disks[name], passed_s)
-                for name, now in disks.items()
-            ),
-            tuple(
-                _network(name, self._networks.get(name), now, self._first_networks[name], passed_s)
-                for name, now in networks.items()
-            ),
-        )
-        self._disks, self._networks, self._before_s = disks, networks, now_s
-        return samples
+        return self._disks.samples(disks, passed_s), self._networks.samples(networks, passed_s)
 
 
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
@@ -134,60 +133,41 @@ def _listed(root: Path) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(disks), frozenset(card.name for card in read_network(root, Notes()))
 
 
-def _disk(name: str, before: _Disk | None, now: _Disk, first: _Disk, passed_s: float) -> DiskSample:
-    errors = None
-    if now.errors is not None and first.errors is not None:
-        errors = max(0, now.errors - first.errors)
-    if before is None or not 0 < passed_s < math.inf:
-        return DiskSample(name=name, errors=errors)
-
-    def mean(after: int | None, earlier: int | None) -> float | None:
-        if after is None or earlier is None:
-            return None
-        return round(max(0, after - earlier) / (passed_s * 1000), 4)
-
-    busy = mean(now.busy_ms, before.busy_ms)
-    return DiskSample(
-        name=name,
-        read_bytes_per_s=_rate(now.read_bytes, before.read_bytes, passed_s),
-        write_bytes_per_s=_rate(now.written_bytes, before.written_bytes, passed_s),
-        busy=None if busy is None else min(1.0, busy),
-        queue=mean(now.waiting_ms, before.waiting_ms),
-        errors=errors,
-    )
+def _since_start(now: _Counts, first: _Counts) -> dict[str, int]:
+    return {
+        name: max(0, count - begun)
+        for name in _SINCE_START
+        if (count := now.get(name)) is not None and (begun := first.get(name)) is not None
+    }
 
 
-def _network(
-    name: str, before: _Network | None, now: _Network, first: _Network, passed_s: float
-) -> NetworkSample:
-    received = sent = None
-    if before is not None and 0 < passed_s < math.inf:
-        received = _rate(now.received_bytes, before.received_bytes, passed_s)
-        sent = _rate(now.sent_bytes, before.sent_bytes, passed_s)
-    return NetworkSample(
-        name=name,
-        received_bytes_per_s=received,
-        sent_bytes_per_s=sent,
-        errors=max(0, now.errors - first.errors),
-        dropped=max(0, now.dropped - first.dropped),
-    )
+def _mean(now: _Counts, before: _Counts, passed_s: float) -> dict[str, float]:
+    """Return the rates and shares; a counter that was reset, as after unplugging, gives 0."""
+    found: dict[str, float] = {}
+    for name, earlier in before.items():
+        count = now[name]
+        if name in _SINCE_START or count is None or earlier is None:
+            continue
+        more = max(0, count - earlier)
+        if name.endswith("_per_s"):
+            found[name] = round(more / passed_s, 1)
+        else:
+            found[name] = round(more / (passed_s * 1000), 4)
+    if "busy" in found:
+        found["busy"] = min(1.0, found["busy"])
+    return found
 
 
-def _rate(after: int, before: int, passed_s: float) -> float:
-    """Return a rate; a reset counter, as after unplugging, gives 0."""
-    return round(max(0, after - before) / passed_s, 1)
-
-
-def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str, _Disk]:
+def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str, _Counts]:
     if sys.platform != "linux":
         import psutil
 
         counted = psutil.disk_io_counters(perdisk=True) or {}
         return {
-            name: _Disk(disk.read_bytes, disk.write_bytes, None, None, None)
+            name: {"read_bytes_per_s": disk.read_bytes, "write_bytes_per_s": disk.write_bytes}
             for name, disk in counted.items()
         }
-    found = {}
+    found: dict[str, _Counts] = {}
     for line in (read_text(diskstats) or "").splitlines():
         words = line.split()
         if len(words) < 14 or words[2] not in names:
@@ -195,32 +175,32 @@ def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str
         # After the name: reads, merged, sectors, ms; writes, merged, sectors, ms; outstanding
         # requests, ms with any, ms times requests.
         counts = [int(word) for word in words[3:14]]
-        found[words[2]] = _Disk(
-            read_bytes=counts[2] * _SECTOR_BYTES,
-            written_bytes=counts[6] * _SECTOR_BYTES,
-            busy_ms=counts[9],
-            waiting_ms=counts[10],
-            errors=read_hex(f"{block}/{words[2]}/device/ioerr_cnt"),
-        )
+        found[words[2]] = {
+            "read_bytes_per_s": counts[2] * _SECTOR_BYTES,
+            "write_bytes_per_s": counts[6] * _SECTOR_BYTES,
+            "busy": counts[9],
+            "queue": counts[10],
+            "errors": read_hex(f"{block}/{words[2]}/device/ioerr_cnt"),
+        }
     return found
 
 
-def _read_networks(dev: Path, names: frozenset[str]) -> dict[str, _Network]:
+def _read_networks(dev: Path, names: frozenset[str]) -> dict[str, _Counts]:
     if sys.platform != "linux":
         import psutil
 
         counted = psutil.net_io_counters(pernic=True) or {}
         return {
-            name: _Network(
-                card.bytes_recv,
-                card.bytes_sent,
-                card.errin + card.errout,
-                card.dropin + card.dropout,
-            )
+            name: {
+                "received_bytes_per_s": card.bytes_recv,
+                "sent_bytes_per_s": card.bytes_sent,
+                "errors": card.errin + card.errout,
+                "dropped": card.dropin + card.dropout,
+            }
             for name, card in counted.items()
             if not name.startswith(("lo", "Loopback"))
         }
-    found = {}
+    found: dict[str, _Counts] = {}
     for line in (read_text(dev) or "").splitlines()[2:]:
         name, _, numbers = line.partition(":")
         name, words = name.strip(), numbers.split()
@@ -228,10 +208,10 @@ def _read_networks(dev: Path, names: frozenset[str]) -> dict[str, _Network]:
             continue
         # Received: bytes, packets, errors, dropped, four more; sent: the same.
         counts = [int(word) for word in words]
-        found[name] = _Network(
-            received_bytes=counts[0],
-            sent_bytes=counts[8],
-            errors=counts[2] + counts[10],
-            dropped=counts[3] + counts[11],
-        )
+        found[name] = {
+            "received_bytes_per_s": counts[0],
+            "sent_bytes_per_s": counts[8],
+            "errors": counts[2] + counts[10],
+            "dropped": counts[3] + counts[11],
+        }
     return found

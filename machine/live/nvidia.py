@@ -15,7 +15,7 @@ from typing import Any
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvidia, nvml, nvml_gpu, nvml_machine
 from machine.gpus.nvml import Nvml
-from machine.gpus.pci_facts import Host, describe
+from machine.gpus.pci_facts import Host
 from machine.live.gpu_samples import ASLEEP, Processes, lack_all
 from machine.live.nvidia_gpu import LOST, NvidiaGpu
 from machine.system.linux import read_text
@@ -36,7 +36,7 @@ class NvidiaSampler:
 
     def __init__(self, host: Host, load: Callable[[], nvml.Library] = nvml.load) -> None:
         self._host, self._load = host, load
-        self._cards = {device.address: describe(host, device) for device in nvidia.pci_gpus(host)}
+        self._cards = nvidia.known_cards(host)
         self._library: Nvml | None = None
         self._gpus: list[NvidiaGpu] = []
         self._reason: Reason | None = None
@@ -70,9 +70,7 @@ class NvidiaSampler:
 
     def _open(self, now_s: float) -> None:
         self._not_before_s = now_s + RETRY_S
-        fresh = {
-            device.address: describe(self._host, device) for device in nvidia.pci_gpus(self._host)
-        }
+        fresh = nvidia.known_cards(self._host)
         self._cards |= fresh
         self._reason = nvidia.reason_not_to_ask(self._host, fresh.values())
         if self._reason is not None:

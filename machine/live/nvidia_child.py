@@ -19,7 +19,7 @@ from typing import IO
 
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvidia, nvml, nvml_child
-from machine.gpus.pci_facts import Host, describe, live_host
+from machine.gpus.pci_facts import Host, live_host
 from machine.live.gpu_samples import GpuSample
 from machine.live.nvidia import RETRY_S, NvidiaSampler, unsampled
 
@@ -35,7 +35,7 @@ class NvidiaChild:
 
     def __init__(self, host: Host, patience_s: float) -> None:
         self._host, self._patience_s = host, patience_s
-        self._cards = {device.address: describe(host, device) for device in nvidia.pci_gpus(host)}
+        self._cards = nvidia.known_cards(host)
         self._limit_s = 0.0
         self.trouble: Reason | None = None  # what the library did to the child
         self._child: subprocess.Popen[bytes] | None = None
@@ -122,7 +122,7 @@ def tell(root: str) -> None:
     sampler = NvidiaSampler(live_host(Path(root)))
     for line in sys.stdin.buffer:
         nvml_child.set_alarm()
-        nvml_child.send(out, [nvml_child.packed(gpu) for gpu in sampler.sample(float(line))])
+        nvml_child.send(out, sampler.sample(float(line)))
         if hasattr(signal, "alarm"):
             signal.alarm(0)
     sampler.close()

@@ -37,7 +37,7 @@ def read_battery(root: Path, notes: Notes, *, is_live: bool) -> tuple[bool | Non
         on_battery, full_fraction = _supplies(root)
         why = "Neither a power supply nor the battery says which of them is in use."
     elif is_live:
-        on_battery, full_fraction = _told_by_psutil()
+        on_battery, full_fraction = told_by_psutil()
         why = "The system shows no power supply to this program."
     else:
         on_battery, full_fraction = None, None
@@ -72,12 +72,13 @@ def _supplies(root: Path) -> tuple[bool | None, float | None]:
     return (False if is_known else None), fraction
 
 
-def _told_by_psutil() -> tuple[bool | None, float | None]:
+def told_by_psutil() -> tuple[bool | None, float | None]:
+    """Return whether this machine runs on a battery, and how full that is; None if unknown."""
     import psutil
 
     try:
         battery = psutil.sensors_battery()
-    except (AttributeError, OSError, RuntimeError):  # it does not know this system
+    except (AttributeError, OSError, RuntimeError, ValueError):  # it does not know this system
         return None, None
     if battery is None:
         return None, None

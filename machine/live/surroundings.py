@@ -20,6 +20,7 @@ from machine.live.threads import ThreadSampler
 from machine.model import Machine, Missing, missing_of, usable_threads
 from machine.record import Record
 from machine.system.linux import confined
+from machine.system.processes import family, used_s
 
 _NO_LOAD = Reason(
     "The system does not tell how busy the hardware threads are, or this is a recording.",
@@ -112,11 +113,11 @@ def _busy(
     wait: Callable[[float], None],
 ) -> float | None:
     usable = {thread.id for thread in usable_threads(machine)}
-    sampler, own_s, start_s = ThreadSampler(root), _used_s(own_pid), time.monotonic()
+    sampler, own_s, start_s = ThreadSampler(root), used_s(family(own_pid)), time.monotonic()
     sampler.sample(start_s)
     wait(seconds)
     samples = sampler.sample(time.monotonic())
-    passed_s, own_s = time.monotonic() - start_s, _used_s(own_pid) - own_s
+    passed_s, own_s = time.monotonic() - start_s, used_s(family(own_pid)) - own_s
     known = [
         sample.busy
         for sample in samples
@@ -126,28 +127,6 @@ def _busy(
         return None
     own = own_s / passed_s if passed_s > 0 else 0.0
     return round(min(1.0, max(0.0, sum(known) - own) / len(known)), 4)
-
-
-def _family(pid: int | None) -> set[int]:
-    """Return the process and all that it and its children have started."""
-    import psutil
-
-    found = set[int]()
-    if pid is not None:
-        with contextlib.suppress(psutil.Error):
-            found = {pid, *(each.pid for each in psutil.Process(pid).children(recursive=True))}
-    return found
-
-
-def _used_s(pid: int | None) -> float:
-    """Return the processor time of the family, also of those that have ended."""
-    import psutil
-
-    used_s = 0.0
-    for each in _family(pid):
-        with contextlib.suppress(psutil.Error):
-            used_s += sum(psutil.Process(each).cpu_times()[:4])  # with waited-for children
-    return used_s
 
 
 def _gpus(
@@ -162,7 +141,7 @@ def _gpus(
     with contextlib.closing(GpuSampler(root, load_nvml)) as sampler:
         samples, missing = sampler.sample(time.monotonic())
     notes.missing += (entry for entry in missing if entry.what.endswith((".processes", "gpus")))
-    own = _family(own_pid)
+    own = family(own_pid)
     found = {sample.pci_address: _company(sample, own) for sample in samples}
     for gpu in machine.gpus:
         if gpu.pci_address not in found:
@@ -171,19 +150,14 @@ def _gpus(
 
 
 def _company(gpu: GpuSample, own: set[int]) -> GpuCompany:
-    held = gpu.processes
-    counts: dict[str, int | None] = {"compute_processes": None, "graphics_processes": None}
-    if held is not None:
-        others = [process for process in held if process.pid not in own]
-        of_graphics = sum(process.kind == "graphics" for process in others)
-        counts = {
-            "compute_processes": len(others) - of_graphics,
-            "graphics_processes": of_graphics,
-        }
+    others = [process for process in gpu.processes or () if process.pid not in own]
+    of_graphics = sum(process.kind == "graphics" for process in others)
+    is_known = gpu.processes is not None
     return GpuCompany(
         index=gpu.index,
         pci_address=gpu.pci_address,
+        compute_processes=len(others) - of_graphics if is_known else None,
+        graphics_processes=of_graphics if is_known else None,
         busy=gpu.busy,
         memory_used_bytes=gpu.memory_used_bytes,
-        **counts,
     )

@@ -17,12 +17,14 @@ from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, read_text
 
 NO_LIMIT = "No control group limits the memory of this process."
-_NO_MODULES = "The firmware shows no table of memory modules."
-_ONLY_ROOT = (
-    "Only root may read the firmware's table of memory modules, and udev keeps no copy for all."
-)
+
 _LIMITED = re.compile(r"(?:^|\s)((?:mem|memmap)=\S+)")
 _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
+_NO_MODULES = Reason("The firmware shows no table of memory modules.", _HOW)
+_ONLY_ROOT = Reason(
+    "Only root may read the firmware's table of memory modules, and udev keeps no copy for all.",
+    _HOW,
+)
 _NO_CHANNELS = Reason(
     "Neither the watch for memory errors (EDAC) nor the names of the slots tell which modules "
     "share a channel.",
@@ -57,8 +59,9 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
         notes.lack("memory.total_bytes", Reason(why, "sudo dmesg | grep -i -E 'memory|e820'"))
     if sums := nodes.clash(numa, total_bytes):
         notes.lack("memory.total_bytes", Reason(sums, "numactl --hardware, and free --bytes"))
-    why = _ONLY_ROOT if is_locked(root) else notes.why(_NO_MODULES, "and most have none")
-    no_modules = Reason(why, _HOW)
+    no_modules = notes.because(_NO_MODULES, "and most have none")
+    if is_locked(root):
+        no_modules = _ONLY_ROOT
     ceiling = peaks.dram(modules, channels)
     peak, formula = (ceiling.value, ceiling.formula) if ceiling else (None, "")
     of_each = dict.fromkeys(names(MemoryModule), _OF_SOME)

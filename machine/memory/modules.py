@@ -63,7 +63,11 @@ class Slot(Record):
 
 def read_modules(root: Path) -> tuple[list[Slot], str]:
     """Return the slots, empty ones with size 0, and their source."""
-    for source, read in ((_UDEV, _from_udev), (_TABLE, _from_table), (_ENTRIES, _from_entries)):
+    for source, read in (
+        (_UDEV, _from_udev),
+        (_TABLE, lambda path: _slots(read_bytes(path) or b"")),
+        (_ENTRIES, _from_entries),
+    ):
         slots = read(root / source)
         if slots:
             return slots, f"/{source}"
@@ -128,17 +132,16 @@ def _from_udev(path: Path) -> list[Slot]:
         kind = told.get("TYPE", "")
         if kind in _NOT_MEMORY_WORDS:
             continue
-        size = told.get("SIZE", "")
         rated = _number(told.get("SPEED_MTS", ""))
         configured = _number(told.get("CONFIGURED_SPEED_MTS", ""))
-        bits = told.get("DATA_WIDTH", "")
+
         module = MemoryModule(
             slot=told.get("LOCATOR"),
             kind=kind if kind in _KINDS.values() else None,
-            size_bytes=0 if told.get("PRESENT") == "0" else _number(size),
+            size_bytes=0 if told.get("PRESENT") == "0" else _number(told.get("SIZE", "")),
             transfers_per_s=_per_s(configured or rated),
             rated_transfers_per_s=_per_s(rated),
-            data_bits=_number(bits),
+            data_bits=_number(told.get("DATA_WIDTH", "")),
         )
         slots.append(Slot(module=module, bank=told.get("BANK_LOCATOR")))
     return slots
@@ -147,10 +150,6 @@ def _from_udev(path: Path) -> list[Slot]:
 def _from_entries(folder: Path) -> list[Slot]:
     raw = [read_bytes(folder / f"17-{n}/raw") or b"" for n in numbered(folder, "17-")]
     return _slots(b"".join(raw))
-
-
-def _from_table(path: Path) -> list[Slot]:
-    return _slots(read_bytes(path) or b"")
 
 
 def _slots(table: bytes) -> list[Slot]:

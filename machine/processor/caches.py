@@ -19,7 +19,10 @@ _KINDS: dict[str | None, CacheKind] = {
     "Instruction": "instruction",
     "Unified": "unified",
 }
-_MEASURE = "Look the model up in the maker's data sheet, or measure the memory latency."
+_NO_CACHES = Reason(
+    "The kernel describes no caches here.",
+    "Look the model up in the maker's data sheet, or measure the memory latency.",
+)
 _LEFT_OUT = Reason(
     "The kernel leaves this out for some caches of this processor.",
     "Look the model up in the maker's data sheet.",
@@ -52,10 +55,8 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
                     threads=key[2],
                 )
     caches = tuple(found[key] for key in sorted(found))
-    why = notes.why(
-        "The kernel describes no caches here.", "whose host may hide them", "which may hide them"
-    )
-    notes.found("cpu.caches", caches, f"/{CPU}/cpu*/cache/index*", Reason(why, _MEASURE))
+    reason = notes.because(_NO_CACHES, "whose host may hide them", "which may hide them")
+    notes.found("cpu.caches", caches, f"/{CPU}/cpu*/cache/index*", reason)
     of_each = dict.fromkeys(("size_bytes", "line_bytes", "ways"), _LEFT_OUT)
     notes.missing += lacking("cpu.caches[*]", caches, of_each)
     return caches

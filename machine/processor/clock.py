@@ -17,10 +17,10 @@ from machine.system.linux import CPU, numbered, read_int, read_text
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"
 _BOOST = f"{CPU}/cpufreq/boost"
 _POLICIES = f"/{CPU}/cpufreq/policy*"
-_UNGOVERNED = "The kernel does not set the clock here: it has no cpufreq driver."
-_OF_HOST = "which leaves the clock to its host"
-_NO_BOOST = "The driver does not say whether the processor may boost."
 _ASK = "On the physical machine: cpupower frequency-info"
+_UNGOVERNED = Reason("The kernel does not set the clock here: it has no cpufreq driver.", _ASK)
+_OF_HOST = "which leaves the clock to its host"
+_NO_BOOST = Reason("The driver does not say whether the processor may boost.", _ASK)
 _SETTINGS = {  # file, and why it is missing where the clock is governed
     "governor": ("scaling_governor", "This driver has no governor."),
     "driver": ("scaling_driver", "The kernel does not name the driver."),
@@ -44,23 +44,22 @@ def read_clock(root: Path, notes: Notes) -> Clock:
         ("base_hz", "base_frequency", max),
     ):
         all_khz = [khz for policy in policies if (khz := read_int(policy / file))]
-        why = notes.why(
+        reason = Reason(
             f"The kernel has no {file} here; only some drivers know it.",
-            "which is mostly not told the clock",
+            f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
         )
         found[name] = notes.found(
             f"cpu.clock.{name}",
             choose(all_khz) * 1000 if all_khz else None,
             f"{_POLICIES}/{file}",
-            Reason(why, f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}"),
+            notes.because(reason, "which is mostly not told the clock"),
         )
     told = {n: _told(read_text(p / file) for p in policies) for n, (file, _) in _SETTINGS.items()}
-    ungoverned = None if told["driver"] else notes.why(_UNGOVERNED, _OF_HOST)
+    ungoverned = None if told["driver"] else notes.because(_UNGOVERNED, _OF_HOST)
     for name, (file, why) in _SETTINGS.items():
-        reason = Reason(ungoverned or why, _ASK)
+        reason = ungoverned or Reason(why, _ASK)
         found[name] = notes.found(f"cpu.clock.{name}", told[name], f"{_POLICIES}/{file}", reason)
-    reason = Reason(ungoverned or _NO_BOOST, _ASK)
-    boost = notes.found("cpu.clock.boost", *_boost(root, policies), reason)
+    boost = notes.found("cpu.clock.boost", *_boost(root, policies), ungoverned or _NO_BOOST)
     return Clock(**found, boost=boost)
 
 

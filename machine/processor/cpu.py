@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 from machine.facts import Notes, Reason
@@ -18,14 +17,18 @@ from machine.processor.clock import read_clock
 from machine.processor.heat import read_power_limits, read_temperatures, read_throttling
 from machine.processor.instructions import of_power, of_risc_v, tidy_name
 from machine.processor.protection import read_microcode, read_vulnerabilities
-from machine.processor.topology import NO_THREADS, present_and_online, read_thread_list
+from machine.processor.topology import (
+    NO_THREADS,
+    listed,
+    present_and_online,
+    read_thread_list,
+)
 from machine.system import cgroups
 from machine.system.linux import CPU, fields, format_list, parse_list, read_list, read_text
 
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
 _WITHIN_PACKAGE = 3  # an L4 cache of a mainframe serves several
-_LISTED = re.compile(r"^processor\s*:\s*(\d{1,9})$", re.MULTILINE)
 _ISOLATED = f"{CPU}/isolated"
 _UNLISTED = Reason(NO_THREADS, "nproc --all")
 _NO_FEATURES = Reason(
@@ -56,7 +59,7 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
     _note_isolated(root, online, usable, notes)
-    _note_listed(text, online, notes)
+    _note_listed(len(listed(text)), len(online), notes)
     caches = read_caches(root, online, notes)
     designs = arm.read_designs(root, sorted(online), text)
     threads = read_thread_list(root, present, online, usable, numa, notes, caches, designs)
@@ -126,16 +129,13 @@ def _read_counts(
     return counts, online.intersection(*allowed)
 
 
-def _note_listed(cpuinfo: str, online: frozenset[int], notes: Notes) -> None:
-    """Note where /proc/cpuinfo lists other threads than /sys: lxcfs writes the former anew."""
-    listed = {int(n) for n in _LISTED.findall(cpuinfo)}
-    if 1 < len(listed) < len(online):  # of one thread, the text may be cut short
-        why = notes.why(
-            f"{_CPUINFO} lists {len(listed)} threads and /{CPU} {len(online)}; which of them "
-            "this process may use, its affinity tells.",
-            contained="which may write the former anew",
-        )
-        notes.lack("cpu.counts.online", Reason(why, "nproc, and nproc --all"))
+def _note_listed(listed: int, online: int, notes: Notes) -> None:
+    """Note where /proc/cpuinfo lists fewer threads than /sys: lxcfs writes the former anew."""
+    if 1 < listed < online:  # of one thread, the text may be cut short
+        why = f"{_CPUINFO} lists {listed} threads and /{CPU} {online}; which of them this process "
+        reason = Reason(f"{why}may use, its affinity tells.", "nproc, and nproc --all")
+        contained = "which may write the former anew"
+        notes.lack("cpu.counts.online", notes.because(reason, contained=contained))
 
 
 def _note_shared(threads: tuple[Thread, ...], caches: tuple[Cache, ...], notes: Notes) -> None:

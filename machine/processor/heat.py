@@ -73,7 +73,7 @@ def read_temperatures(root: Path, notes: Notes) -> tuple[Temperature, ...]:
     found = [_temperature(sensor) for sensor in sensors(root)]
     note(found, "cpu.temperatures", names(Temperature), notes)
     temperatures = tuple(Temperature(**facts.values) for facts in found)
-    reason = NO_SENSOR._replace(why=notes.why(NO_SENSOR.why, _HIDES))
+    reason = notes.because(NO_SENSOR, _HIDES)
     return notes.found("cpu.temperatures", temperatures, f"/{_HWMON}, now", reason)
 
 
@@ -147,7 +147,7 @@ def read_throttling(root: Path, threads: Iterable[Thread], notes: Notes) -> Thro
             f"cpu.throttling.{part}s",
             sum(told) if told else None,
             f"/{CPU}/cpu*/thermal_throttle/{part}_throttle_count, since the start",
-            NO_COUNTS._replace(why=notes.why(NO_COUNTS.why, _HIDES)),
+            notes.because(NO_COUNTS, _HIDES),
         )
     return Throttling(**counts)
 
@@ -173,8 +173,7 @@ def read_power_limits(root: Path, notes: Notes) -> tuple[PowerLimit, ...]:
                 found.append(facts)
     note(found, "cpu.power_limits", names(PowerLimit), notes)
     limits = tuple(PowerLimit(**facts.values) for facts in found)
-    hidden = _NO_POWER._replace(why=notes.why(_NO_POWER.why, _HIDES))
-    reason = _ONLY_ROOT if is_locked else hidden
+    reason = _ONLY_ROOT if is_locked else notes.because(_NO_POWER, _HIDES)
     return notes.found("cpu.power_limits", limits, f"/{_RAPL}/intel-rapl:*", reason)
 
 

@@ -63,8 +63,7 @@ def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
     folder = root / CPU
     there = frozenset(number for number in numbered(folder, "cpu") if number < HIGHEST_THREAD)
     if not there:  # some sandboxes hide /sys
-        text = read_text(root / "proc/cpuinfo") or ""
-        found = map(int, re.findall(r"^processor\s*:\s*(\d{1,9})$", text, re.MULTILINE))
+        found = listed(read_text(root / "proc/cpuinfo") or "")
         there = frozenset(number for number in found if number < HIGHEST_THREAD)
     online = read_list(folder / "online")
     if online is None:
@@ -72,6 +71,11 @@ def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
         online = frozenset(n for n in there if read_int(folder / f"cpu{n}/online") != 0)
     present = read_list(folder / "present")
     return (there if present is None else present) | online, online
+
+
+def listed(cpuinfo: str) -> set[int]:
+    """Return the threads that the text of /proc/cpuinfo lists."""
+    return set(map(int, re.findall(r"^processor\s*:\s*(\d{1,9})$", cpuinfo, re.MULTILINE)))
 
 
 def read_thread_list(

@@ -16,7 +16,7 @@ from machine.bus import pcie
 from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
 from machine.record import Record, names
-from machine.storage.file_systems import Mounts, read_wear
+from machine.storage.file_systems import mounts_by_disk, read_file_systems, read_wear
 from machine.system.linux import device_path, entries, exists, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
@@ -29,6 +29,7 @@ _NVME_LINKS = {"pcie": "pcie", "tcp": "network", "rdma": "network", "fc": "netwo
 # Serial ATA codes 8 bits as 10. Source: Serial ATA revision 3, 6 Gb/s are 600 MB/s.
 _SATA_CODING = 8 / 10
 
+_NONE = Reason("No disk is in sight below /sys.", "lsblk, on the machine itself.")
 _USB_KIND = Reason(
     why="USB adapters seldom pass on whether what they carry turns.",
     how="lsblk --output NAME,MODEL,TRAN, then the maker's data sheet.",
@@ -56,15 +57,13 @@ def read_storage(
 ) -> tuple[Disk, ...]:
     """Return the disks, ordered by name."""
     found = [_facts(root, place, pci) for place in _disks(root)]
-    mounts = Mounts(root, is_live=is_live)
+    mounts = mounts_by_disk(root)
     for facts in found:
-        mounts.describe(facts, facts.values["name"])
+        read_file_systems(facts, mounts.get(facts.values["name"], ()), is_live=is_live)
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
     disks = tuple(Disk(**facts.values) for facts in found)
-    why = notes.why("No disk is in sight below /sys.", contained="which may hide them")
-    return notes.found(
-        "storage", disks, f"/{_FOLDER}", Reason(why, "lsblk, on the machine itself.")
-    )
+    reason = notes.because(_NONE, contained="which may hide them")
+    return notes.found("storage", disks, f"/{_FOLDER}", reason)
 
 
 def _disks(root: Path) -> list[_Place]:

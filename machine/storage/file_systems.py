@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from machine.condition import FileSystem
@@ -37,36 +37,34 @@ _WEAR = {
 _NO_WEAR = Reason("This disk does not tell its wear.", "sudo smartctl --scan, then smartctl -a.")
 
 
-class Mounts:
-    """The file systems of a machine by the disks they lie on."""
+def mounts_by_disk(root: Path) -> dict[str, list[tuple[str, str]]]:
+    """Return folder and kind of the file systems on each disk."""
+    by_disk: dict[str, list[tuple[str, str]]] = {}
+    seen: dict[str, tuple[str, str, str]] = {}
+    for device, source, folder, kind in _mounted(root):
+        known = seen.get(device)
+        if known is None or len(folder) < len(known[1]):
+            seen[device] = source, folder, kind
+    for device, (source, folder, kind) in seen.items():
+        for disk in _disks(root, device, source):
+            by_disk.setdefault(disk, []).append((folder, kind))
+    return by_disk
 
-    def __init__(self, root: Path, *, is_live: bool) -> None:
-        self._is_live = is_live
-        self._by_disk: dict[str, list[tuple[str, str]]] = {}
-        seen: dict[str, tuple[str, str, str]] = {}
-        for device, source, folder, kind in _mounted(root):
-            known = seen.get(device)
-            if known is None or len(folder) < len(known[1]):
-                seen[device] = source, folder, kind
-        for device, (source, folder, kind) in seen.items():
-            for disk in _disks(root, device, source):
-                self._by_disk.setdefault(disk, []).append((folder, kind))
 
-    def describe(self, facts: Facts, disk: str) -> None:
-        """Add the file systems of the disk to its facts."""
-        found = []
-        name, source = "file_systems", f"/{_MOUNTS}"
-        for folder, kind in sorted(self._by_disk.get(disk, ())):
-            is_asked = self._is_live and not kind.startswith("fuse")  # a program, which may hang
-            total, free = _space(folder) if is_asked else (None, None)
-            found.append(
-                FileSystem(kind=kind, place=_place(folder), total_bytes=total, free_bytes=free)
-            )
-            if total is None:
-                for part in ("total_bytes", "free_bytes"):
-                    reason = _NOT_ASKED if self._is_live else _NOT_RECORDED
-                    facts.lack(f"{name}[*].{part}", reason)
-        facts.found(name, tuple(found) or None, f"{source}; space: statvfs(3), now", _NONE)
+def read_file_systems(facts: Facts, mounts: Iterable[tuple[str, str]], *, is_live: bool) -> None:
+    """Add the file systems at these folders, of these kinds, to the facts of their disk."""
+    found = []
+    name, source = "file_systems", f"/{_MOUNTS}"
+    for folder, kind in sorted(mounts):
+        is_asked = is_live and not kind.startswith("fuse")  # a program, which may hang
+        total, free = _space(folder) if is_asked else (None, None)
+        found.append(
+            FileSystem(kind=kind, place=_place(folder), total_bytes=total, free_bytes=free)
+        )
+        if total is None:
+            for part in ("total_bytes", "free_bytes"):
+                facts.lack(f"{name}[*].{part}", _NOT_ASKED if is_live else _NOT_RECORDED)
+    facts.found(name, tuple(found) or None, f"{source}; space: statvfs(3), now", _NONE)
 
 
 def read_wear(facts: Facts, folder: Path) -> None:
@@ -98,8 +96,7 @@ def _unescaped(text: str) -> str:
 
 
 def _disks(root: Path, device: str, source: str) -> tuple[str, ...]:
-    numbers = re.fullmatch(r"(\d{1,9}):(\d{1,9})", device)
-    if numbers and (disks := disks_of(int(numbers[1]), int(numbers[2]), root=root)):
+    if disks := _numbered(root, device):
         return disks
     blocks = root / "sys/class/block"
     name = source.removeprefix("/dev/")
@@ -115,12 +112,15 @@ def _disks(root: Path, device: str, source: str) -> tuple[str, ...]:
         )
     if "/" in name or not exists(blocks / name):
         return ()
-    dev = read_text(blocks / name / "dev") or ""
-    numbers = re.fullmatch(r"(\d{1,9}):(\d{1,9})", dev)
-    if numbers and (disks := disks_of(int(numbers[1]), int(numbers[2]), root=root)):
+    if disks := _numbered(root, read_text(blocks / name / "dev") or ""):
         return disks
     place = (blocks / name).resolve()
     return (place.parent.name if exists(place / "partition") else name,)
+
+
+def _numbered(root: Path, device: str) -> tuple[str, ...]:
+    numbers = re.fullmatch(r"(\d{1,9}):(\d{1,9})", device)
+    return disks_of(int(numbers[1]), int(numbers[2]), root=root) if numbers else ()
 
 
 def _space(folder: str) -> tuple[int | None, int | None]:

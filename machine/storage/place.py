@@ -54,10 +54,10 @@ def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
     import psutil
 
     device, file_system = "", ""
-    real, longest = os.path.realpath(folder), -1
+    real, longest = Path(os.path.realpath(folder)), -1
     for mount in psutil.disk_partitions(all=True):
-        length = len(mount.mountpoint)
-        if length >= longest and _is_inside(real, mount.mountpoint):  # the last one is on top
+        length, is_around = len(mount.mountpoint), real.is_relative_to(mount.mountpoint)
+        if length >= longest and is_around:  # the last one is on top
             device, file_system, longest = mount.device, mount.fstype, length
     numbers = [os.stat(folder).st_dev] if sys.platform == "linux" else []
     if device.startswith("/dev/"):  # on btrfs, a folder's own number belongs to no device
@@ -67,13 +67,6 @@ def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
         if disks := disks_of(os.major(number), os.minor(number), root=root):
             return Place(disks=disks, file_system=file_system)
     return Place(disks=(), file_system=file_system)
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    try:
-        return os.path.commonpath([path, folder]) == folder
-    except ValueError:  # another drive of Windows
-        return False
 
 
 def disks_of(major: int, minor: int, *, root: Path = Path("/")) -> tuple[str, ...]:

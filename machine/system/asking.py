@@ -76,6 +76,23 @@ def ask(
         return Answer(lines=lines, status=status, last_error=said[-1] if said else "")
 
 
+def output(*command: str, within_s: float) -> str:
+    """Return what a command prints, "" if it fails or takes longer."""
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=within_s,
+            check=True,
+            encoding="utf-8",
+            errors="replace",
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
 class _Listener:
     """Reads a pipe to its end in a thread of its own, and keeps what begins with `mark`."""
 

@@ -230,11 +230,19 @@ def kibibytes(value: str | None) -> int | None:
     return None if kib is None else kib * 1024
 
 
-def memory_limit_bytes() -> int | None:
-    """Return the address space that this process may use (`ulimit -v`), None where it has none."""
+def process_limit(name: str) -> int | None:
+    """Return a limit of this process (`ulimit`), such as RLIMIT_AS; None where it has none."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # Windows has no such limits, or no file can be opened any more
         return None
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    limit = resource.getrlimit(getattr(resource, name))[0]
+    return None if limit in (resource.RLIM_INFINITY, -1) else limit
+
+
+def link_name(link: Path) -> str | None:
+    """Return the name of what a link leads to, such as a device's driver; None for no link."""
+    try:
+        return os.path.basename(os.readlink(link))
+    except OSError:
+        return None

@@ -11,7 +11,6 @@ import functools
 import glob
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec.structs import replace
 
 from machine.record import Record
+from machine.system.asking import output
 
 OLDEST = (3, 8)
 _ANSWER_WITHIN_S = 2.0
@@ -111,7 +111,8 @@ def _candidates() -> Iterator[str]:
     for some in _WINDOWS_FOLDERS if on_windows else _POSIX_FOLDERS:
         folders += sorted(glob.glob(os.path.expandvars(os.path.expanduser(some))))
     if on_windows:  # LIMIT: written after the launcher's documentation, not yet seen on Windows
-        yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", _answer("py", "-0p"))
+        told = output("py", "-0p", within_s=_ANSWER_WITHIN_S)
+        yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", told)
     for folder in dict.fromkeys(folders):
         # Both hold commands that only offer to install Python.
         if "WindowsApps" in folder or (sys.platform == "darwin" and folder == "/usr/bin"):
@@ -157,26 +158,9 @@ def _told(path: str, _inode: int, _changed_ns: int) -> str:
 
     Raises OSError if it says nothing, so that this is not cached.
     """
-    if not (answer := _answer(path, "-I", "-S", "-c", _ASK)):
+    if not (answer := output(path, "-I", "-S", "-c", _ASK, within_s=_ANSWER_WITHIN_S)):
         raise OSError
     return answer
-
-
-def _answer(*command: str) -> str:
-    """Return what the command prints, "" if it fails or takes too long."""
-    try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_ANSWER_WITHIN_S,
-            check=True,
-            encoding="utf-8",
-            errors="replace",
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ""
 
 
 def _interpreter(path: str, build: str) -> Interpreter:

@@ -155,9 +155,8 @@ def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     how = look if evidence.has_computed else wrong
     if any(failed):
         return how("fabric_failed", *start_fabric_manager(evidence))
-    if known & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS}:
-        return how("fabric_not_ready", *start_fabric_manager(evidence))
-    if not known and evidence.has_fabric_manager is False:  # before Hopper, NVML does not tell
+    is_stopped = not known and evidence.has_fabric_manager is False  # NVML: from Hopper on
+    if is_stopped or known & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS}:
         return how("fabric_not_ready", *start_fabric_manager(evidence))
     return fine("fabric_ready") if known or evidence.has_fabric_manager else None
 

@@ -241,7 +241,7 @@ RADEON = {
 
 
 def said(*entries):
-    return lambda command: json.dumps({"SPDisplaysDataType": entries})
+    return lambda *command, within_s: json.dumps({"SPDisplaysDataType": entries})
 
 
 def test_a_mac_tells_its_gpu_whose_memory_is_the_machines():
@@ -260,12 +260,13 @@ def test_a_card_in_an_older_mac_has_its_own_memory():
 @pytest.mark.parametrize("answer", ["", "[]", "{}", '{"SPDisplaysDataType": [7]}'])
 def test_an_answer_that_makes_no_sense_is_a_reason(answer):
     with pytest.raises(Unanswered, match="did not answer"):
-        apple.read(None, lambda command: answer)
+        apple.read(None, lambda *command, within_s: answer)
 
 
-def test_a_command_that_is_not_there_is_a_reason():
-    with pytest.raises(Unanswered):
-        apple.run(["/nowhere/system_profiler"])
+def test_a_command_that_is_not_there_is_a_reason(monkeypatch):
+    monkeypatch.setattr(apple, "COMMAND", ("/nowhere/system_profiler",))
+    with pytest.raises(Unanswered, match="did not answer"):
+        apple.read(None)
 
 
 def test_a_mac_shows_what_its_profiler_says(tree, monkeypatch):
@@ -277,7 +278,7 @@ def test_a_mac_shows_what_its_profiler_says(tree, monkeypatch):
 
 def test_a_mac_that_does_not_answer_says_so(tree, monkeypatch):
     monkeypatch.setattr(accelerators.sys, "platform", "darwin")
-    machine = look(tree, ask_apple=lambda memory: apple.read(memory, lambda command: ""))
+    machine = look(tree, ask_apple=lambda memory: apple.read(memory, lambda *command, within_s: ""))
     assert machine.gpus == ()
     assert "system_profiler" in missing_of(machine, "gpus").why
 
