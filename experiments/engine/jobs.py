@@ -28,6 +28,7 @@ from experiments.core.processes.own_environment import own_environment
 from experiments.core.shelves import SHELVES
 from experiments.devices.device import CPU, device_of
 from experiments.engine import guardian, messages
+from experiments.engine.messages import Outcome
 from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
 from machine.facts import Notes
@@ -42,17 +43,8 @@ LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has st
 GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
 TICK_S = 0.02  # between two looks of the watchdog
-CRASHES = tuple(
-    getattr(signal.Signals, name)
-    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
-    if hasattr(signal.Signals, name)
-)
-ENDINGS = tuple(
-    getattr(signal.Signals, name)
-    for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-    if hasattr(signal.Signals, name)
-)
-_ILLEGAL = (-signal.SIGILL, 128 + signal.SIGILL) if hasattr(signal, "SIGILL") else ()
+CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+ENDINGS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
 Keep = Callable[[messages.Event, bytes], None]
@@ -165,6 +157,13 @@ def _read_log(pipe: IO[bytes], said: collections.deque[str]) -> None:
             log.info("worker: %s", said[-1])
 
 
+def _signal_of(status: int) -> str:
+    """Return the name of the signal that a process ended by, as it or its guardian tells it."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-status if status < 0 else status - 128).name
+    return ""
+
+
 class Job:
     """What a worker does, on its way. Read `events()` in one thread; `stop()` from any."""
 
@@ -226,21 +225,17 @@ class Job:
             except messages.BadMessage as error:
                 if not line.endswith(b"\n") and len(line) <= messages.LINE_LIMIT_BYTES:
                     break  # torn: the process died while it wrote
-                yield self._invented(messages.Outcome.FAILED, "wire_broken", reason=str(error))
+                yield self._invented(Outcome.FAILED, "wire_broken", reason=str(error))
                 return
             yield line, event
             if isinstance(event, messages.Finished):
                 self._worker.wait(GRACE_S)
                 return
             if total_bytes > RUN_LIMIT_BYTES:
-                yield self._invented(
-                    messages.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
-                )
+                yield self._invented(Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES)
                 return
             if lines >= RUN_LIMIT_LINES - 1:  # its end has to fit into the file as well
-                yield self._invented(
-                    messages.Outcome.FAILED, "too_many_lines", limit=RUN_LIMIT_LINES
-                )
+                yield self._invented(Outcome.FAILED, "too_many_lines", limit=RUN_LIMIT_LINES)
                 return
         yield self._ending()
 
@@ -257,29 +252,26 @@ class Job:
         by_itself = self._worker.wait(GUARDIAN_S)
         status = self._worker.end()
         if self._stopping:
-            return self._invented(messages.Outcome.STOPPED, None)
+            return self._invented(Outcome.STOPPED, None)
         if self._silent_limit_s is not None:
-            return self._invented(
-                messages.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
-            )
-        if status in _ILLEGAL:
+            return self._invented(Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s)
+        ended_by = _signal_of(status)
+        if ended_by == "SIGILL":
             virtualization = read_virtualization(Path("/"), Notes())
             is_guest = virtualization not in (None, "none")
             key = "illegal_instruction_guest" if is_guest else "illegal_instruction"
-            return self._invented(messages.Outcome.LOST, key)
-        for crash in CRASHES:
-            if status in (-crash, 128 + crash):
-                return self._invented(messages.Outcome.LOST, "crashed", signal=crash.name)
-        if by_itself and any(status in (-number, 128 + number) for number in ENDINGS):
-            return self._invented(messages.Outcome.LOST, self._who_ended_it())
-        return self._invented(messages.Outcome.LOST, "vanished", status=status)
-
-    def _who_ended_it(self) -> str:
-        """Return the key of the sentence; that memory ran out is said only if the system counts."""
-        return "killed_by_system" if self._out_of_memory.has_come() else "ended_from_outside"
+            return self._invented(Outcome.LOST, key)
+        if ended_by in CRASHES:
+            return self._invented(Outcome.LOST, "crashed", signal=ended_by)
+        if by_itself and ended_by in ENDINGS:
+            # That memory ran out is said only if the system counts.
+            is_by_system = self._out_of_memory.has_come()
+            key = "killed_by_system" if is_by_system else "ended_from_outside"
+            return self._invented(Outcome.LOST, key)
+        return self._invented(Outcome.LOST, "vanished", status=status)
 
     def _invented(
-        self, outcome: messages.Outcome, key: str | None, **values: object
+        self, outcome: Outcome, key: str | None, **values: object
     ) -> tuple[bytes, messages.Event]:
         problem = None
         if key is not None:
@@ -377,13 +369,10 @@ class Engine:
 
     def warm(self, experiment: Experiment[Any]) -> None:
         """Have a worker ready for this experiment; returns at once."""
-        if self._warm is not None and (
-            self._warm.imports != experiment.imports or not self._warm.is_alive()
-        ):
-            self._warm.close()
-            self._warm = None
-        if self._warm is None:
-            self._warm = self._new(experiment)
+        if not self.is_warm(experiment):
+            self.close()
+            imports, shelves = experiment.imports, self._shelves
+            self._warm = Worker(guarded=True, imports=imports, shelves=shelves)
 
     def is_warm(self, experiment: Experiment[Any]) -> bool:
         """Is a worker ready that has the imports of this experiment?"""
@@ -414,6 +403,3 @@ class Engine:
         if self._warm is not None:
             self._warm.close()
             self._warm = None
-
-    def _new(self, experiment: Experiment[Any]) -> Worker:
-        return Worker(guarded=True, imports=experiment.imports, shelves=self._shelves)

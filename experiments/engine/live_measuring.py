@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Measured, Note, Progress
-from experiments.core.judging.disturbed import CAN_WATCH, watch
+from experiments.core.judging.disturbed import WATCH
 from experiments.core.needs import check_needs
 from experiments.core.parameters import from_json
 from experiments.core.problems import Problem, UserError
@@ -52,10 +52,7 @@ def measure_points(
         except StopRequested:
             continue  # the command that says so comes next
         except Exception as error:  # noqa: BLE001  (whatever an experiment raises)
-            told = problem_of(error)
-            problem = messages.ProblemSent(
-                key=told.key, values=dict(told.values), detail=told.detail
-            )
+            problem = messages.problem_sent(problem_of(error))
         send(messages.PointDone(point=asked.point, problem=problem))
     return asked
 
@@ -79,9 +76,7 @@ class _Points:
         check_needs(experiment, machine)
         limit_memory()
         self._experiment, self._live, self._send = experiment, experiment.live, send
-        self._bench = Bench(
-            machine, stop=stop, watch=watch if CAN_WATCH else None, quietest=Quietest()
-        )
+        self._bench = Bench(machine, stop=stop, watch=WATCH, quietest=Quietest())
         self._table_of = {row_type: name for name, row_type in experiment.tables.items()}
         self._rows = 0
         self._start_s = time.monotonic()
@@ -128,18 +123,9 @@ class _Points:
             if time.monotonic() > until_s:
                 raise UserError("points_machine_busy", **others)
 
-        return _lock(self._experiment.id, others.update, check_stop)
-
-
-@contextlib.contextmanager
-def _lock(
-    experiment_id: str,
-    waiting: Callable[[Mapping[str, str]], None],
-    check_stop: Callable[[], None],
-) -> Iterator[None]:
-    """Hold the lock; without a folder that all may write there is none, and it measures."""
-    lock = one_at_a_time(holder(experiment_id), waiting=waiting, check_stop=check_stop)
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):
-            stack.enter_context(lock)
-        yield
+        return one_at_a_time(
+            holder(self._experiment.id),
+            waiting=others.update,
+            check_stop=check_stop,
+            unavailable=lambda error: None,
+        )

@@ -100,29 +100,35 @@ def one_at_a_time(
     *,
     waiting: Callable[[Mapping[str, str]], None],
     check_stop: Callable[[], None],
+    unavailable: Callable[[OSError], object] | None = None,
     path: Path | None = None,
 ) -> Iterator[None]:
     """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often.
 
     A holder that does not name itself is told of too, after a while, as `UNKNOWN`. Of one that is
-    stopped `STOPPED` says which process that is.
+    stopped `STOPPED` says which process that is. Without a folder that all may write there is no
+    lock: `unavailable` hears why, and one goes on all the same. Without it, raises OSError.
     """
-    lock = Lock(path)
-    try:
-        told: Mapping[str, str] | None = None
-        for attempt in itertools.count():
-            if lock.take(holder):
-                break
-            other = lock.holder() or (UNKNOWN if attempt * RETRY_S >= PATIENCE_S else told)
-            other = _seen(other) if other else None
-            if other and other != told:
-                waiting(other)
-                told = other
-            check_stop()
-            time.sleep(RETRY_S)
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = Lock(path)
+            stack.callback(lock.close)
+            told: Mapping[str, str] | None = None
+            for attempt in itertools.count():
+                if lock.take(holder):
+                    break
+                other = lock.holder() or (UNKNOWN if attempt * RETRY_S >= PATIENCE_S else told)
+                other = _seen(other) if other else None
+                if other and other != told:
+                    waiting(other)
+                    told = other
+                check_stop()
+                time.sleep(RETRY_S)
+        except OSError as error:
+            if unavailable is None:
+                raise
+            unavailable(error)
         yield
-    finally:
-        lock.close()
 
 
 def _seen(holder: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import math
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Frame, Note, Progress, specs
-from experiments.core.judging.disturbed import CAN_WATCH, mark, watch
+from experiments.core.judging.disturbed import WATCH, mark
 from experiments.core.judging.trust import is_told, taken_fraction
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
@@ -33,6 +33,7 @@ from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
 from experiments.engine.guardian import start_of
 from experiments.engine.lock import PROCESS, STOPPED, one_at_a_time
+from experiments.engine.messages import Outcome
 from experiments.engine.recording import analysed
 from machine.inspect import inspect, portable
 from machine.memory.host import available_bytes
@@ -64,14 +65,14 @@ def measure(
     check_needs(experiment, machine)
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
-    bench = Bench(
-        machine,
-        quick=command.quick,
-        stop=stop,
-        watch=watch if CAN_WATCH else None,
-        quietest=Quietest(),
+    bench = Bench(machine, quick=command.quick, stop=stop, watch=WATCH, quietest=Quietest())
+    lock = one_at_a_time(
+        holder(command.experiment),
+        waiting=lambda other: send(_waiting(other)),
+        check_stop=bench.check_stop,
+        unavailable=lambda error: send(_unlocked(error)),
     )
-    with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
+    with contextlib.suppress(StopRequested), lock:
         is_on_gpu = uses_gpu(experiment, params, machine)
         if not is_on_gpu:  # a GPU's driver reserves far more than it uses
             limit_memory()
@@ -85,7 +86,7 @@ def measure(
         if command.hold:
             bench.before_turns = functools.partial(run.hold, go)
         return run.finished()
-    return messages.Finished(outcome=messages.Outcome.STOPPED)
+    return messages.Finished(outcome=Outcome.STOPPED)
 
 
 class _Run:
@@ -105,7 +106,7 @@ class _Run:
 
     def finished(self) -> messages.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
-        outcome = messages.Outcome.COMPLETED
+        outcome = Outcome.COMPLETED
         self._tell_progress(0.0)
         self._tell_others()
         generator = self._experiment.measure(self._params, self._bench)
@@ -122,9 +123,9 @@ class _Run:
                         raise
                     self._bench.check_stop()
         except StopRequested:
-            outcome = messages.Outcome.STOPPED
+            outcome = Outcome.STOPPED
         finding = None
-        if self._rows or outcome is messages.Outcome.COMPLETED:
+        if self._rows or outcome is Outcome.COMPLETED:
             notes = list(self._disturbance.notes())
             for note in notes:  # nothing else can have been disturbed
                 self._tell(note)
@@ -237,21 +238,6 @@ class _Run:
         return round(time.monotonic() - self._start_s, 6)
 
 
-@contextlib.contextmanager
-def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> Iterator[None]:
-    lock = one_at_a_time(
-        holder(command.experiment),
-        waiting=lambda other: send(_waiting(other)),
-        check_stop=bench.check_stop,
-    )
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(lock)
-        except OSError as error:  # no folder that all may write: measure all the same, but say so
-            send(messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
-        yield
-
-
 def holder(experiment_id: str) -> dict[str, str]:
     """Return what this process says of itself while it holds the lock."""
     return {
@@ -259,6 +245,10 @@ def holder(experiment_id: str) -> dict[str, str]:
         "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
         PROCESS: f"{os.getpid()}:{start_of(os.getpid())}",
     }
+
+
+def _unlocked(error: OSError) -> messages.Note:
+    return messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"})
 
 
 def _waiting(other: Mapping[str, str]) -> messages.Note:

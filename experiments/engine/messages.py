@@ -19,6 +19,7 @@ import msgspec
 
 from experiments.core.judging.disturbed import Loss
 from experiments.core.judging.trust import Trust
+from experiments.core.problems import Problem
 from machine.text import escaped
 
 VERSION = 1
@@ -221,6 +222,11 @@ class ProblemSent(Message, frozen=True):
     key: str
     values: dict[str, Any] = {}
     detail: str = ""
+
+
+def problem_sent(problem: Problem) -> ProblemSent:
+    """Return a problem as it crosses the wire."""
+    return ProblemSent(key=problem.key, values=dict(problem.values), detail=problem.detail)
 
 
 class Ready(Message, frozen=True, tag="ready"):

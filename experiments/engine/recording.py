@@ -28,6 +28,7 @@ from experiments.core.judging.ways import is_one_lost
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
+from experiments.engine.messages import Outcome
 from experiments.engine.report_file import SEEN_BYTES, carried, is_report
 from experiments.engine.seal import Seal
 from machine.convert import convert
@@ -146,7 +147,7 @@ class Recording(Record, kw_only=False):
         Raises UserError where the experiment has changed its tables since.
         """
         tables = self.tables(experiment)
-        is_whole = self.finished.outcome is messages.Outcome.COMPLETED
+        is_whole = self.finished.outcome is Outcome.COMPLETED
         if experiment.is_own or not (is_whole or any(tables.values())):
             return self.recorded_finding()
         return analysed_later(experiment, self.started, tables, self.told)
@@ -256,7 +257,7 @@ def recording_of(name: str, lines: Iterable[bytes]) -> Recording:
     if finished is None:
         notes.append("recording_without_end")
         finished = messages.Finished(
-            outcome=messages.Outcome.LOST, problem=messages.ProblemSent(key="run_cut_short")
+            outcome=Outcome.LOST, problem=messages.ProblemSent(key="run_cut_short")
         )
     return Recording(order.started, tuple(events), finished, tuple(notes), rows)
 

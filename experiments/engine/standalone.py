@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from experiments.core import words as texts
 from experiments.core.bench import Bench
 from experiments.core.declare import Experiment, Frame, Note, Progress
-from experiments.core.judging.disturbed import CAN_WATCH, counting, mark, watch
+from experiments.core.judging.disturbed import WATCH, counting, mark
 from experiments.core.judging.trust import Trust, as_trusted, first_words
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text
@@ -46,7 +46,9 @@ def main(module: str, arguments: Sequence[str]) -> int:
     try:
         told = _measured(experiment, words, settings, quick=options.quick)
     except UserError as error:
-        sys.stderr.write(_said(words, experiment, f"problems.{error.problem.key}", error) + "\n")
+        problem = error.problem
+        said = words.say(f"{experiment.id}.problems.{problem.key}", problem.values)
+        sys.stderr.write(f"{said}\n")
         return FAILED
     except KeyboardInterrupt:
         return STOPPED
@@ -77,7 +79,7 @@ def _measured(
     check_memory(experiment, params, available_bytes())
     tables: dict[str, list[Any]] = {name: [] for name in experiment.tables}
     table_of = {row: name for name, row in experiment.tables.items()}
-    bench = Bench(machine, quick=quick, watch=watch if CAN_WATCH else None, quietest=Quietest())
+    bench = Bench(machine, quick=quick, watch=WATCH, quietest=Quietest())
     disturbance, said_fraction = Disturbance(), -STEP_FRACTION
     for item in experiment.measure(params, bench):
         if isinstance(item, Progress):
@@ -118,7 +120,3 @@ def _tell(experiment: Experiment[Any], words: Words, told: _Told) -> None:
             lines.append(f"{called}: {show(values[value.name], value.unit)}")
     lines += [words.say(f"{experiment.id}.limits.{key}", values) for key in finding.limits]
     sys.stdout.write("\n".join(lines) + "\n")
-
-
-def _said(words: Words, experiment: Experiment[Any], key: str, error: UserError) -> str:
-    return words.say(f"{experiment.id}.{key}", error.problem.values)

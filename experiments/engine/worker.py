@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib
 import io
 import itertools
@@ -19,7 +20,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,7 @@ from experiments.engine import messages
 from experiments.engine.environment import program_version
 from experiments.engine.live_measuring import measure_points
 from experiments.engine.measuring import measure
+from experiments.engine.messages import Outcome
 from machine.inspect import BadRoot, assemble, parts
 from machine.live.sampler import Sampler
 from machine.model import to_json
@@ -90,7 +92,9 @@ class Job:
         # Unbuffered: the lock of sys.stdin, held by this thread while it reads, would abort an
         # interpreter that is ended by sys.exit in an experiment.
         with open(0, "rb", buffering=0, closefd=False) as commands:
-            last = self._hear(itertools.chain([first_line] if first_line else [], _lines(commands)))
+            readline = functools.partial(commands.readline, messages.LINE_LIMIT_BYTES + 1)
+            lines = itertools.chain([first_line] if first_line else [], iter(readline, b""))
+            last = self._hear(lines)
         if isinstance(last, Unreadable | messages.Inspect):
             self.commands.put(End())
             time.sleep(LAST_WORDS_S)
@@ -111,11 +115,6 @@ class Job:
                 self._gone.set()
             self.commands.put(command)
         return command
-
-
-def _lines(commands: io.FileIO) -> Iterator[bytes]:
-    while line := commands.readline(messages.LINE_LIMIT_BYTES + 1):
-        yield line
 
 
 def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
@@ -193,7 +192,8 @@ def _serve(job: Job, shelves: tuple[str, ...]) -> None:
             if isinstance(command, messages.Inspect):
                 _inspect(job, command)
             elif isinstance(command, messages.Watch):
-                following = _watch(job, command)
+                with contextlib.closing(Sampler()) as sampler:
+                    following = _watch(job, sampler, command.hz)
             elif isinstance(command, Unreadable):
                 job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
             elif isinstance(command, messages.Measure | messages.Live | messages.Point):
@@ -215,7 +215,7 @@ def _measured(
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
         if job.stop.is_set():  # on the way out, after it was asked to go
             traceback.print_exc()
-            return messages.Finished(outcome=messages.Outcome.STOPPED)
+            return messages.Finished(outcome=Outcome.STOPPED)
         return failed(problem_of(error))
 
 
@@ -224,7 +224,7 @@ def _answer(command: object) -> messages.Finished:
     if isinstance(command, Unreadable):
         return failed(Problem("command_unreadable", {"reason": command.reason}))
     if isinstance(command, messages.Stop):
-        return messages.Finished(outcome=messages.Outcome.STOPPED)
+        return messages.Finished(outcome=Outcome.STOPPED)
     return failed(Problem("command_out_of_turn"))
 
 
@@ -238,16 +238,11 @@ def _inspect(job: Job, command: messages.Inspect) -> None:
         job.send(failed(Problem("root_unreadable", {"reason": str(error)})))
         return
     job.send(messages.Whole(value=to_json(assemble(found))))
-    job.send(messages.Finished(outcome=messages.Outcome.COMPLETED))
+    job.send(messages.Finished(outcome=Outcome.COMPLETED))
 
 
-def _watch(job: Job, command: messages.Watch) -> Heard | None:
+def _watch(job: Job, sampler: Sampler, hz: float) -> Heard | None:
     """Send samples; inspect and change the rate meanwhile. Return the command that ends it."""
-    with contextlib.closing(Sampler()) as sampler:
-        return _sample(job, sampler, command.hz)
-
-
-def _sample(job: Job, sampler: Sampler, hz: float) -> Heard | None:
     next_s = time.monotonic()
     while True:
         job.send(messages.Sample(**msgspec.to_builtins(sampler.sample())))
@@ -263,7 +258,7 @@ def _sample(job: Job, sampler: Sampler, hz: float) -> Heard | None:
             elif isinstance(got, messages.Inspect):
                 _inspect(job, got)
             elif isinstance(got, messages.Stop):
-                job.send(messages.Finished(outcome=messages.Outcome.STOPPED))
+                job.send(messages.Finished(outcome=Outcome.STOPPED))
                 return None
             else:
                 return got
@@ -275,8 +270,7 @@ def _period_s(hz: float) -> float:
 
 def failed(problem: Problem) -> messages.Finished:
     """Return the last line of a job that failed."""
-    sent = messages.ProblemSent(key=problem.key, values=dict(problem.values), detail=problem.detail)
-    return messages.Finished(outcome=messages.Outcome.FAILED, problem=sent)
+    return messages.Finished(outcome=Outcome.FAILED, problem=messages.problem_sent(problem))
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -19,7 +19,6 @@ R = TypeVar("R", bound=Record)
 DISTURBED_FRACTION = 0.05  # a sample that lost more of its time is left out of every statistic
 SHORTEST_S = 5e-4  # of what is no trial: samples take a millisecond or more
 MOSTLY_DISTURBED = "mostly_disturbed"  # what a finding says where few samples are left
-CAN_WATCH = sys.platform == "linux"  # elsewhere nobody tells it of a thread
 SCHEDULER = "/proc/thread-self/schedstat"  # ns on a core, ns in the queue for one, turns
 
 
@@ -35,7 +34,7 @@ def watch() -> Callable[[], Loss]:
 
     A thread that never gave up its core should have had it all the time: what its own clock lacks
     of the time was taken, by other programs or by the host. Of a thread that also waited, only the
-    time in the queue for a core is known to be. Needs CAN_WATCH.
+    time in the queue for a core is known to be.
     """
     begin = _Spent.now()
 
@@ -50,6 +49,9 @@ def watch() -> Callable[[], Loss]:
         return Loss(round(min(1.0, queued_s / whole_s), 4), switches)
 
     return loss
+
+
+WATCH = watch if sys.platform == "linux" else None  # elsewhere nobody tells it of a thread
 
 
 class _Spent(Record, kw_only=False):

@@ -94,8 +94,7 @@ def test_the_program_is_what_started_the_guardian_of_the_run():
 def test_a_disturbed_sample_is_told_as_one_and_taken_again(lost, kept, monkeypatch):
     """One more turn is all that three rounds allow."""
     losses, told = iter(lost), []
-    monkeypatch.setattr(measuring, "CAN_WATCH", True)
-    monkeypatch.setattr(measuring, "watch", lambda: lambda: Loss(next(losses, 0.0), 2))
+    monkeypatch.setattr(measuring, "WATCH", lambda: lambda: Loss(next(losses, 0.0), 2))
     command = messages.Measure(
         experiment="misbehave", params=params("takes_samples"), quick=False, run="a-run"
     )

@@ -12,8 +12,8 @@ from experiments.core import declare
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import (
-    CAN_WATCH,
     DISTURBED_FRACTION,
+    WATCH,
     Loss,
     counting,
     loss_of,
@@ -37,7 +37,7 @@ def spin(seconds):
         pass
 
 
-@pytest.mark.skipif(not CAN_WATCH, reason="this system tells no thread what it lost")
+@pytest.mark.skipif(WATCH is None, reason="this system tells no thread what it lost")
 def test_a_thread_that_shares_its_core_loses_half_of_it():
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
@@ -59,7 +59,7 @@ def test_a_thread_that_shares_its_core_loses_half_of_it():
     assert found.switches > 0
 
 
-@pytest.mark.skipif(not CAN_WATCH, reason="this system tells no thread what it lost")
+@pytest.mark.skipif(WATCH is None, reason="this system tells no thread what it lost")
 def test_a_thread_that_waits_loses_nothing_by_that():
     loss = begin()
     time.sleep(0.5)
