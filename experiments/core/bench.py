@@ -36,16 +36,6 @@ class Arm(Record, kw_only=False):
     fraction: float
 
 
-def _at_once() -> str:
-    """Begin with any arm."""
-    return ""
-
-
-def _no_more() -> bool:
-    """Be content with the rounds that were planned."""
-    return False
-
-
 class Bench:
     """What `measure` may ask for. A test hands it a clock and a stop of its own."""
 
@@ -64,8 +54,8 @@ class Bench:
         self._stop = stop
         self.now_s = clock
         self._watch, self._quietest = watch, quietest
-        self.before_turns: Callable[[], str] = _at_once  # called once; names the first arm, or ""
-        self.wants_more: Callable[[], bool] = _no_more  # asked after the last round
+        self.before_turns: Callable[[], str] = lambda: ""  # called once; names the first arm, or ""
+        self.wants_more: Callable[[], bool] = lambda: False  # asked after the last round
         self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
 
     def check_stop(self) -> None:
@@ -118,7 +108,7 @@ class Bench:
         An arm whose turn was disturbed comes again at once, twice at most, and a quarter more turns
         at most in all. Rounds beyond the last come as long as `wants_more` says so.
         """
-        before, self.before_turns = self.before_turns, _at_once
+        before, self.before_turns = self.before_turns, lambda: ""
         first = before()
         order, total = random.Random(SEED), len(arms) * rounds
         left = math.ceil(total * MORE_FRACTION)

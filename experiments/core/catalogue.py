@@ -100,9 +100,8 @@ class Catalogue:
         home = self._home(experiment.id)
         if home is None or self.lacks_lesson(experiment) is not None:
             return None
-        from experiments.core.teaching.lessons import (
-            taught,  # with its many types: not at the start
-        )
+        # With its many types: not at the start.
+        from experiments.core.teaching.lessons import taught
 
         if experiment.id not in self._lessons:  # those of the program stay as they are
             self._lessons[experiment.id] = taught(experiment, home)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from experiments.core.words import Words
 
@@ -29,15 +30,4 @@ def is_found(typed: str, texts: Sequence[str]) -> bool:
     """Return whether each typed word begins a word of these texts."""
     told = "\n".join(texts).casefold()
     typed_words = (word.strip(PUNCTUATION) for word in typed.casefold().split())
-    return all(any(_starts_word(told, at) for at in _places(told, word)) for word in typed_words)
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + 1)
-
-
-def _starts_word(text: str, at: int) -> bool:
-    return at == 0 or not text[at - 1].isalnum()
+    return all(re.search(rf"(?<![^\W_]){re.escape(word)}", told) for word in typed_words)

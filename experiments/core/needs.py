@@ -36,10 +36,8 @@ def has_direct_io() -> bool:
 
 def _gpus(machine: Machine) -> int:
     """Return how many GPUs a PyTorch that fits them could use from here."""
-    usable = [
-        g for g in machine.gpus if g.torch_backend in _GPU_BACKENDS and g.visible is not False
-    ]
-    return len(usable)
+    fitting = [gpu for gpu in machine.gpus if gpu.torch_backend in _GPU_BACKENDS]
+    return sum(gpu.visible is not False for gpu in fitting)
 
 
 def _met(need: Need, machine: Machine) -> bool:

@@ -41,7 +41,7 @@ def from_text(params: P, settings: Mapping[str, str], machine: Machine | None = 
     Choices that depend on the machine are checked if it is given. Raises UserError for an unknown
     name, text that is no number, and values out of range.
     """
-    types, known = _types(type(params)), specs(type(params))
+    types, known = typing.get_type_hints(type(params)), specs(type(params))
     changes: dict[str, Any] = {}
     for name, text in settings.items():
         _check_name(name, known)
@@ -109,10 +109,6 @@ def check_memory(experiment: Experiment[P], params: P, available_bytes: int | No
         raise UserError("too_much_memory", needed_bytes=needed_bytes, free_bytes=available_bytes)
 
 
-def _types(params_type: type[Any]) -> dict[str, Any]:
-    return typing.get_type_hints(params_type)
-
-
 def _check_name(name: str, known: Mapping[str, Spec]) -> None:
     if name not in known:
         raise UserError("parameter_unknown", name=name, known=", ".join(known))
@@ -165,7 +161,7 @@ def _parse_number(
 
 
 def _checked(params: P, machine: Machine | None, *, check_choices: bool = True) -> P:
-    types = _types(type(params))
+    types = typing.get_type_hints(type(params))
     for name, spec in specs(type(params)).items():
         value = getattr(params, name)
         if spec.minimum is not None and not value >= spec.minimum:

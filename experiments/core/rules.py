@@ -183,9 +183,7 @@ def _views(experiment: Experiment[Any]) -> Iterator[Problem]:
     """Yield views of tables, columns and values that are not there, or on the wrong axis."""
     if len(experiment.views) < 2:
         yield Problem("own_few_views", {"count": len(experiment.views)})
-    keys = [view.key for view in experiment.views]
-    twice = {key for key in keys if keys.count(key) > 1}
-    yield from (Problem("own_twice", {"name": key}) for key in sorted(twice))
+    yield from _twice([view.key for view in experiment.views])
     units = {value.name: value.unit for value in experiment.values}
     for view in experiment.views:
         table = experiment.tables.get(view.table)
@@ -208,6 +206,11 @@ def _views(experiment: Experiment[Any]) -> Iterator[Problem]:
                 yield Problem("own_limit_unit", {"limit": limit.key, "unit": columns[axis].unit})
 
 
+def _twice(names: list[str]) -> Iterator[Problem]:
+    twice = {name for name in names if names.count(name) > 1}
+    yield from (Problem("own_twice", {"name": name}) for name in sorted(twice))
+
+
 def _axis_of(view: View, axis: str) -> str:
     """Return the column along which a limit line of a view is placed, "" where none is told."""
     if isinstance(view, Lines):
@@ -216,10 +219,7 @@ def _axis_of(view: View, axis: str) -> str:
 
 
 def _values(experiment: Experiment[Any]) -> Iterator[Problem]:
-    names = [value.name for value in experiment.values]
-    yield from (
-        Problem("own_twice", {"name": name}) for name in set(names) if names.count(name) > 1
-    )
+    yield from _twice([value.name for value in experiment.values])
     for value in experiment.values:
         if value.part is not None and value.part not in experiment.parts:
             yield Problem("own_part_dark", {"name": value.name, "part": str(value.part)})

@@ -62,8 +62,8 @@ def homes(shelves: tuple[str, ...] = SHELVES) -> dict[str, Home]:
         package = importlib.import_module(shelf)
         order = {name: place for place, name in enumerate(getattr(package, "EXPERIMENTS", ()))}
         for path in package.__path__:
-            names = [entry for entry in _folders(path) if _declares(path, entry)]
-            for name in sorted(names, key=lambda name: (order.get(name, len(order)), name)):
+            there = (name for name in _folders(path) if os.path.isfile(f"{path}/{name}/{MAIN}.py"))
+            for name in sorted(there, key=lambda name: (order.get(name, len(order)), name)):
                 found.setdefault(id_of(name), Home(shelf, Path(path, name)))
     return found
 
@@ -74,7 +74,3 @@ def _folders(path: str) -> list[str]:
             return [entry.name for entry in entries if entry.name.isidentifier() and entry.is_dir()]
     except OSError:
         return []
-
-
-def _declares(path: str, name: str) -> bool:
-    return os.path.isfile(os.path.join(path, name, f"{MAIN}.py"))

@@ -65,9 +65,7 @@ def in_words(words: Words, experiment_id: str, column: str, unit: str, value: An
 
 def _written(dialect: str, lines: Iterable[Sequence[object]]) -> str:
     text = io.StringIO(newline="")  # the module csv writes floats with all digits, None as nothing
-    csv.writer(text, dialect).writerows([_plain(cell) for cell in line] for line in lines)
+    csv.writer(text, dialect).writerows(
+        [str(cell).lower() if isinstance(cell, bool) else cell for cell in line] for line in lines
+    )
     return text.getvalue()
-
-
-def _plain(value: object) -> object:
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else value

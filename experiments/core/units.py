@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 SWITCH = "switch"  # 1 for on, 0 for off
 DURATION = "duration"  # seconds, of a whole run
@@ -89,7 +90,7 @@ def show(value: float, unit: str = "") -> str:
     if unit == DURATION:
         return _show_duration(value)
     if unit == "bytes":
-        return _show_bytes(value)
+        return _scaled(value, _BINARY)
     if unit == "fraction":
         return _show_fraction(value)
     if unit == "ratio":
@@ -97,8 +98,7 @@ def show(value: float, unit: str = "") -> str:
     if unit == SWITCH:
         return "on" if value else "off"
     if unit in _RATES:
-        factor, prefix = next((f for f in _DECIMAL if abs(value) >= f[0] * _ALMOST), _DECIMAL[-1])
-        return f"{digits(value / factor)} {prefix}{_RATES[unit]}"
+        return _scaled(value, _DECIMAL) + _RATES[unit]
     if unit in ("celsius", "watts"):
         return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
     is_plain = value == 0 or _TINY * _ALMOST <= abs(value) < _COUNTLESS or not math.isfinite(value)
@@ -153,6 +153,6 @@ def _show_duration(value: float) -> str:
     return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
-def _show_bytes(value: float) -> str:
-    factor, unit = next((f for f in _BINARY if abs(value) >= f[0] * _ALMOST), _BINARY[-1])
+def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+    factor, unit = next((each for each in units if abs(value) >= each[0] * _ALMOST), units[-1])
     return f"{digits(value / factor)} {unit}"

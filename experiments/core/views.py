@@ -42,11 +42,16 @@ class Ratio(Record, kw_only=False):
     of: str
 
 
-class Bars(Record, kw_only=False):
-    """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
+class _OfTable(Record, kw_only=False):
+    """What shows rows of `table`; `key` is that of its words."""
 
     key: str
     table: str
+
+
+class Bars(_OfTable, kw_only=False):
+    """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
+
     label: str
     value: str
     detail: str | None = None
@@ -56,14 +61,12 @@ class Bars(Record, kw_only=False):
     limits: tuple[Limit, ...] = ()
 
 
-class Lines(Record, kw_only=False):
+class Lines(_OfTable, kw_only=False):
     """A line through the statistic at each x, one for each `series`; every repeat is a dot.
 
     Where x is measured as well, no two are the same: rows with one `point` make one of the line.
     """
 
-    key: str
-    table: str
     x: Axis
     y: Axis
     point: str | None = None
@@ -80,11 +83,9 @@ def along(view: Lines, views: Iterable[View]) -> list[Lines]:
     return [other for other in lines if (other.table, other.x) == (view.table, view.x)]
 
 
-class Timeline(Record, kw_only=False):
+class Timeline(_OfTable, kw_only=False):
     """Slices from `start` to `end` (seconds) on lanes, ordered by `group` and `detail`."""
 
-    key: str
-    table: str
     lane: str
     start: str
     end: str
@@ -94,11 +95,9 @@ class Timeline(Record, kw_only=False):
     limits: tuple[Limit, ...] = ()
 
 
-class Heatmap(Record, kw_only=False):
+class Heatmap(_OfTable, kw_only=False):
     """One coloured cell for each (`row`, `column`), with its number."""
 
-    key: str
-    table: str
     row: str
     column: str
     value: str
@@ -106,19 +105,15 @@ class Heatmap(Record, kw_only=False):
     limits: tuple[Limit, ...] = ()
 
 
-class Field(Record, kw_only=False):
+class Field(_OfTable, kw_only=False):
     """A live picture: the newest frame of `table`."""
 
-    key: str
-    table: str
     limits: tuple[Limit, ...] = ()
 
 
-class Ruler(Record, kw_only=False):
+class Ruler(_OfTable, kw_only=False):
     """Pins on a logarithmic ruler, one for each `label`; where few fit, those first in `order`."""
 
-    key: str
-    table: str
     label: str
     value: str
     statistic: Statistic = "least"
@@ -151,15 +146,13 @@ class Piece(Record):
         return dict(zip(lines, self.faults, strict=True))
 
 
-class Code(Record, kw_only=False):
+class Code(_OfTable, kw_only=False):
     """Programs whose faulty lines are to be found.
 
     Each row is a remark on one `piece` in one `version`, BROKEN or MENDED; `about` are the columns
     that say where, what, and what more exactly.
     """
 
-    key: str
-    table: str
     pieces: tuple[Piece, ...]
     piece: str
     version: str

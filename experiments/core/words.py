@@ -49,12 +49,12 @@ class Words:
         self._unread = dict(unread or {})
         _flatten("", catalogue, self._texts)
 
-    def read_homes(self, homes: Mapping[str, Home], language: str = ENGLISH) -> None:
+    def read_homes(self, homes: Mapping[str, Home]) -> None:
         """Read the words of these experiments anew when they are next asked for."""
         for section, home in homes.items():
             for key in [key for key in tuple(self._texts) if key.startswith(f"{section}.")]:
                 self._texts.pop(key, None)
-            self._unread[section] = [*words_files(home.folder, language)]
+            self._unread[section] = [*words_files(home.folder)]
 
     def has(self, key: str) -> bool:
         """Is there a text for `key`?"""

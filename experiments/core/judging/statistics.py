@@ -60,10 +60,6 @@ class Spread:
         found = paired(ones, others, level=level, within=within)
         return found if is_alike else held(found, self.busy_cores - other.busy_cores)
 
-    def differs_from(self, other: Spread) -> bool:
-        """Is it clear that the two differ?"""
-        return self.against(other).outcome is Outcome.DIFFERS
-
     def is_below(self, other: Spread, *, is_alike: bool = False) -> bool:
         """Is it clear that this one is the smaller? `is_alike`: see `against`."""
         found = self.against(other, is_alike=is_alike)

@@ -58,12 +58,8 @@ def doubt(notes: Iterable[N]) -> N | None:
 def taken_fraction(notes: Iterable[Noted]) -> float:
     """Return the fraction of the processors that others took, 0 where the machine was quiet."""
     note = doubt(notes)
-    taken = sum(_number(note.values.get(name)) for name in TAKEN) if note is not None else 0.0
-    return min(MOST_TAKEN, taken)
-
-
-def _number(value: object) -> float:
-    return max(0.0, value) if isinstance(value, int | float) else 0.0
+    told = [note.values.get(name) for name in TAKEN] if note is not None else []
+    return min(MOST_TAKEN, sum(max(0.0, each) for each in told if isinstance(each, int | float)))
 
 
 def slowed(taken: float) -> float:
@@ -106,15 +102,11 @@ def as_trusted(
     """
     if trust is not Trust.BUSY:
         return dict(values)
-    declared = units or {}
+    declared = {name: unit_of(name) for name in values} | dict(units or {})
     return {
-        name: About(value) if _is_changed(value, declared.get(name, unit_of(name))) else value
+        name: About(value) if isinstance(value, float) and declared[name] in CHANGED else value
         for name, value in values.items()
     }
-
-
-def _is_changed(value: object, unit: str) -> bool:
-    return isinstance(value, float) and unit in CHANGED
 
 
 def is_told(message: str, trust: Trust, among: Collection[str] = UNTOLD) -> bool:

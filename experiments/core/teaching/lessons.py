@@ -1,4 +1,4 @@
-"""Lessons: the words of `lesson.LANG.toml`, and what the `lesson.py` beside it computes of a run.
+"""Lessons: the words of `lesson.en.toml`, and what the `lesson.py` beside it computes of a run.
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
 function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
@@ -19,12 +19,12 @@ import msgspec
 from experiments.core.declare import Experiment, specs
 from experiments.core.judging.trust import Trust, as_trusted, is_told
 from experiments.core.problems import UserError
-from experiments.core.shelves import Home
+from experiments.core.shelves import LESSON, Home
 from experiments.core.teaching.diagram import Diagram, read_diagram
 from experiments.core.teaching.lesson_run import Guess, LessonRun
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
-from experiments.core.words import ENGLISH, fill
+from experiments.core.words import fill
 from machine.convert import convert
 from machine.model import Machine
 from machine.record import Record
@@ -366,16 +366,13 @@ def kind_of(predict: Predict) -> Any:
     return predict.__struct_config__.tag
 
 
-def taught(experiment: Experiment[Any], home: Home, language: str = ENGLISH) -> Taught | None:
+def taught(experiment: Experiment[Any], home: Home) -> Taught | None:
     """Return the lesson in an experiment's folder; None where none is written. Raises UserError."""
-    for name in dict.fromkeys((language, ENGLISH)):
-        path = home.folder / f"{MODULE}.{name}.toml"
-        if path.is_file():
-            break
-    else:
+    if not home.has_lesson:
         return None
     try:
-        words = convert(tomllib.loads(path.read_text(encoding="utf-8")), Lesson)
+        text = (home.folder / LESSON).read_text(encoding="utf-8")
+        words = convert(tomllib.loads(text), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
         raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")

@@ -26,14 +26,14 @@ from machine.model import Machine, is_virtual
 MUCH_STOLEN_FRACTION = 0.05
 MOST_NAMED = 12  # sensors in the tip
 LITTLE_AVAILABLE_FRACTION = 0.05
-PLACES = (
-    "disks",
-    "network",
-    "gpus",
-    "threads",
-    "threads[*].hz",
-    "heat",
-)  # a note lists missing ones
+PLACES = {  # a note lists missing ones, by these words
+    "disks": "live.disks",
+    "network": "live.network",
+    "gpus": "live.gpus",
+    "threads": "live.threads",
+    "threads[*].hz": "live.clocks",
+    "heat": "live.heat",
+}
 
 
 class Faces:
@@ -163,27 +163,17 @@ class Faces:
         """Return which values are not sampled, and how to get them; "" and "" for none."""
         if not self._unsampled:
             return "", ""
-        names = {
-            "disks": self._words.say("live.disks"),
-            "network": self._words.say("live.network"),
-            "gpus": self._words.say("live.gpus"),
-            "threads": self._words.say("live.threads"),
-            "threads[*].hz": self._words.say("live.clocks"),
-            "heat": self._words.say("live.heat"),
-        }
+        names = {place: self._words.say(key) for place, key in PLACES.items()}
         by_reason: dict[str, list[str]] = {}
         for entry in self._unsampled:
-            by_reason.setdefault(entry["why"], []).append(names.get(entry["what"], entry["what"]))
+            by_reason.setdefault(entry["why"], []).append(names[entry["what"]])
         text = " ".join(
             self._words.say("live.not_sampled", {"names": ", ".join(parts), "why": why})
             for why, parts in by_reason.items()
         )
+        hows = ((names[entry["what"]], entry["how"]) for entry in self._unsampled)
         return text, "\n".join(
-            self._words.say(
-                "live.meanwhile",
-                {"name": names.get(entry["what"], entry["what"]), "how": entry["how"]},
-            )
-            for entry in self._unsampled
+            self._words.say("live.meanwhile", {"name": name, "how": how}) for name, how in hows
         )
 
     def when(self, ago_s: float) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from experiments.presentation.load.history import Moment
+from machine.live import gpu_samples
+from machine.record import names
 
 
 class Right(Enum):
@@ -21,17 +22,10 @@ class Right(Enum):
     HIDDEN = "hidden"  # it cannot be seen from here
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuProcess:
-    """A process that holds memory of a GPU."""
+class GpuProcess(gpu_samples.GpuProcess):
+    """A process that holds memory of a GPU, and which that is."""
 
     gpu: int
-    pid: int
-    memory_bytes: int | None = None
-    kind: str | None = None
-    user: str | None = None
-    age_s: float | None = None
-    command: str | None = None
 
 
 def gpu_processes(moment: Moment) -> Iterator[GpuProcess]:
@@ -39,7 +33,7 @@ def gpu_processes(moment: Moment) -> Iterator[GpuProcess]:
     for gpu in moment.gpus:
         for process in gpu.get("processes") or ():
             if process.get("pid") is not None:
-                found = {name: process.get(name) for name in GpuProcess.__slots__ if name != "gpu"}
+                found = {name: process.get(name) for name in names(GpuProcess) if name != "gpu"}
                 yield GpuProcess(gpu=gpu["index"], **found)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 
 from machine.model import Machine, Thread
+from machine.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Neighbouring threads; an attribute that is the same in the whole machine is None."""
 
     threads: tuple[int, ...]

@@ -10,8 +10,9 @@ import bisect
 import collections
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from machine.record import Record
 
 SPAN_S = 60.0
 GAP_S = 1.5  # three samples at the slowest rate of Live
@@ -19,8 +20,7 @@ GAP_S = 1.5  # three samples at the slowest rate of Live
 Parts = Sequence[Mapping[str, Any]]  # of a sample: one for each disk, network interface or GPU
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(Record):
     """One sample. Its shares are drawn from `since_s` to `at_s`; after a gap these are equal.
 
     Unknown values are None, never 0.
@@ -43,7 +43,7 @@ class Moment:
     @property
     def memory_fraction(self) -> float | None:
         """The share of the memory that is not available to programs."""
-        return _share(self.memory, "used_bytes", "total_bytes")
+        return ratio(self.memory.get("used_bytes"), self.memory.get("total_bytes"))
 
     @property
     def celsius(self) -> float | None:
@@ -53,15 +53,14 @@ class Moment:
     @property
     def swap_fraction(self) -> float | None:
         """The share of the swap space that is in use."""
-        return _share(self.memory, "swap_used_bytes", "swap_total_bytes")
+        return ratio(self.memory.get("swap_used_bytes"), self.memory.get("swap_total_bytes"))
 
     def gpu(self, index: int) -> Mapping[str, Any] | None:
         """Return the values of one GPU; None if it is not in the sample."""
         return next((gpu for gpu in self.gpus if gpu.get("index") == index), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Record, kw_only=False):
     """A moment that the user marked."""
 
     number: int
@@ -184,6 +183,6 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _share(memory: Mapping[str, Any], part: str, whole: str) -> float | None:
-    of, total = memory.get(part), memory.get(whole)
-    return of / total if of is not None and total else None
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """Return the share that a part is of a whole; None if either is unknown, or there is none."""
+    return part / whole if part is not None and whole else None

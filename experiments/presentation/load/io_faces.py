@@ -5,14 +5,14 @@ One tile for all disks: their total traffic, and the busiest one. The network li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from experiments.core.units import show
 from experiments.core.words import Words
 from experiments.presentation.load.face import ErrorState, Face, joined, lines, percent, total
 from experiments.presentation.load.faces import Faces
-from experiments.presentation.load.history import Moment
+from experiments.presentation.load.history import Moment, Parts
 
 MOST_NAMED = 12  # devices listed in the tip
 LEAST_QUEUE = 0.05  # requests in flight: fewer count as none
@@ -27,63 +27,62 @@ class IoFaces:
     def disks(self, moment: Moment) -> Face:
         """Return the total traffic of the disks, the busiest one, and the waiting requests."""
         say = self._words.say
-        flows = {
-            "live.read": total(moment.disks, "read_bytes_per_s"),
-            "live.written": total(moment.disks, "write_bytes_per_s"),
-        }
-        errors, state = self._errors(moment.disks)
-        number, other = self._flows(flows)
-        if not number:
-            return self._unknown("disks", "read_bytes_per_s", errors, state)
-        busiest = max(moment.disks, key=lambda disk: (disk.get("busy") or 0.0, _carried(disk)))
-        busy, queue = busiest.get("busy"), busiest.get("queue")
-        named = {"name": busiest["name"], "count": len(moment.disks)}
-        who = say("live.busiest_disk", named) if len(moment.disks) > 1 else busiest["name"]
-        parts = [other, who]
-        if busy is not None:
-            parts.append(say("live.busy_time", {"percent": percent(busy)}))
-        waiting = self._faces.waited(moment, "io")
-        if queue is not None:
-            is_any = queue >= LEAST_QUEUE
-            waiting = say("live.requests", {"count": f"{queue:.1f}"}) if is_any else ""
-        return Face(
-            number=number,
-            detail=lines(joined(parts), joined([waiting])),
-            errors=errors,
-            error_state=state,
-            tip=self._tip(moment.disks, "read_bytes_per_s", "write_bytes_per_s"),
-        )
+
+        def detail(other: str) -> str:
+            busiest = max(moment.disks, key=lambda disk: (disk.get("busy") or 0.0, _carried(disk)))
+            busy, queue = busiest.get("busy"), busiest.get("queue")
+            parts = [other, self._named("live.busiest_disk", busiest, moment.disks)]
+            if busy is not None:
+                parts.append(say("live.busy_time", {"percent": percent(busy)}))
+            waiting = self._faces.waited(moment, "io")
+            if queue is not None:
+                is_any = queue >= LEAST_QUEUE
+                waiting = say("live.requests", {"count": f"{queue:.1f}"}) if is_any else ""
+            return lines(joined(parts), joined([waiting]))
+
+        flows = {"live.read": "read_bytes_per_s", "live.written": "write_bytes_per_s"}
+        return self._face("disks", moment.disks, flows, detail)
 
     def network(self, moment: Moment) -> Face:
         """Return the total traffic of the interfaces, the busiest one, and dropped packets."""
         say = self._words.say
-        flows = {
-            "live.in": total(moment.network, "received_bytes_per_s"),
-            "live.out": total(moment.network, "sent_bytes_per_s"),
-        }
-        errors, state = self._errors(moment.network)
-        number, other = self._flows(flows)
-        if not number:
-            return self._unknown("network", "received_bytes_per_s", errors, state)
-        busiest = max(moment.network, key=_carried)
-        named = {"name": busiest["name"], "count": len(moment.network)}
-        parts = [other, busiest["name"]]
-        if len(moment.network) > 1:
-            parts = [other, say("live.busiest_card", named)]
-        if peak := self._peak(busiest["name"]):
-            parts.append(say("live.at_most", {"peak_bytes_per_s": peak}))
-        dropped = total(moment.network, "dropped")
-        waiting = say("live.dropped_untold")
-        if dropped is not None:
+
+        def detail(other: str) -> str:
+            busiest = max(moment.network, key=_carried)
+            parts = [other, self._named("live.busiest_card", busiest, moment.network)]
+            if peak := self._peak(busiest["name"]):
+                parts.append(say("live.at_most", {"peak_bytes_per_s": peak}))
+            dropped = total(moment.network, "dropped")
+            if dropped is None:
+                return lines(joined(parts), say("live.dropped_untold"))
             key = "live.dropped" if dropped else "live.none_dropped"
-            waiting = say(key, {"count": f"{dropped:.0f}"})
+            return lines(joined(parts), say(key, {"count": f"{dropped:.0f}"}))
+
+        flows = {"live.in": "received_bytes_per_s", "live.out": "sent_bytes_per_s"}
+        return self._face("network", moment.network, flows, detail)
+
+    def _face(
+        self, what: str, parts: Parts, flows: Mapping[str, str], detail: Callable[[str], str]
+    ) -> Face:
+        """Return the face of all parts; `detail` is given the smaller of the two flows in words."""
+        errors, state = self._errors(parts)
+        number, other = self._flows({key: total(parts, name) for key, name in flows.items()})
+        names = [*flows.values()]
+        why = self._faces.reasons.why(f"{what}[*].{names[0]}", what)
         return Face(
-            number=number,
-            detail=lines(joined(parts), waiting),
+            number=number or self._words.say("live.unknown"),
+            detail=detail(other) if number else why,
             errors=errors,
             error_state=state,
-            tip=self._tip(moment.network, "received_bytes_per_s", "sent_bytes_per_s"),
+            known=bool(number),
+            tip=self._tip(parts, *names) if number else "",
         )
+
+    def _named(self, key: str, busiest: Mapping[str, Any], parts: Parts) -> str:
+        """Return the name of the busiest, said to be that of several."""
+        name: str = busiest["name"]
+        values = {"name": name, "count": len(parts)}
+        return self._words.say(key, values) if len(parts) > 1 else name
 
     def _flows(self, flows: Mapping[str, float | None]) -> tuple[str, str]:
         """Return the larger of two flows in words, then the other; "" if unknown."""
@@ -95,7 +94,7 @@ class IoFaces:
         number, other = (*texts, "", "")[:2]
         return number, other
 
-    def _errors(self, parts: Sequence[Mapping[str, Any]]) -> tuple[str, ErrorState]:
+    def _errors(self, parts: Parts) -> tuple[str, ErrorState]:
         count = total(parts, "errors")
         if count:
             return self._words.say("live.errors", {"count": f"{count:.0f}"}), "some"
@@ -105,17 +104,12 @@ class IoFaces:
             return self._words.say("live.errors_untold"), "unknown"
         return self._words.say("live.no_errors"), "none"
 
-    def _unknown(self, what: str, name: str, errors: str, state: ErrorState) -> Face:
-        why = self._faces.reasons.why(f"{what}[*].{name}", what)
-        unknown = self._words.say("live.unknown")
-        return Face(number=unknown, detail=why, errors=errors, error_state=state, known=False)
-
     def _peak(self, name: str) -> float | None:
         machine = self._faces.machine
         cards = machine.network if machine is not None else ()
         return next((card.peak_bytes_per_s for card in cards if card.name == name), None)
 
-    def _tip(self, parts: Sequence[Mapping[str, Any]], *names: str) -> str:
+    def _tip(self, parts: Parts, *names: str) -> str:
         if len(parts) < 2:
             return ""
         busiest = sorted(parts, key=_carried, reverse=True)[:MOST_NAMED]
@@ -134,7 +128,7 @@ def _carried(part: Mapping[str, Any]) -> float:
     return sum(value or 0.0 for name, value in part.items() if name.endswith("_bytes_per_s"))
 
 
-def flow(parts: Sequence[Mapping[str, Any]], *names: str) -> float | None:
+def flow(parts: Parts, *names: str) -> float | None:
     """Return the larger of the flows with these names, over all parts; None if unknown."""
     known = [value for name in names if (value := total(parts, name)) is not None]
     return max(known, default=None)

@@ -7,7 +7,6 @@ was seen once keeps its tile.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from experiments.core.units import show
@@ -15,9 +14,10 @@ from experiments.core.words import Words
 from experiments.presentation.load.face import Face, percent
 from experiments.presentation.load.faces import Faces
 from experiments.presentation.load.gpu_faces import GpuFaces
-from experiments.presentation.load.history import Moment
+from experiments.presentation.load.history import Moment, ratio
 from experiments.presentation.load.io_faces import IoFaces, flow
 from experiments.presentation.load.scale import Scale, Value, round_above
+from machine.record import Record
 
 BEFORE_GPUS = 5  # tiles; later ones matter less than a GPU
 HOT_CELSIUS = 100.0  # the top of the scale of the processor's temperature
@@ -26,8 +26,7 @@ PCIE = ("pcie_received_bytes_per_s", "pcie_sent_bytes_per_s")
 NVLINK = ("nvlink_received_bytes_per_s", "nvlink_sent_bytes_per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Record):
     """Words and line of a tile, and the reading at its cursor."""
 
     title: str
@@ -152,11 +151,11 @@ class Resources:
         def value_of(*names: str) -> Value:
             return lambda moment: flow([gpu] if (gpu := moment.gpu(index)) else [], *names)
 
-        def ratio(of: str, whole: str) -> Value:
-            return lambda moment: _ratio(value_of(of)(moment), value_of(whole)(moment))
+        def share(of: str, whole: str) -> Value:
+            return lambda moment: ratio(value_of(of)(moment), value_of(whole)(moment))
 
-        memory = ratio("memory_used_bytes", "memory_total_bytes")
-        power = ratio("power_watts", "power_limit_watts")
+        memory = share("memory_used_bytes", "memory_total_bytes")
+        power = share("power_watts", "power_limit_watts")
         busy = value_of("busy")
         match part:
             case "busy":
@@ -175,10 +174,6 @@ class Resources:
                 return _rated(say("live.gpu_nvlink", number), face, value_of(*NVLINK), 3)
             case _:
                 return _shared(say("live.gpu", number), partial(faces.whole, index=index), busy)
-
-
-def _ratio(part: float | None, whole: float | None) -> float | None:
-    return part / whole if part is not None and whole else None
 
 
 def _shared(title: str, face: Callable[[Moment], Face], share: Value, series: int = 0) -> Resource:
