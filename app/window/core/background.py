@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
 
 from experiments.core.problems import Problem, UserError
 from experiments.core.processes.own_errors import unexpected
@@ -115,5 +116,13 @@ class Background(QObject):
 
     @Slot(object, object)
     def _deliver(self, then: Callable[[Any], object], result: object) -> None:
-        if not self._closed:
+        if not self._closed and not _is_gone(then):
             then(result)
+
+
+def _is_gone(then: Callable[[Any], object]) -> bool:
+    """Is it a method of what Qt has deleted, such as a page closed while its file was read?"""
+    while isinstance(then, partial):
+        then = then.func
+    owner = getattr(then, "__self__", None)
+    return isinstance(owner, QObject) and not isValid(owner)

@@ -17,6 +17,7 @@ from app.lecture.lectures import NAME
 from app.loaded_run import LoadedRun, is_disturbed, lesson_run_of, load
 from app.window.core.session import Session
 from app.window.lecture.items import Prepared, stand_ins_of
+from experiments.core.problems import Problem
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
@@ -55,14 +56,14 @@ class ShownRuns(QObject):
         stand_ins = stand_ins_of(self._session, self._path or nowhere)
         work = partial(_stand_in, stand_ins, self._items[place])
         take = partial(self._take, place)
-        self._session.background.do_soon(work, take, failed=lambda _problem: take(None))
+        self._session.background.do_soon(work, take, failed=take)
 
     def is_read(self, place: int) -> bool:
         """Is it known whether there is a recording?"""
         return place in self._recorded
 
-    def _take(self, place: int, loaded: LoadedRun | None) -> None:
-        self._recorded[place] = loaded
+    def _take(self, place: int, loaded: LoadedRun | Problem | None) -> None:
+        self._recorded[place] = loaded if isinstance(loaded, LoadedRun) else None
         self.came.emit(place)
 
     @property

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
+import shiboken6
+from PySide6.QtCore import QObject, Signal
 
 from app.window.core.background import Background
 from experiments.core.problems import UserError
@@ -32,6 +35,27 @@ def test_work_is_done_in_another_thread_and_its_result_comes_back_to_this_one(qt
     qtbot.waitUntil(lambda: len(threads) == 2)
     assert threads[0] is not threading.main_thread()
     assert threads[1] is threading.main_thread()
+
+
+def test_what_is_deleted_meanwhile_gets_no_result_and_no_trouble(qtbot, background):
+    class Page(QObject):
+        came = Signal(int)
+
+        def take(self, place: int, result: object) -> None:
+            self.came.emit(place)
+
+    def fail() -> None:
+        raise UserError("recording_missing", name="x")
+
+    pages, later = [Page(), Page()], []
+    taking = [partial(page.take, 1) for page in pages]
+    background.do_soon(lambda: 7, taking[0])
+    background.do_soon(fail, taking[0], failed=taking[1])
+    for page in pages:
+        shiboken6.delete(page)
+    background.do_soon(lambda: 8, later.append)
+
+    qtbot.waitUntil(lambda: later == [8])  # an exception in the event loop fails the test
 
 
 def test_expected_trouble_is_told_as_its_problem(qtbot, background):
