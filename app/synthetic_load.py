@@ -19,21 +19,28 @@ from experiments.core.processes.own_environment import own_environment
 from machine.model import Machine
 from machine.text import plain
 
+KINDS = ("matmul", "copy")  # on a GPU
 LONGEST_S = 60.0
 REASON_LETTERS = 200
 NICENESS = 10  # keeps the window smooth while every core is busy
 PATIENCE_S = 1.0  # for the first process to end; it needs some 10 ms
 
-# The first process starts the others, so that the window need not wait for many.
-_BURNER = """
+# Every process ends with its standard input, and gives way.
+_TIED = """
 import os, subprocess, sys, threading, time
-code, count, niceness, seconds = sys.argv[1:]
+*what, niceness, seconds = sys.argv[1:]
 def watch():
     os.read(0, 1)
     os._exit(0)
 threading.Thread(target=watch, daemon=True).start()
 if hasattr(os, "nice"):
     os.nice(int(niceness))
+"""
+# The first process starts the others, so that the window need not wait for many.
+_BURNER = (
+    _TIED
+    + """
+code, count = what
 for _ in range(int(count) - 1):
     subprocess.Popen([sys.executable, "-I", "-S", "-c", code, code, "1", "0", seconds], stdin=0)
 end_s = time.monotonic() + float(seconds)
@@ -42,20 +49,13 @@ while time.monotonic() < end_s:
         pass
 os._exit(0)
 """
-
-
-KINDS = ("matmul", "copy")
+)
 
 # It says on its output why it failed; nothing else does.
-_ON_GPU = """
-import os, sys, threading, time
-device, kind, niceness, seconds = sys.argv[1:]
-def watch():
-    os.read(0, 1)
-    os._exit(0)
-threading.Thread(target=watch, daemon=True).start()
-if hasattr(os, "nice"):
-    os.nice(int(niceness))
+_ON_GPU = (
+    _TIED
+    + """
+device, kind = what
 try:
     import torch
     torch.set_num_threads(1)
@@ -80,6 +80,7 @@ except Exception as error:
     os._exit(1)
 os._exit(0)
 """
+)
 
 
 class KnownLoad:

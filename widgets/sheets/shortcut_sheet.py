@@ -1,4 +1,4 @@
-"""The sheet of all shortcuts (key ?), in two columns where there is room."""
+"""The sheet of all shortcuts, in two columns where there is room; a question mark opens it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.basics import announce, button, column, label, row
+from widgets.controls.basics import announce, button, column, label, row, set_role
 from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
@@ -41,13 +41,13 @@ class TroubleBox(QFrame):
         layout = row(self._sign, said, space=3 * STEP, edges=edges, grows=1)
         layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
         self.setLayout(layout)
-        self.setProperty("role", "trouble-attention")
         look.follow(self._paint_sign)
         self.hide()
 
     def tell(self, sentence: str, *, actions: Sequence[Action] = (), detail: str = "") -> None:
         """Show a sentence."""
         self._detail = detail
+        set_role(self, "trouble-attention")  # once it is laid out: the bar takes no room from it
         self.text.setText(sentence)
         self.setAccessibleName(self._words.say("trouble.attention", {"sentence": sentence}))
         for old in self.buttons:

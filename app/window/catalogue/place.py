@@ -38,7 +38,7 @@ class ExperimentsPlace(Place):
         self._opened = ""  # the experiment whose card was opened last
         self._is_from_card = False  # else the page was opened from elsewhere
         self._is_here = False
-        self._is_stale = True  # are there cards that say less than is known?
+        self._is_stale = True  # the cards may say less than is known
         self._percent = -1  # of the run under way, as its card says
         self._sketches: dict[Path, Sketch | None] = {}  # None until it is read, or cannot be
         self._catalogue = Catalogue(session.words, session.look)
