@@ -132,10 +132,14 @@ class NumaNode(Record):
 class MemoryModule(Record):
     """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC.
 
-    `transfers_per_s` is what the firmware set, `rated_transfers_per_s` what the module can do.
+    `transfers_per_s` is what the firmware set, `rated_transfers_per_s` what the module says it can
+    do. That is the plate of the standard; a profile such as XMP or EXPO stands in `part_number`.
     """
 
     slot: str | None = None
+    bank: str | None = None
+    maker: str | None = None
+    part_number: str | None = None
     kind: str | None = None
     size_bytes: int | None = None
     transfers_per_s: float | None = None

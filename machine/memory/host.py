@@ -47,9 +47,8 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
     limit_bytes, limit_source = cgroups.memory_limit(root) or (None, "")
     if total_bytes and limit_bytes and limit_bytes >= total_bytes:
         limit_bytes = None  # it limits nothing
-    slots, modules_source = read_modules(root)
-    channels, channels_source, clash = read_channels(root, slots)
-    modules = tuple(slot.module for slot in slots)
+    modules, modules_source = read_modules(root)
+    channels, channels_source, clash = read_channels(root, modules)
     if clash:
         notes.lack("memory.channels", Reason(clash, _HOW))
     # Behind a host, the table is made up, and memory comes and goes.

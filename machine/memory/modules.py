@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from machine.model import MemoryModule
-from machine.record import Record
 from machine.system.linux import entries, exists, numbered, read_bytes, read_int, read_text, to_int
 
 _UDEV = "run/udev/data/+dmi:id"
@@ -54,29 +53,22 @@ _WHOLE_CHANNELS = {"DDR3", "DDR4"}
 _CHANNEL = re.compile(r".*?channel[ _-]?(?:[0-9]+|[a-z])", re.IGNORECASE)
 
 
-class Slot(Record):
-    """A module, and the name of its bank."""
-
-    module: MemoryModule
-    bank: str | None = None
-
-
-def read_modules(root: Path) -> tuple[list[Slot], str]:
+def read_modules(root: Path) -> tuple[tuple[MemoryModule, ...], str]:
     """Return the slots, empty ones with size 0, and their source."""
     for source, read in (
         (_UDEV, _from_udev),
-        (_TABLE, lambda path: _slots(read_bytes(path) or b"")),
+        (_TABLE, lambda path: _listed(read_bytes(path) or b"")),
         (_ENTRIES, _from_entries),
     ):
-        slots = read(root / source)
-        if slots:
-            return slots, f"/{source}"
-    return _from_edac(root / _EDAC), f"/{_EDAC}/mc*/dimm*"
+        modules = read(root / source)
+        if modules:
+            return tuple(modules), f"/{source}"
+    return tuple(_from_edac(root / _EDAC)), f"/{_EDAC}/mc*/dimm*"
 
 
-def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str, str]:
+def read_channels(root: Path, modules: Iterable[MemoryModule]) -> tuple[int | None, str, str]:
     """Return the number of channels that hold a module, its source, and what contradicts it."""
-    filled = [slot for slot in slots if slot.module.size_bytes]
+    filled = [module for module in modules if module.size_bytes]
     edac = len(_edac_channels(root / _EDAC, filled))
     named = _named_channels(filled)
     count, source = (edac, f"/{_EDAC}/mc*/*/dimm_location") if edac else (named, _SLOTS)
@@ -120,58 +112,61 @@ def is_locked(root: Path) -> bool:
     return exists(root / _TABLE) and read_bytes(root / _TABLE) is None
 
 
-def _from_udev(path: Path) -> list[Slot]:
+def _from_udev(path: Path) -> list[MemoryModule]:
     """Return the slots of lines such as E:MEMORY_DEVICE_0_SIZE=17179869184."""
     devices: dict[int, dict[str, str]] = {}
     for line in (read_text(path) or "").splitlines():
         match = re.fullmatch(r"E:MEMORY_DEVICE_(\d{1,9})_(\w+)=(.*)", line)
         if match:
             devices.setdefault(int(match[1]), {})[match[2]] = match[3].strip()
-    slots = []
+    modules = []
     for _, told in sorted(devices.items()):
         kind = told.get("TYPE", "")
         if kind in _NOT_MEMORY_WORDS:
             continue
         rated = _number(told.get("SPEED_MTS", ""))
         configured = _number(told.get("CONFIGURED_SPEED_MTS", ""))
-
-        module = MemoryModule(
-            slot=told.get("LOCATOR"),
-            kind=kind if kind in _KINDS.values() else None,
-            size_bytes=0 if told.get("PRESENT") == "0" else _number(told.get("SIZE", "")),
-            transfers_per_s=_per_s(configured or rated),
-            rated_transfers_per_s=_per_s(rated),
-            data_bits=_number(told.get("DATA_WIDTH", "")),
+        modules.append(
+            MemoryModule(
+                slot=told.get("LOCATOR"),
+                bank=told.get("BANK_LOCATOR"),
+                maker=told.get("MANUFACTURER"),
+                part_number=told.get("PART_NUMBER"),
+                kind=kind if kind in _KINDS.values() else None,
+                size_bytes=0 if told.get("PRESENT") == "0" else _number(told.get("SIZE", "")),
+                transfers_per_s=_per_s(configured or rated),
+                rated_transfers_per_s=_per_s(rated),
+                data_bits=_number(told.get("DATA_WIDTH", "")),
+            )
         )
-        slots.append(Slot(module=module, bank=told.get("BANK_LOCATOR")))
-    return slots
+    return modules
 
 
-def _from_entries(folder: Path) -> list[Slot]:
+def _from_entries(folder: Path) -> list[MemoryModule]:
     raw = [read_bytes(folder / f"17-{n}/raw") or b"" for n in numbered(folder, "17-")]
-    return _slots(b"".join(raw))
+    return _listed(b"".join(raw))
 
 
-def _slots(table: bytes) -> list[Slot]:
+def _listed(table: bytes) -> list[MemoryModule]:
     """Return the modules from consecutive entries, each followed by its strings."""
-    slots = []
+    modules = []
     while len(table) >= 4 and 4 <= table[1] <= len(table):
         kind, length = table[0], table[1]
         strings, found, _ = table[length:].partition(b"\0\0")
         if kind == _MODULE and length >= 0x15 and table[0x12] not in _NOT_MEMORY:
-            slots.append(_slot(table[:length], strings.split(b"\0")))
+            modules.append(_module(table[:length], strings.split(b"\0")))
         if not found:
             break
         table = table[length + len(strings) + 2 :]
-    return slots
+    return modules
 
 
-def _slot(entry: bytes, strings: list[bytes]) -> Slot:
+def _module(entry: bytes, strings: list[bytes]) -> MemoryModule:
     def word(offset: int, size: int = 2) -> int:
         return int.from_bytes(entry[offset : offset + size], "little")  # 0 beyond its end
 
     def text(offset: int) -> str | None:
-        number = entry[offset]
+        number = word(offset, 1)
         said = strings[number - 1] if 0 < number <= len(strings) else b""
         return said.decode(errors="replace").strip() or None
 
@@ -186,20 +181,22 @@ def _slot(entry: bytes, strings: list[bytes]) -> Slot:
     configured = word(0x58, 4) if word(0x20) == 0xFFFF else word(0x20)
     rated = word(0x54, 4) if word(0x15) == 0xFFFF else word(0x15)
     bits = word(0x0A)
-    module = MemoryModule(
+    return MemoryModule(
         slot=text(0x10),
+        bank=text(0x11),
+        maker=text(0x17),
+        part_number=text(0x1A),
         kind=_KINDS.get(entry[0x12]),
         size_bytes=size_bytes,
         transfers_per_s=_per_s(configured or rated),
         rated_transfers_per_s=_per_s(rated),
         data_bits=bits if bits not in (0, 0xFFFF) else None,
     )
-    return Slot(module=module, bank=text(0x11))
 
 
-def _from_edac(folder: Path) -> list[Slot]:
+def _from_edac(folder: Path) -> list[MemoryModule]:
     """Return the modules that EDAC lists; it lists no empty slots."""
-    slots = []
+    modules = []
     for number in numbered(folder, "mc"):
         controller = folder / f"mc{number}"
         for place in numbered(controller, "dimm"):
@@ -207,21 +204,19 @@ def _from_edac(folder: Path) -> list[Slot]:
             size = read_int(module / "size")
             kind = (read_text(module / "dimm_mem_type") or "").rpartition("-")[2]
             if size:
-                slots.append(
-                    Slot(
-                        module=MemoryModule(
-                            slot=read_text(module / "dimm_label") or None,
-                            kind=kind if kind in _KINDS.values() else None,
-                            size_bytes=size * _MIB,
-                        )
+                modules.append(
+                    MemoryModule(
+                        slot=read_text(module / "dimm_label") or None,
+                        kind=kind if kind in _KINDS.values() else None,
+                        size_bytes=size * _MIB,
                     )
                 )
-    return slots
+    return modules
 
 
-def _edac_channels(folder: Path, filled: list[Slot]) -> set[tuple[int, str]]:
+def _edac_channels(folder: Path, filled: list[MemoryModule]) -> set[tuple[int, str]]:
     """Return controller and channel of every module or rank with memory."""
-    has_whole_channels = {slot.module.kind for slot in filled} <= _WHOLE_CHANNELS
+    has_whole_channels = {module.kind for module in filled} <= _WHOLE_CHANNELS
     channels = set()
     for number in numbered(folder, "mc"):
         controller = folder / f"mc{number}"
@@ -238,11 +233,11 @@ def _edac_channels(folder: Path, filled: list[Slot]) -> set[tuple[int, str]]:
     return channels
 
 
-def _named_channels(filled: list[Slot]) -> int | None:
+def _named_channels(filled: list[MemoryModule]) -> int | None:
     """Return the number of channels in the slots' names, if all have one and all names differ."""
     channels, names = set(), set()
-    for slot in filled:
-        bank, name = slot.bank or "", slot.module.slot or ""
+    for module in filled:
+        bank, name = module.bank or "", module.slot or ""
         match = _CHANNEL.match(name) or _CHANNEL.match(bank)
         if match is None:
             return None

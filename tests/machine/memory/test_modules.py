@@ -11,6 +11,7 @@ from machine.memory.modules import is_slowed
 from machine.model import MemoryModule
 
 GIB = 2**30
+MAKER, NUMBER = b"G Skill Intl", b"F5-6000J3038F16G"
 DDR4, DDR5, FLASH = 0x1A, 0x22, 0x09
 MC = "/sys/devices/system/edac/mc"
 
@@ -30,11 +31,16 @@ def entry(
     fields[0:4] = bytes((17, len(fields), 1, 0))
     struct.pack_into("<HHH", fields, 0x08, 80, more.get("bits", 64), size)
     fields[0x10:0x13] = bytes((1, 2 if bank else 0, kind))
+    fields[0x17], fields[0x1A] = (4, 5) if bank else (3, 4)  # after the serial number
     struct.pack_into("<H", fields, 0x15, rated)
     struct.pack_into("<I", fields, 0x1C, more.get("extended_mib", 0))
     struct.pack_into("<H", fields, 0x20, configured)
     struct.pack_into("<II", fields, 0x54, more.get("wide_rated", 0), more.get("wide", 0))
-    return bytes(fields) + b"\0".join(filter(None, (slot, bank, b"SERIAL-4711"))) + b"\0\0"
+    return (
+        bytes(fields)
+        + b"\0".join(filter(None, (slot, bank, b"SERIAL-4711", MAKER, NUMBER)))
+        + b"\0\0"
+    )
 
 
 OTHER = bytes((1, 8, 0, 0, 1, 0, 0, 0)) + b"Maker\0\0"  # another type
@@ -78,13 +84,25 @@ def test_the_firmwares_table_has_slot_kind_size_and_the_speed_they_run_at(tree):
     assert memory.modules[:2] == (
         MemoryModule(
             slot="DIMM 0",
+            bank="P0 CHANNEL A",
+            maker="G Skill Intl",
+            part_number="F5-6000J3038F16G",
             kind="DDR5",
             size_bytes=16 * GIB,
             transfers_per_s=4.8e9,
             rated_transfers_per_s=5.6e9,
             data_bits=64,
         ),
-        MemoryModule(slot="DIMM 1", kind="DDR5", size_bytes=0, transfers_per_s=None, data_bits=64),
+        MemoryModule(
+            slot="DIMM 1",
+            bank="P0 CHANNEL A",
+            maker="G Skill Intl",
+            part_number="F5-6000J3038F16G",
+            kind="DDR5",
+            size_bytes=0,
+            transfers_per_s=None,
+            data_bits=64,
+        ),
     )
     assert notes.sources["memory.modules"] == "/sys/firmware/dmi/tables/DMI"
     assert "memory.modules[*].transfers_per_s" in missing(notes)
@@ -237,7 +255,7 @@ def test_a_recorded_server_has_its_modules_from_the_firmware(recorded):
     filled = [module for module in memory.modules if module.size_bytes]
     assert (len(memory.modules), len(filled)) == (24, 8)
     assert filled[0] == MemoryModule(
-        slot="DIMM_A1", kind="DDR3", size_bytes=4 * GIB, data_bits=64,
-        transfers_per_s=1.6e9, rated_transfers_per_s=1.6e9,
+        slot="DIMM_A1", maker="00AD04B300AD", part_number="HMT351R7CFR8C-PB", kind="DDR3",
+        size_bytes=4 * GIB, data_bits=64, transfers_per_s=1.6e9, rated_transfers_per_s=1.6e9,
     )  # fmt: skip
     assert memory.channels is None, "A is a processor here"
