@@ -20,7 +20,7 @@ from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Frame, Note, Progress, specs
 from experiments.core.judging.disturbed import WATCH, mark
-from experiments.core.judging.trust import is_told, taken_fraction
+from experiments.core.judging.trust import leaves_open, taken_fraction
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.core.problems import UserError
@@ -144,7 +144,7 @@ class _Run:
             raise UserError(told.key, **told.values) from error
 
     def wants_more(self) -> bool:
-        """Are more rounds worth their time: is the machine busy, and nothing can be told yet?
+        """Are more rounds worth their time: is the machine busy, and something still open?
 
         They may take as long as the run has taken before them.
         """
@@ -157,7 +157,7 @@ class _Run:
         if not taken_fraction(notes):
             return False
         found = self._analysed(notes)
-        if is_told(found.message, found.trust):
+        if not leaves_open(found.message, found.trust):
             return False
         if not self._more:
             self._tell(Note(messages.MORE_ROUNDS))

@@ -19,6 +19,7 @@ from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.units import About, unit_of
 
 UNTOLD = (CANNOT_TELL, TOO_FEW, MOSTLY_DISTURBED)  # messages that explain nothing
+UNCLEAR = "unclear"  # in the name of a message: a part of it cannot be told
 # The notes that doubt a run, and what each says of the processors.
 DOUBTS = ("machine_was_busy", "time_was_stolen")
 TAKEN = ("others_fraction", "stolen_fraction")
@@ -112,3 +113,11 @@ def as_trusted(
 def is_told(message: str, trust: Trust, among: Collection[str] = UNTOLD) -> bool:
     """Does a finding answer what was asked?"""
     return trust is not Trust.DISTURBED and message not in among
+
+
+def leaves_open(message: str, trust: Trust) -> bool:
+    """Does a finding leave something open that more rounds may tell: all of it, or a part?
+
+    A message says by its name that a part is unclear.
+    """
+    return not is_told(message, trust) or UNCLEAR in message.split("_")

@@ -27,13 +27,13 @@ class Disturbed:
         yield self._note
 
 
-def rounds(monkeypatch, note, *, told_after=99, planned=4, quick=False):
+def rounds(monkeypatch, note, *, told_after=99, planned=4, quick=False, before=CANNOT_TELL):
     """How many rounds a run makes that can tell after some, and what it sent."""
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(measuring.time, "monotonic", lambda: clock.now)
 
     def analyse(params, tables, machine):
-        return Finding("told" if len(tables["rows"]) >= told_after else CANNOT_TELL)
+        return Finding("told" if len(tables["rows"]) >= told_after else before)
 
     def measure(params, bench):
         for turn, _ in bench.interleave(["a"], planned):
@@ -59,6 +59,13 @@ def test_a_busy_machine_gets_more_rounds_until_it_can_be_told(monkeypatch):
     assert made == 6
     assert notes.count(messages.MORE_ROUNDS) == 1
     assert (finding.message, finding.trust) == ("told", Trust.BUSY)
+
+
+def test_a_finding_that_leaves_a_part_unclear_gets_more_rounds_too(monkeypatch):
+    made, _, finding = rounds(monkeypatch, BUSY, told_after=6, before="gains_others_unclear")
+
+    assert made == 6
+    assert finding.message == "told"
 
 
 def test_they_take_no_longer_than_the_planned_ones(monkeypatch):

@@ -2,8 +2,9 @@
 
 `python -m tests.tools.laptop [ID ...] [--runs 10] [--quiet]` runs, and keeps the recordings in
 build/laptop. `--read` judges those anew. A run is right where its finding and its explanation are
-those of a quiet run made here or of the recording that comes along, wrong where they are others,
-and left where it explains nothing.
+those of a quiet run made here or of the recording that comes along, open where the explanation is
+but the finding leaves a part of it unclear, wrong where they are others, and left where it explains
+nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import argparse
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.judging.trust import taken_fraction
+from experiments.core.judging.trust import UNCLEAR, taken_fraction
 from experiments.core.parameters import from_json
 from experiments.core.teaching.lesson_run import LessonRun, lesson_run
 from experiments.core.teaching.lessons import Taught, taught
@@ -27,7 +28,8 @@ from tests import ROOT
 from tests.tools.laptop.noise import laptop
 
 FOLDER = ROOT / "build" / "laptop"
-LONG = ("gil-threads", "uneven")  # they want more rounds, which a quick run does not get
+LONG = ("gil-threads", "uneven", "amdahl")
+VERDICTS = ("right", "open", "wrong", "left")
 LIMIT_S = 180.0
 
 
@@ -76,21 +78,30 @@ def _which(lesson: Taught, seen: LessonRun) -> str:
     return f"{branch}: {seen.message}"  # many findings share the usual text
 
 
+def _verdict(explanation: str, quiet: Collection[str]) -> str:
+    """Return which of VERDICTS an explanation gets, by those of quiet runs."""
+    if not explanation or explanation in quiet:
+        return "right" if explanation else "left"
+    branch, _, message = explanation.partition(": ")
+    is_open = UNCLEAR in message.split("_") and any(of.startswith(f"{branch}: ") for of in quiet)
+    return "open" if is_open else "wrong"
+
+
 def judged(ids: Sequence[str], folder: Path) -> Iterator[str]:
-    """Yield a line for each lesson: how often right, wrong, and left to the recording."""
-    yield f"{'lesson':16} right wrong  left   taken  seconds  explanations"
+    """Yield a line for each lesson: how often right, open, wrong, and left to the recording."""
+    yield f"{'lesson':16} right  open wrong  left   taken  seconds  explanations"
     for name in ids:
         alone = [told(file)[0] for file in folder.glob(f"quiet-{name}-*")]
         shipped = [told(file)[0] for file in filter(None, [Catalogue().recording(name)])]
         quiet = {*alone, *shipped} - {""}
         seen = [told(file) for file in sorted(folder.glob(f"busy-{name}-*"))]
-        right = sum(each[0] in quiet for each in seen if each[0])
-        left = sum(not each[0] for each in seen)
+        verdicts = Counter(_verdict(each[0], quiet) for each in seen)
+        number = "".join(f"{verdicts[kind]:6}" for kind in VERDICTS)
         counts = Counter(f"{each[0] or '-'}/{each[1]}" for each in seen)
         load = [f"{100 * of:.0f}" for of in (min((e[2] for e in seen), default=0.0),
                                              max((e[2] for e in seen), default=0.0))]  # fmt: skip
         seconds = max((each[3] for each in seen), default=0.0)
-        yield (f"{name:16} {right:5} {len(seen) - right - left:5} {left:5}  {'-'.join(load):>5} %"
+        yield (f"{name:16}{number}  {'-'.join(load):>5} %"
                f"  {seconds:7.1f}  quiet {sorted(quiet)}, {sum(map(bool, alone))} of {len(alone)}"
                f" runs; beside {dict(counts)}")  # fmt: skip
 
