@@ -23,7 +23,7 @@ from experiments.core.declare import (
     param,
     values,
 )
-from experiments.core.judging.comparing import ENOUGH, LEVEL, Outcome, family
+from experiments.core.judging.comparing import ENOUGH, LEVEL, Outcome, alike_within, family
 from experiments.core.judging.intervals import Interval, in_both, length_s, merged, without
 from experiments.core.judging.statistics import (
     CANNOT_TELL,

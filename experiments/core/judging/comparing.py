@@ -23,6 +23,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from experiments.core.judging.disturbed import DISTURBED_FRACTION
 from machine.record import Record
 
 K = TypeVar("K", bound=Hashable)
@@ -74,6 +75,14 @@ def beside_load(factor: float) -> Iterator[None]:
 def load_factor() -> float:
     """Return how many times slower load may have made what is compared now; 1 without load."""
     return _slower.get()
+
+
+def alike_within() -> float:
+    """Return how far apart the same may be, where no text names 5 %.
+
+    Beside load it is more by what a sample that counts may have lost.
+    """
+    return WITHIN + (DISTURBED_FRACTION if load_factor() > 1 else 0.0)
 
 
 def held(found: Ratio, hampered: int = 0) -> Ratio:

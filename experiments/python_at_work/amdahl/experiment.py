@@ -272,11 +272,12 @@ def _message(params: Params, fit: x.Spread, workers: int) -> str:
         )
     )
     is_fixed = params.problem == FIXED
-    if x.unsure((reached, chosen)):
+    found = reached.against(chosen, within=x.alike_within())
+    if found.outcome is x.Outcome.UNKNOWN:
         return "scales_unclear" if is_fixed else "grows_unclear"
-    if reached.is_as(chosen):
+    if found.outcome is x.Outcome.SAME:
         return "scales_as_chosen" if is_fixed else "grows_as_chosen"
-    if chosen.is_below(reached):
+    if found.is_above:
         return "scales_more" if is_fixed else "grows_more"
     if params.kernel == MEMORY:
         return "scales_less_memory" if is_fixed else "grows_less_memory"

@@ -28,7 +28,7 @@ from tests import ROOT
 from tests.tools.laptop.noise import laptop
 
 FOLDER = ROOT / "build" / "laptop"
-LONG = ("gil-threads", "uneven", "amdahl")
+LONG = ("gil-threads", "uneven", "amdahl", "clinic")
 VERDICTS = ("right", "open", "wrong", "left")
 LIMIT_S = 180.0
 
