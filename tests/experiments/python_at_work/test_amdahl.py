@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
+from experiments.core.judging.comparing import beside_load
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
@@ -98,6 +99,29 @@ def test_the_speedup_of_a_growing_problem_follows_gustafson():
 
     assert of == {1: 1.0, 2: 1.75, 4: 3.25}
     assert parallel_fraction(params, of, 4) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("slower", "quiet", "beside"),
+    [
+        ((0.99, 1.04, 1.06, 1.0, 1.02, 1.03), "scales_unclear", "scales_as_chosen"),
+        ((1.2, 1.21, 1.19, 1.2, 1.22, 1.2), "scales_less", "scales_unclear"),
+    ],
+)
+def test_beside_load_the_law_holds_within_what_a_sample_may_have_lost(slower, quiet, beside):
+    rows = [
+        Run(workers=n, repeat=turn, wall_s=factor if n == 2 else 1.9, each_per_s=1.0)
+        for turn, factor in enumerate(slower)
+        for n in (1, 2)
+    ]
+    params = Params(most_workers=2, serial_fraction=0.05)
+
+    def said():
+        return analyse(params, tables(rows), machine(cores=2)).message
+
+    assert said() == quiet
+    with beside_load(1.3):
+        assert said() == beside
 
 
 @pytest.mark.parametrize(
