@@ -8,6 +8,9 @@ import os
 import stat
 from pathlib import Path
 
+# The user's data folder, in the environment of all that the program starts.
+DATA_FOLDER = "COREOPSIS_DATA"
+
 
 def open_file(path: Path) -> io.BufferedReader:
     """Open a file to read it. Raises OSError also for what is none, without waiting for it."""
