@@ -50,14 +50,16 @@ class PartFacts(Record):
 class ProcessorFacts(PartFacts):
     """A processor. `channels` are those of its memory, 64 bits of data each.
 
-    `transfers_per_s` is the fastest memory that its maker promises. `dies` counts those with cores.
-    It takes `pl2_watts` for a while and `pl1_watts` for good; AMD has one limit for both (PPT).
+    `transfers_per_s` is the fastest memory that its maker promises. `dies` counts those with cores,
+    if these reach the memory over links of their own; one link reads `die_bytes_per_s`. It takes
+    `pl2_watts` for a while and `pl1_watts` for good; AMD has one limit for both (PPT).
     `all_core_hz` is the clock that is usual while all cores work.
     """
 
     channels: Annotated[int, Meta(ge=1, le=16)] | None = None
     transfers_per_s: Transfers | None = None
     dies: Annotated[int, Meta(ge=1, le=32)] | None = None
+    die_bytes_per_s: Annotated[float, Meta(ge=10e9, le=500e9)] | None = None
     pl1_watts: Watts | None = None
     pl2_watts: Watts | None = None
     all_core_hz: Annotated[float, Meta(ge=500e6, le=7e9)] | None = None
