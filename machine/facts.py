@@ -47,6 +47,11 @@ class Notes:
         self.virtualization: str | None = None
         self.container: str | None = None
 
+    @property
+    def is_virtual(self) -> bool:
+        """Was a host found behind this machine?"""
+        return self.virtualization not in (None, "none")
+
     def found(self, what: str, value: T, source: str, reason: Reason) -> T:
         """Note the source of `value`, or the reason if there is none; return it."""
         if value is None or value == ():
@@ -58,7 +63,7 @@ class Notes:
     def because(self, reason: Reason, virtual: str = "", contained: str = "") -> Reason:
         """Return the reason; with the causes `virtual` and `contained` where they were found."""
         causes = [reason.why]
-        if virtual and self.virtualization not in (None, "none"):
+        if virtual and self.is_virtual:
             causes.append(f"This is a virtual machine, {virtual}.")
         if contained and self.container not in (None, "none"):
             causes.append(f"This is a container, {contained}.")

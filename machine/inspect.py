@@ -90,7 +90,7 @@ def _parts(root: Path | None) -> Iterator[tuple[str, Any]]:
     yield from kept(accelerators.parts(host, notes))
     yield from kept(_without_gpu_memory(Machine(**found)))
     seen = Machine(**found)
-    yield "peaks", read_peaks(seen.memory, seen.pci, seen.gpus, seen.gpu_links, notes)
+    yield "peaks", read_peaks(seen.memory, seen.pci, seen.gpus, seen.gpu_links, notes, seen.cpu)
     yield "sources", notes.sources
     yield "missing", tuple(notes.missing)
 
@@ -145,8 +145,9 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "system", read_maker(root, notes)
     present, _ = present_and_online(root)
     numa = nodes.read_numa(root, present, notes)
-    yield "cpu", read_cpu(root, numa, notes, is_live=is_live)
-    yield "memory", read_memory(root, notes, numa)
+    cpu = read_cpu(root, numa, notes, is_live=is_live)
+    yield "cpu", cpu
+    yield "memory", read_memory(root, notes, numa, cpu)
     yield "numa", numa
     pci = read_pci(root, numa, notes)
     yield "pci", pci

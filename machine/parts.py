@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -161,6 +160,8 @@ def own_troubles() -> tuple[str, ...]:
 
 def shipped(kind: str) -> Mapping[str, Any]:
     """Return a table that comes along, as its file has it."""
+    import tomllib
+
     return tomllib.loads((SHIPPED / KINDS[kind][1]).read_text(encoding="utf-8"))
 
 
@@ -188,10 +189,12 @@ def check(kind: str, line: Line) -> None:
     try:
         groups = re.compile(line.pattern).groups
     except re.error as error:
-        raise BadLine(f"pattern is no regular expression ({error})") from None
+        raise BadLine(f"pattern is no regular expression ({plain(str(error))})") from None
     if not line.facts:
         raise BadLine(f"it tells nothing; it may tell {', '.join(_facts_of(kind))}")
     for name, told in line.facts.items():
+        if name not in _facts_of(kind):
+            raise BadLine(f"{plain(name)} is not among {', '.join(_facts_of(kind))}")
         if isinstance(told, dict):
             if list(told) != ["times"] or not isinstance(told["times"], int | float) or not groups:
                 raise BadLine(f"{name} takes {{ times = number }} and a (group) in the pattern")
@@ -200,9 +203,7 @@ def check(kind: str, line: Line) -> None:
 
 
 def _wrong(kind: str, name: str, value: object) -> str | None:
-    """Return what is wrong with a fact."""
-    if name not in _facts_of(kind):
-        return f"{plain(name)} is not among {', '.join(_facts_of(kind))}"
+    """Return why a value is no such fact."""
     try:
         convert({name: value}, KINDS[kind][0])
     except msgspec.ValidationError as error:
@@ -227,7 +228,7 @@ def _looked_up(record: type[K], kind: str, name: str, folder: str) -> K | None:
         match = re.fullmatch(line.pattern, name, re.IGNORECASE)
         for fact, told in line.facts.items() if match else ():
             value = _number(match, told) if isinstance(told, dict) else told
-            if fact not in found and _wrong(kind, fact, value) is None:
+            if value is not None and fact not in found and _wrong(kind, fact, value) is None:
                 found[fact], sources[fact] = value, line.source
     return convert({**found, "sources": sources}, record) if found else None
 
@@ -248,6 +249,8 @@ def _lines(kind: str) -> tuple[Line, ...]:
 @functools.lru_cache(maxsize=4)
 def _own(folder: str) -> _Own:
     """Read the lines of a user's own in a data folder."""
+    import tomllib
+
     own = _Own({kind: [] for kind in KINDS}, [])
     for path in _own_files(Path(folder)) if folder else ():
         shown = plain(path.name)
@@ -258,7 +261,7 @@ def _own(folder: str) -> _Own:
         except OSError as error:
             own.troubles.append(f"{shown} is left out: {error.strerror or error}.")
             continue
-        except ValueError as error:  # no UTF-8, no TOML; it names the line
+        except (ValueError, RecursionError) as error:  # no UTF-8, no TOML; it names the line
             own.troubles.append(f"{shown} is left out: {plain(str(error))}.")
             continue
         for kind, entries in tables.items():

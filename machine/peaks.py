@@ -18,12 +18,13 @@ from typing import Any, Literal
 from machine.bus import pcie
 from machine.devices import Gpu, GpuLink, PciDevice
 from machine.facts import Notes, Reason
-from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
-from machine.model import Memory, MemoryModule
+from machine.gpus.rates import NVIDIA_PAPERS, ORDINARY, flop_per_cycle
+from machine.model import Cpu, Memory, MemoryModule
 from machine.record import Record
 
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
+_MODULE_BITS = 64  # of every module since SDRAM, and of what the table of parts counts as a channel
 _TWICE = 2  # double data rate: two transfers per cycle of NVML's memory clock
 # Bytes a second of one link in one direction; of newer versions nothing is known here. Source:
 # NVIDIA's white papers of P100, V100, A100, H100 and Blackwell, in November 2026; for NVLink 3 on
@@ -60,13 +61,14 @@ def read_peaks(
     gpus: tuple[Gpu, ...],
     gpu_links: tuple[GpuLink, ...],
     notes: Notes,
+    cpu: Cpu | None = None,
 ) -> dict[str, Any]:
     """Return the ceilings of all parts, by kind.
 
     Keys of `pcie` are the addresses of the devices at the lower end, of `nvlink` the pairs of GPUs
     ("0-1"), of `gpus` the indexes; each GPU has `memory` and its precisions.
     """
-    dram_ceiling = dram(memory.modules, memory.channels)
+    dram_ceiling = dram(memory.modules, memory.channels, None if notes.is_virtual else cpu)
     found: dict[str, Any] = {
         "memory": dram_ceiling.plain() if dram_ceiling else {},
         "pcie": _pcie(pci, gpus),
@@ -92,20 +94,48 @@ def read_peaks(
     return kept
 
 
-def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | None:
-    """Return channels × transfers a second × bytes a transfer; the slowest module decides."""
+def dram(
+    modules: tuple[MemoryModule, ...], channels: int | None, cpu: Cpu | None = None
+) -> Ceiling | None:
+    """Return channels × transfers a second × bytes a transfer; the slowest module decides.
+
+    `channels` of them hold a module. Those that the processor has count, if they are known: a
+    ceiling that sinks with every empty slot would hide what is missing. In a virtual machine `cpu`
+    is None: its host shows a processor, and made up the modules.
+    """
     filled = [module for module in modules if module.size_bytes != 0]
     speeds = [module.transfers_per_s for module in filled if module.transfers_per_s]
     bits = {module.data_bits for module in filled}
-    if not channels or not speeds or len(speeds) < len(filled) or len(bits) > 1:
+    if not speeds or len(speeds) < len(filled) or len(bits) > 1:
         return None
-    width = next(iter(bits)) or 64  # bits, of every module since SDRAM
-    counted = "1 channel" if channels == 1 else f"{channels} channels"
+    width = next(iter(bits)) or _MODULE_BITS
+    has, told = _channels_of(cpu, len(modules), width)
+    count, source = channels or 0, _JEDEC
+    counted = "1 channel" if max(count, has) == 1 else f"{max(count, has)} channels"
+    if has > count:
+        source = f"{_JEDEC}; channels: {told}"
+        counted += f" ({count} with a module)" if count else ""
+    if not (count := max(count, has)):
+        return None
     return Ceiling(
-        value=channels * min(speeds) * width / 8,
+        value=count * min(speeds) * width / 8,
         formula=f"{counted} × {min(speeds) / 1e6:g}e6 transfers/s × {width} bits / 8",
-        source=_JEDEC,
+        source=source,
     )
+
+
+def _channels_of(cpu: Cpu | None, slots: int, width: int) -> tuple[int, str]:
+    """Return how many channels of this width the processors have, and where that is told.
+
+    No more than slots: the board may lead out fewer than the processor has.
+    """
+    from machine.parts import processor_facts
+
+    facts = processor_facts(cpu.model) if cpu else None
+    if cpu is None or facts is None or facts.channels is None:
+        return 0, ""
+    has = facts.channels * (cpu.packages or 1) * _MODULE_BITS // width
+    return min(has, slots), facts.sources["channels"]
 
 
 def _pcie(pci: tuple[PciDevice, ...], gpus: tuple[Gpu, ...]) -> dict[str, Any]:
@@ -162,6 +192,8 @@ def gpu_ceilings(gpu: Gpu) -> dict[str, Ceiling]:
 
 
 def _gpu_ceilings(gpu: Gpu) -> Iterator[tuple[str, Ceiling]]:
+    from machine.parts import gpu_facts
+
     hertz, bits = gpu.memory_clock_hz, gpu.memory_bus_bits
     if gpu.vendor == "NVIDIA" and hertz and bits and not gpu.unified_memory:
         yield (
@@ -172,11 +204,12 @@ def _gpu_ceilings(gpu: Gpu) -> Iterator[tuple[str, Ceiling]]:
                 source="double data rate; clock and width from NVIDIA's driver",
             ),
         )
+    facts = gpu_facts(gpu.name)
     for precision, per_cycle in flop_per_cycle(gpu.compute_capability, gpu.name).items():
         if gpu.sms and gpu.sm_clock_hz:
             highest = "the highest clock the driver allows"
             yield precision, _arithmetic(precision, per_cycle, gpu.sms, gpu.sm_clock_hz, highest)
-        rated_hz = DATA_SHEET_HZ.get(gpu.name or "")
+        rated_hz = facts.data_sheet_hz if facts else None
         if gpu.sms and rated_hz and precision not in ORDINARY:
             yield (
                 f"{precision}_data_sheet",

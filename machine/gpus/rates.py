@@ -82,13 +82,6 @@ _RATES: dict[str, dict[str, _Rate]] = {
     },
 }
 ORDINARY = ("fp64", "fp32")  # not of the matrix units
-# The clock at which a data sheet rates the matrix units, if it is not the highest, by the driver's
-# name of the GPU. Source: H100 data sheet.
-DATA_SHEET_HZ = {
-    "NVIDIA H100 80GB HBM3": 1830e6,
-    "NVIDIA H200": 1830e6,
-    "NVIDIA H100 PCIe": 1620e6,
-}
 
 
 def flop_per_cycle(compute_capability: str | None, name: str | None) -> dict[str, int]:

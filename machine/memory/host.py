@@ -11,7 +11,7 @@ from machine.facts import Notes, Reason, lacking
 from machine.memory import nodes
 from machine.memory.modules import clash_of_sizes, is_locked, read_channels, read_modules
 from machine.memory.pages import read_pages
-from machine.model import Memory, MemoryModule, NumaNode
+from machine.model import Cpu, Memory, MemoryModule, NumaNode
 from machine.record import names
 from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, read_text
@@ -37,8 +37,13 @@ _UNLIMITED = Reason(
 )
 
 
-def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Memory:
-    """Return the memory, with modules and channels if the system tells them."""
+def read_memory(
+    root: Path, notes: Notes, numa: tuple[NumaNode, ...] = (), cpu: Cpu | None = None
+) -> Memory:
+    """Return the memory, with modules and channels if the system tells them.
+
+    The peak is for the channels of the processor `cpu`, where these are known.
+    """
     total_bytes = kibibytes(fields(read_text(root / "proc/meminfo")).get("memtotal"))
     total_source = "/proc/meminfo"
     if total_bytes and (gpu_bytes := nodes.gpu_bytes(numa)):
@@ -61,8 +66,9 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
     no_modules = notes.because(_NO_MODULES, "and most have none")
     if is_locked(root):
         no_modules = _ONLY_ROOT
-    ceiling = peaks.dram(modules, channels)
-    peak, formula = (ceiling.value, ceiling.formula) if ceiling else (None, "")
+    ceiling = peaks.dram(modules, channels, None if notes.is_virtual else cpu)
+    peak = ceiling.value if ceiling else None
+    source = f"{ceiling.formula}; {ceiling.source}" if ceiling else ""
     of_each = dict.fromkeys(names(MemoryModule), _OF_SOME)
     notes.missing += lacking("memory.modules[*]", modules, of_each)
     no_channels = _NO_CHANNELS if modules else no_modules
@@ -72,7 +78,7 @@ def read_memory(root: Path, notes: Notes, numa: tuple[NumaNode, ...] = ()) -> Me
         modules=notes.found("memory.modules", modules, modules_source, no_modules),
         channels=notes.found("memory.channels", channels, channels_source, no_channels),
         peak_bytes_per_s=notes.found(
-            "memory.peak_bytes_per_s", peak, formula, Reason(peaks.NO_DRAM, _HOW)
+            "memory.peak_bytes_per_s", peak, source, Reason(peaks.NO_DRAM, _HOW)
         ),
         **read_pages(root, notes),
     )

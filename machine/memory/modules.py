@@ -4,9 +4,10 @@ The firmware's table (SMBIOS, type 17) lists the modules, but only root may read
 248 udev keeps a copy that everyone may read. The drivers for memory errors (EDAC) tell modules and
 channels, but no speed.
 
-EDAC, or slot names that contain "channel", tell how many channels are in use. For memory newer than
-DDR4, EDAC's driver for Intel's desktops counts each half channel, so it is not used. Nothing is
-guessed: a letter in a slot's name means a channel for one maker and a processor for another.
+EDAC, or names of slots or banks that contain "channel", tell how many channels are in use. For
+memory newer than DDR4, EDAC's driver for Intel's desktops counts each half channel, so it is not
+used. Nothing is guessed: a letter in a slot's name means a channel for one maker and a processor
+for another. Behind the name of a controller it is a channel: Controller0-DIMMA2.
 
 Source: System Management BIOS Reference Specification 3.7 of 2023, section 7.18 (DSP0134). LPDDR5X
 and MRDIMMs have no code of their own there; a code that is newer is of no known kind.
@@ -46,11 +47,13 @@ _KINDS = {
 }
 _NOT_MEMORY = {0x08, 0x09, 0x0A, 0x0B, 0x0C}  # ROM, flash and others that hold the firmware
 _NOT_MEMORY_WORDS = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM"}
-_SLOTS = "the names of the slots"
+_SLOTS = "the names of slots and banks"
 _MOST_KEPT = 0.75  # kernel, firmware and graphics mostly take less than a quarter
 _COUNTS_HALVES = "Intel_client_SoC"  # mc_name of the kernel's igen6_edac
 _WHOLE_CHANNELS = {"DDR3", "DDR4"}
-_CHANNEL = re.compile(r".*?channel[ _-]?(?:[0-9]+|[a-z])", re.IGNORECASE)
+_CHANNEL = re.compile(
+    r".*?channel[ _-]?(?:[0-9]+|[a-z])|controller[0-9]+-dimm[a-z](?=[0-9])", re.IGNORECASE
+)
 
 
 def read_modules(root: Path) -> tuple[tuple[MemoryModule, ...], str]:
@@ -96,9 +99,8 @@ def clash_of_sizes(modules: Iterable[MemoryModule], total_bytes: int | None) -> 
 
 
 def named_channels(modules: Iterable[MemoryModule]) -> int:
-    """Return how many channels the names of these slots tell, empty slots included."""
-    found = (_CHANNEL.match(module.slot or "") for module in modules)
-    return len({match[0] for match in found if match})
+    """Return how many channels the names of these slots and banks tell, empty slots included."""
+    return len({name for module in modules if (name := _channel(module))})
 
 
 def is_slowed(module: MemoryModule) -> bool:
@@ -234,16 +236,17 @@ def _edac_channels(folder: Path, filled: list[MemoryModule]) -> set[tuple[int, s
 
 
 def _named_channels(filled: list[MemoryModule]) -> int | None:
-    """Return the number of channels in the slots' names, if all have one and all names differ."""
-    channels, names = set(), set()
-    for module in filled:
-        bank, name = module.bank or "", module.slot or ""
-        match = _CHANNEL.match(name) or _CHANNEL.match(bank)
-        if match is None:
-            return None
-        channels.add(match[0])
-        names.add(name if _CHANNEL.match(name) else f"{bank} {name}")
-    return len(channels) or None if len(names) == len(filled) else None
+    """Return the number of channels in the names, if all have one and no two slots are alike."""
+    channels = {_channel(module) for module in filled}
+    # What stands beside a channel in the slot's name is no part of it: it may be a processor.
+    slots = {m.slot if _CHANNEL.match(m.slot or "") else (m.bank, m.slot) for m in filled}
+    return None if None in channels or len(slots) < len(filled) else len(channels) or None
+
+
+def _channel(module: MemoryModule) -> str | None:
+    """Return the name of its channel, which stands in that of its slot, or else of its bank."""
+    found = _CHANNEL.match(module.slot or "") or _CHANNEL.match(module.bank or "")
+    return found[0] if found else None
 
 
 def _per_s(mega: int | None) -> float | None:

@@ -158,9 +158,8 @@ def test_the_ways_between_gpus_are_those_of_their_nvlinks(machine):
 
 
 def test_its_ceilings_are_what_its_parts_give(machine):
-    found = read_peaks(
-        machine.memory, machine.pci, machine.gpus, machine.gpu_links, notes := Notes()
-    )
+    parts = (machine.memory, machine.pci, machine.gpus, machine.gpu_links)
+    found = read_peaks(*parts, notes := Notes(), machine.cpu)
     assert json.loads(json.dumps(found)) == machine.peaks
     assert [m for m in machine.missing if m.what.startswith("peaks")] == [
         m for m in notes.missing if m.what.startswith("peaks")

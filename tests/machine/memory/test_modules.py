@@ -8,7 +8,7 @@ from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import read_memory
 from machine.memory.modules import is_slowed
-from machine.model import MemoryModule
+from machine.model import Cpu, MemoryModule
 
 GIB = 2**30
 MAKER, NUMBER = b"G Skill Intl", b"F5-6000J3038F16G"
@@ -229,6 +229,10 @@ def test_the_halves_of_ddr5_channels_on_intels_desktops_are_not_counted(tree):
         ([(b"ChannelA-DIMM0", b"BANK 0"), (b"ChannelA-DIMM1", b"BANK 1")], 1),
         ([(b"P0_Node0_Channel0_Dimm0", b""), (b"P1_Node0_Channel0_Dimm0", b"")], 2),
         ([(b"Controller0-ChannelA", b""), (b"Controller1-ChannelA", b"")], 2),
+        ([(b"Controller0-DIMMA1", b"BANK 0"), (b"Controller0-DIMMA2", b"BANK 0")], 1),
+        ([(b"Controller0-DIMMA2", b"BANK 0"), (b"Controller1-DIMMB2", b"BANK 0")], 2),
+        # What holds a controller's two modules is not said to be one channel, nor two.
+        ([(b"Controller0-DIMM0", b"BANK 0"), (b"Controller0-DIMM1", b"BANK 1")], None),
         # The same name twice: two processors that nothing tells apart.
         ([(b"ChannelA-DIMM0", b"NODE 0"), (b"ChannelA-DIMM0", b"NODE 1")], None),
         # The letter is a channel with one maker and a processor with another.
@@ -243,6 +247,77 @@ def test_channels_are_counted_only_where_the_slots_name_them(tree, slots, channe
     assert memory.channels == channels
     assert memory.peak_bytes_per_s == (channels * 4.8e9 * 8 if channels else None)
     assert ("memory.channels" in missing(notes)) is (channels is None)
+
+
+def shown(tree, model, *slots, virtualization="none", packages=1):
+    table(tree, *slots)
+    notes = Notes()
+    notes.virtualization = virtualization
+    memory = read_memory(tree.root, notes, cpu=Cpu(model=model, packages=packages))
+    return memory, notes.sources.get("memory.peak_bytes_per_s", "")
+
+
+NO_MODULE = entry(b"DIMM 1", b"P0 CHANNEL B", size=0, rated=0, configured=0)
+RYZEN, EPYC = "AMD Ryzen 9 9950X 16-Core Processor", "AMD EPYC 9354 32-Core Processor"
+
+
+@pytest.mark.parametrize("model", [RYZEN, "AMD Ryzen 9 9950X"])
+def test_the_peak_counts_the_channels_of_the_processor_also_where_one_is_empty(tree, model):
+    memory, source = shown(tree, model, entry(), NO_MODULE)
+    assert (memory.channels, memory.peak_bytes_per_s) == (1, 2 * 4.8e9 * 8)
+    assert source.startswith("2 channels (1 with a module) × 4800e6 transfers/s")
+    assert "AM5" in source
+
+
+def test_two_modules_in_one_channel_leave_the_peak_of_two(tree):
+    slots = [entry(b"DIMM 0"), entry(b"DIMM 1"), NO_MODULE, NO_MODULE]
+    memory, _ = shown(tree, RYZEN, *slots)
+    assert (memory.channels, memory.peak_bytes_per_s) == (1, 2 * 4.8e9 * 8)
+
+
+def test_the_channels_of_the_processor_give_a_peak_where_no_slot_names_one(tree):
+    memory, source = shown(tree, RYZEN, entry(b"A1", b"BANK 0"), entry(b"B1", b"BANK 1"))
+    assert (memory.channels, memory.peak_bytes_per_s) == (None, 2 * 4.8e9 * 8)
+    assert source.startswith("2 channels × ")
+
+
+def test_each_processor_has_its_channels(tree):
+    places = [f"P{socket}_Node0_Channel{n}_Dimm0" for socket in (0, 1) for n in range(12)]
+    slots = [entry(f"DIMM {n}".encode(), place.encode()) for n, place in enumerate(places)]
+    assert shown(tree, EPYC, *slots, packages=2)[0].peak_bytes_per_s == 24 * 4.8e9 * 8
+
+
+def test_a_board_with_fewer_slots_leads_out_fewer_channels(tree):
+    assert shown(tree, RYZEN, entry())[0].peak_bytes_per_s == 4.8e9 * 8
+
+
+@pytest.mark.parametrize(
+    ("model", "bits", "channels"),
+    [
+        ("Intel(R) Core(TM) Ultra 7 268V", 16, 8),
+        ("Intel(R) Core(TM) Ultra 7 268V", 32, 4),
+        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 8),
+    ],
+)
+def test_narrow_channels_of_soldered_memory_add_up_to_those_of_the_processor(
+    tree, model, bits, channels
+):
+    names = [f"Controller0-Channel{chr(65 + n)}".encode() for n in range(channels)]
+    slots = [entry(name, b"BANK 0", bits=bits, configured=8533) for name in names]
+    memory, source = shown(tree, model, *slots)
+    assert memory.peak_bytes_per_s == channels * 8.533e9 * bits / 8
+    assert source.startswith(f"{channels} channels × ")
+
+
+@pytest.mark.parametrize(
+    ("model", "virtualization"), [(RYZEN, "kvm"), ("Somebody's Processor", "none"), (None, "none")]
+)
+def test_only_the_filled_channels_count_where_nobody_tells_those_of_the_processor(
+    tree, model, virtualization
+):
+    memory, source = shown(tree, model, entry(), NO_MODULE, virtualization=virtualization)
+    assert memory.peak_bytes_per_s == 4.8e9 * 8
+    assert source.startswith("1 channel × ")
 
 
 def test_no_serial_number_gets_into_the_machine(tree):

@@ -170,7 +170,8 @@ def finished(machine: Machine, *reasons: Missing) -> Machine:
     notes = Notes()
     for reason in reasons:
         notes.lack(reason.what, Reason(reason.why, reason.how))
-    peaks = read_peaks(machine.memory, machine.pci, machine.gpus, machine.gpu_links, notes)
+    parts = (machine.memory, machine.pci, machine.gpus, machine.gpu_links)
+    peaks = read_peaks(*parts, notes, machine.cpu)
     plain = to_json(machine)
     for name in plain.keys() - {"format", "version", "fingerprint", "peaks", "sources", "missing"}:
         notes.sources[name] = MADE
