@@ -99,10 +99,17 @@ class Context:
         return Catalogue(refuse=refusals)
 
     def use_own_folders(self) -> None:
-        """Let catalogue and words find the user's own experiments."""
+        """Let catalogue, words and table of parts find what is the user's own."""
         from app.own_experiments import use_folders
 
         use_folders(self.folder, self._experiments)
+        self.use_own_parts()
+
+    def use_own_parts(self) -> None:
+        """Let the table of parts find the user's own lines, here and in every worker."""
+        from machine.system.files import DATA_FOLDER
+
+        os.environ[DATA_FOLDER] = str(self.folder)
 
     @functools.cached_property
     def machine(self) -> Machine:
@@ -113,6 +120,7 @@ class Context:
         from machine.model import BadMachine, from_json
         from machine.system.files import read_file
 
+        self.use_own_parts()
         if self._fake_machine is None:
             return inspect()
         name = str(self._fake_machine)

@@ -102,6 +102,8 @@ def parser() -> argparse.ArgumentParser:
     checkup("--stop-at", type=_number, metavar="CELSIUS", help="end the load at this temperature")
     checkup("--baseline", **FILE, help="compare with this checkup, not the saved one")
     checkup("--save-baseline", action="store_true", help="compare later checkups with this one")
+    known = "measure nothing: show what the table of parts knows of this machine's parts"
+    checkup("--part-facts", action="store_true", help=known)
     checkup("--json", **JSON)
     checkup("--out", **FILE, help="write JSON to a file")
     checkup("--html", **FILE, help="write a report as HTML")

@@ -191,10 +191,10 @@ def check(kind: str, line: Line) -> None:
     except re.error as error:
         raise BadLine(f"pattern is no regular expression ({plain(str(error))})") from None
     if not line.facts:
-        raise BadLine(f"it tells nothing; it may tell {', '.join(_facts_of(kind))}")
+        raise BadLine(f"it tells nothing; it may tell {', '.join(facts_of(kind))}")
     for name, told in line.facts.items():
-        if name not in _facts_of(kind):
-            raise BadLine(f"{plain(name)} is not among {', '.join(_facts_of(kind))}")
+        if name not in facts_of(kind):
+            raise BadLine(f"{plain(name)} is not among {', '.join(facts_of(kind))}")
         if isinstance(told, dict):
             if list(told) != ["times"] or not isinstance(told["times"], int | float) or not groups:
                 raise BadLine(f"{name} takes {{ times = number }} and a (group) in the pattern")
@@ -211,7 +211,8 @@ def _wrong(kind: str, name: str, value: object) -> str | None:
     return None
 
 
-def _facts_of(kind: str) -> list[str]:
+def facts_of(kind: str) -> list[str]:
+    """Return the names of all that a line of a table may tell."""
     return [name for name in names(KINDS[kind][0]) if name != "sources"]
 
 

@@ -5,6 +5,7 @@ The JSON is experiments/checkup/result.py's `Result`, described in experiments/c
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,6 +28,7 @@ from app.checkup.in_words import (
     row_text,
     summary,
 )
+from app.checkup.part_facts import as_json
 from app.checkup.store import Checkups, has_measured
 from app.context import Context, ExitCode, WriteFailed, refused
 from app.reports.checkup_report import checkup_report
@@ -35,6 +37,7 @@ from app.reports.pictures import qt_or_problem
 from app.reports.privacy import Include, without_names
 from app.reports.writing import written
 from app.runs.copies import write_whole
+from app.terminal.parts.part_facts import show_part_facts
 from app.terminal.progress import bar
 from app.terminal.run import writable
 from app.terminal.stopping import asked_to_stop
@@ -42,11 +45,12 @@ from experiments.checkup import run_checkup
 from experiments.checkup.order import read_order
 from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
 from experiments.checkup.run_checkup import Checkup
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.sweep import sweep
 from machine.model import tells_temperature
+from machine.parts import own_troubles
 
 STYLES = {
     Word.FINE: "green",
@@ -63,6 +67,8 @@ OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a fil
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Check this machine, tell what was found, and keep it. Raises UserError."""
+    if options.part_facts:
+        return _part_facts(options, context)
     if context.has_fake_machine:
         raise UserError("fake_machine_measured")
     kind: Kind = "soak" if options.soak is not None else "quick" if options.quick else "check"
@@ -79,6 +85,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     baseline = given or kept.baseline(context.machine.fingerprint)
     if options.stop_at is not None and not tells_temperature(context.machine):
         context.errors.print(context.words.say("checkup.no_sensor"))
+    _tell_troubles(context)
     sweep()
     checkup = Checkup(
         kind,
@@ -120,6 +127,24 @@ def _hand_out(
     for format_, path in (("html", options.html), ("pdf", options.pdf)):
         if path is not None:
             write_report(context, document, format_, path)
+
+
+def _part_facts(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Tell what the table of parts knows of this machine."""
+    machine = context.machine
+    _tell_troubles(context)
+    if options.json:
+        told = json.dumps(as_json(machine), indent=1, ensure_ascii=False)
+        context.console.out(told, highlight=False)
+    else:
+        show_part_facts(context.console, context.words, machine, context.folder)
+    return ExitCode.DONE
+
+
+def _tell_troubles(context: Context) -> None:
+    """Tell which of the user's own lines about parts are left out."""
+    for sentence in own_troubles():
+        context.complain(Problem("own_part_left_out", {"reason": sentence}))
 
 
 def exit_code(result: Result) -> ExitCode:

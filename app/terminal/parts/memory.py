@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.terminal.parts.devices import modules_text
-from app.terminal.parts.listed import listed
+from app.terminal.parts.listed import counted, listed
 from experiments.core.units import show
 from machine.memory.nodes import host_nodes
 from machine.model import Machine, NumaNode, missing_of
@@ -24,7 +24,7 @@ def memory_lines(machine: Machine) -> Iterator[tuple[str, str]]:
                 show(memory.total_bytes, "bytes"),
                 limit and f"its control group allows {show(limit, 'bytes')}",
                 modules_text(memory.modules),
-                memory.channels and f"{memory.channels} channels",
+                counted(memory.channels, "channel"),
                 f"at most {show(peak, 'bytes/s')}" if peak else untold and "bandwidth not known",
             ),
         )

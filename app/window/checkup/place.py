@@ -25,6 +25,7 @@ from experiments.checkup.rules import Stage
 from experiments.core.problems import Problem
 from experiments.core.words import Words
 from experiments.engine.environment import on_battery
+from machine.parts import own_troubles
 from widgets.checkup.page import CheckupPage
 from widgets.checkup.page_data import PageData
 from widgets.checkup.soak_sheet import SoakWanted
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 MINUTE_S, COARSE_S = 60.0, 10.0  # what is shown of a length
+MOST_TROUBLES = 3  # of a user's own lines about parts, that are told at once
 
 
 class CheckupPlace(Place):
@@ -141,6 +143,9 @@ class CheckupPlace(Place):
     def _begin(self) -> None:
         self.session.known_load.stop()  # it would take a part of the machine
         self._progress = Progress(self.session.words)
+        for sentence in own_troubles()[:MOST_TROUBLES]:
+            problem = Problem("own_part_left_out", {"reason": sentence})
+            self.session.troubled.emit(problem)
         self.announce(self, self.session.words.say("checkup_page.begun"))
         self._refresh()
 

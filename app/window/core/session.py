@@ -140,6 +140,7 @@ class Session(QObject):
         from app.window.core.watcher import Watcher
         from experiments.engine.jobs import Engine
 
+        self.context.use_own_parts()
         self._library_told.connect(self.troubled, Qt.ConnectionType.QueuedConnection)
         self.library.tell = self._library_told.emit
         self.runner, self.watcher = Runner(self.library, Engine()), Watcher()

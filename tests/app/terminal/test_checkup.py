@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.checkup.in_words import MARKS
+from app.context import Context
 from app.terminal import checkup as command
 from experiments.checkup import run_checkup
 from experiments.checkup.evidence import Evidence
@@ -16,8 +17,10 @@ from experiments.checkup.result import SUFFIX, Word, decode, encode, read
 from experiments.checkup.rules import rules
 from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
+from experiments.core.processes.own_environment import own_environment
 from experiments.core.words import load
 from machine.model import from_json
+from machine.system.files import DATA_FOLDER
 from tests import ROOT
 from tests.app.checkup.made import bandwidth, checkup, fact, measured
 
@@ -379,3 +382,55 @@ def test_without_a_sensor_it_is_said_that_no_heat_ends_the_load(program, monkeyp
         monkeypatch.setattr(Context, "machine", machine)
         _, _, err = program("checkup", "--soak", "1", "--stop-at", "80")
         assert (say("checkup.no_sensor") in err) is is_said
+
+
+# --- the table of parts ---------------------------------------------------------------------------
+
+WORKSTATION = ("--fake-machine", str(ROOT / "resources/machines/workstation.json"))
+ACME = "[[disk]]\npattern = 'Samsung SSD 990 PRO 2TB'\nsource = 'my box'\nread_bytes_per_s = 6e9\n"
+
+
+@pytest.fixture
+def own_parts(tmp_path, monkeypatch):
+    """Return a function that writes the user's own lines into the data folder of `program`."""
+    monkeypatch.setenv(DATA_FOLDER, "")  # and is again what it was
+    return lambda text: (tmp_path / "parts.toml").write_text(text)
+
+
+def test_part_facts_names_each_part_with_facts_sources_and_what_is_unknown(program, own_parts):
+    code, out, err = program(*WORKSTATION, "checkup", "--part-facts")
+    told = " ".join(out.split())
+    assert (code, err, program.asked) == (0, "", {})  # nothing was measured
+    assert "Processor · AMD Ryzen 9 9950X3D 16-Core Processor" in told
+    assert "memory channels 2" in told
+    assert "5600 MT/s AMD, product specifications" in told
+    assert "GPU · 0, 1 · NVIDIA GeForce RTX 5090" in told
+    assert "large reads in order 7.45 GB/s" in told
+    assert "Memory module · DIMM_A2, DIMM_B2 · no name" in told
+    assert say("part_facts.nothing_to_look_up") in told
+    assert say("part_facts.facts.product_fraction") in told
+    assert "parts.toml" in told
+
+
+def test_part_facts_as_json(program, own_parts):
+    own_parts(f"{ACME}[[disk]]\npattern = 'X'\n")
+    code, out, err = program(*WORKSTATION, "checkup", "--part-facts", "--json")
+    told = json.loads(out)
+    (disk,) = [part for part in told["parts"] if part["kind"] == "disk"]
+    assert (code, disk["places"], disk["facts"]["read_bytes_per_s"]) == (0, ["nvme0n1"], 6e9)
+    assert disk["facts"]["generation"] == 4
+    assert "my box" in disk["sources"]["read_bytes_per_s"]
+    assert told["left_out"] == [err.strip()]
+    assert "number 2 of parts.toml" in err
+
+
+def test_a_checkup_goes_on_without_a_bad_line_and_says_so(program, own_parts):
+    own_parts("[[gpu]]\npattern = 'X'\nsource = 'me'\nlane = 16\n")
+    code, _, err = program("checkup")
+    assert code == 0
+    assert "[[gpu]] number 1 of parts.toml is left out: lane is not among lanes" in err
+
+
+def test_workers_find_the_lines_of_the_data_folder(own_parts, tmp_path):
+    Context(data=tmp_path).use_own_folders()
+    assert own_environment()[DATA_FOLDER] == str(tmp_path)
