@@ -181,15 +181,25 @@ def line_of(entry: Mapping[str, Any]) -> Line:
     return Line(entry.get("pattern", ""), entry.get("source", ""), entry.get("examples", ()), facts)
 
 
+def fits(kind: str, line: Line, name: str) -> re.Match[str] | None:
+    """Return how the pattern of a line fits the name of a part, None if it does not."""
+    return re.fullmatch(line.pattern, short_name(kind, name), re.IGNORECASE)
+
+
 def check(kind: str, line: Line) -> None:
     """Raise BadLine if it is none: its text names the key and what is wrong with it."""
     for name in ("pattern", "source"):
         if not isinstance(getattr(line, name), str) or not getattr(line, name):
             raise BadLine(f"{name} must be a text")
+    if not isinstance(line.examples, list | tuple):
+        raise BadLine("examples must be a list")
     try:
         groups = re.compile(line.pattern).groups
     except re.error as error:
         raise BadLine(f"pattern is no regular expression ({plain(str(error))})") from None
+    for example in line.examples:
+        if not fits(kind, line, str(example)):
+            raise BadLine(f"pattern does not fit the example {plain(str(example))}")
     if not line.facts:
         raise BadLine(f"it tells nothing; it may tell {', '.join(facts_of(kind))}")
     for name, told in line.facts.items():
