@@ -20,6 +20,7 @@ from experiments.core.declare import Need, Part, specs
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
+from machine.parts import KINDS, facts_of
 from tests import ROOT
 from widgets.live.page import EXPLAINED
 from widgets.map.layout.boxes import Kind as BoxKind
@@ -109,6 +110,11 @@ def is_said(key: str) -> bool:
             known = {last, last.removesuffix("_help"), last.removesuffix("_one")}
             is_told = bool(known & (constants() | CHECKUP_NAMES)) or is_put_together(last)
             return key in constants() or is_told
+        case "part_facts" if "." in name:
+            facts = {fact for kind in KINDS for fact in facts_of(kind)}
+            return name.rpartition(".")[2] in {*KINDS, *facts}
+        case "part_facts":
+            return bool({key, name} & constants())
         case "places":
             return key.removesuffix("_found_by") in constants()
         case "lecture" | "playlist" | "handout" if "." in name or key not in constants():

@@ -23,7 +23,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 BRIDGE, NVME, ETHERNET, DISPLAY, COMPUTE = 0x060400, 0x010802, 0x020000, 0x030000, 0x030200
 IDLE = (ClockReason(key="clock_reasons.idle", severity="information"),)
 MADE = "synthetic: made for demonstration, after data sheets"
-_WIDTH = 180  # of a line of JSON: one hardware thread, one cache, one link
+_WIDTH = 240  # of a line of JSON: one hardware thread, one cache, one link, one memory module
 _WHY = "This machine is made up for demonstration, and nobody has filled it in."
 _NOTHING = "There is nothing to look at."
 _HOW = "coreopsis inspect, on a machine that exists."

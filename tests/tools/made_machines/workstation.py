@@ -111,6 +111,9 @@ def make() -> Machine:
                 modules=tuple(
                     MemoryModule(
                         slot=f"DIMM_{slot}",
+                        bank=f"P0 CHANNEL {slot[0]}",
+                        maker="G Skill Intl",
+                        part_number="F5-6400J3239G32G",
                         kind="DDR5",
                         size_bytes=32 * GIB,
                         transfers_per_s=6000e6,
@@ -118,7 +121,9 @@ def make() -> Machine:
                         data_bits=64,
                     )
                     if slot.endswith("2")
-                    else MemoryModule(slot=f"DIMM_{slot}", size_bytes=0)
+                    else MemoryModule(
+                        slot=f"DIMM_{slot}", bank=f"P0 CHANNEL {slot[0]}", size_bytes=0
+                    )
                     for slot in ("A1", "A2", "B1", "B2")
                 ),
                 channels=2,
