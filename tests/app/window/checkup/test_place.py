@@ -20,6 +20,7 @@ from app.window.map.place import MapPlace
 from experiments.checkup.order import Order, read_order, write_order
 from experiments.checkup.result import Word, encode
 from machine.live.surroundings import Surroundings
+from machine.system.files import DATA_FOLDER
 from tests.app.recordings import burst
 from tests.app.window.checkup import states
 from tests.app.window.checkup.scripted import MACHINE, Scripted, result
@@ -260,6 +261,24 @@ def test_trouble_at_the_begin_is_told_and_the_next_check_may_begin(whole):
 
     assert {problem.key for problem in told} == {"order_unreadable"}
     assert place.page.check.isEnabled()
+
+
+def test_a_check_begins_with_what_is_wrong_in_the_users_own_table_of_parts(whole, monkeypatch):
+    folder = whole.folder / "data"
+    folder.mkdir(exist_ok=True)
+    (folder / "parts.toml").write_text("[[gpu]]\nlanes = 16\n" * 5, "utf-8")
+    monkeypatch.setenv(DATA_FOLDER, str(folder))
+    place = states.first(whole)
+    place.make = lambda kind, **options: Scripted(result())
+    told = []
+    whole.session.troubled.connect(told.append)
+
+    place.page.check.trigger()
+    settle(lambda: len(told) == 3 and not whole.session.checking.is_running)
+
+    assert {problem.key for problem in told} == {"own_part_left_out"}
+    assert "[[gpu]] number 1 of parts.toml" in whole.session.say(told[0])
+    assert place.page.rows.rows, "and the check went on"
 
 
 def test_a_machine_from_a_file_can_be_looked_at_but_not_checked(whole, tmp_path):
