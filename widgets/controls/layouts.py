@@ -89,7 +89,7 @@ class FlowLayout(QLayout):
 
     def _lines(self, width: int) -> list[list[QLayoutItem]]:
         lines: list[list[QLayoutItem]] = []
-        left = width + 1
+        left = 0
         for item in self._shown():
             needed = item.sizeHint().width()
             if not lines or left + needed > width:

@@ -14,6 +14,7 @@ from app.runs.library import Library
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
+from experiments.core.units import show
 from experiments.engine import messages
 from experiments.presentation.known import KnownValues
 from tests.app.recordings import burst, crossover, ladder, many_small, threads
@@ -199,6 +200,10 @@ def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual
         ({"largest_bytes": 2**22}, " (Largest working set: 4 MiB)"),
         ({"rounds": 1, "points_per_octave": 1}, ""),  # effort, as a quick run has less of
         ({"largest_bytes": USUAL_BYTES * 2}, ""),  # it depends on the memory that is free
+        (
+            {"largest_bytes": USUAL_BYTES * 4},
+            f" (Largest working set: {show(USUAL_BYTES * 4, 'bytes')})",
+        ),
     ],
 )
 def test_another_setting_is_named_where_it_makes_another_number(library, others, told):

@@ -195,3 +195,11 @@ def test_disturbed_slices_and_cells_are_left_out():
     rows = [Step(4, "random", 1.0), mark(Step(4, "random", 9.0), LOSS)]
 
     assert marks.cells(cells, rows) == {("4", "random"): 1.0}
+
+
+def test_labels_outside_of_an_order_have_the_colours_after_it_one_each():
+    view = replace(LINES, series="order", order=("sequential", "shuffled"))
+
+    found = marks.colours(view, ["own", "shuffled", "own", "another", "sequential"])
+
+    assert found == {"own": 2, "shuffled": 1, "another": 3, "sequential": 0}

@@ -273,6 +273,16 @@ def test_memory_of_a_team_stays_within_what_was_announced(monkeypatch):
     assert sum(taken) <= announced + 16 * ARRAYS * arrays.SHIFT_BYTES
 
 
+@pytest.mark.parametrize(("count", "neighbours"), [(1, 1), (2, 1), (3, 2), (4, 2)])
+def test_the_cache_is_shared_by_the_fullest_of_its_groups(monkeypatch, count, neighbours):
+    monkeypatch.setattr(arrays, "seconds_together", lambda _bench, jobs: [job() for _, job in jobs])
+    monkeypatch.setattr(arrays, "Buffer", Taken([]))
+    here = two_caches()
+    team = Team(Bench(here), spread_out(here), 256 * MIB, huge=False)
+
+    assert 0.9 < team.cached_bytes(count) * ARRAYS * neighbours / (16 * MIB / 2) <= 1
+
+
 class Taken:
     """Stands in for the memory: notes its sizes."""
 
