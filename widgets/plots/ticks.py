@@ -17,6 +17,9 @@ _LONG_TIMES_S = (
     *(_MIN_S, 10 * _MIN_S, _HOUR_S, 10 * _HOUR_S, _DAY_S, 10 * _DAY_S, 100 * _DAY_S),
     *(_YEAR_S * 10.0**power for power in range(7)),
 )
+_FEW_MIN_S = 2 * _MIN_S  # up to here a linear axis counts seconds
+_MIN_STEPS_S = (30.0, 60.0, 120.0, 300.0, 600.0, 1200.0)
+_HOUR_STEPS_S = (900.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0, 86400.0)
 LEAST, MOST = 1e-30, 1e30  # beyond all our units, and safe from overflow
 
 
@@ -54,6 +57,12 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
         return []
     is_binary = scale == "log2" or unit == "bytes"
     if scale == "linear":
+        if unit == "s" and high > _FEW_MIN_S:
+            least_s = (high - low) / most
+            steps_s = _MIN_STEPS_S if high < _HOUR_S else _HOUR_STEPS_S
+            step_s = next((each for each in steps_s if each >= least_s), None)
+            if step_s is not None:
+                return _multiples_of(step_s, low, high)
         return _steps(low, high, most, is_binary=is_binary)
     if scale == "log10" and unit == "s" and high > 10 * _MIN_S:
         found = [step for step in ladder(low, high, unit) if low <= step <= high]
@@ -95,6 +104,8 @@ def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:
         return [label(value, unit) for value in values]
     greatest = max(values, key=abs)
     number, rest = _split(show(greatest, unit))
+    if unit == "s" and _MIN_S <= abs(greatest) <= _FEW_MIN_S:
+        number, rest = greatest, " s"  # ticks at tens of seconds are no round minutes
     if not number or not greatest:
         return [label(value, unit) for value in values]
     one = greatest / number
@@ -144,6 +155,10 @@ def _multiples(low: float, high: float, least: float, *, is_binary: bool) -> lis
     else:
         power = 10.0 ** math.floor(math.log10(least))
         step = next(factor * power for factor in FACTORS if factor * power >= least * (1 - 1e-9))
+    return _multiples_of(step, low, high)
+
+
+def _multiples_of(step: float, low: float, high: float) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     return [count * step for count in range(first, math.floor(high / step + 1e-9) + 1)]
 

@@ -121,6 +121,19 @@ def test_long_times_are_told_in_minutes_hours_days_and_years():
 
 
 @pytest.mark.parametrize(
+    ("high", "said"),
+    [
+        (60.0, ["0 s", "10 s", "20 s", "30 s", "40 s", "50 s", "60 s"]),
+        (250.0, ["0 min", "1 min", "2 min", "3 min", "4 min"]),
+        (1200.0, ["0 min", "5 min", "10 min", "15 min", "20 min"]),
+        (7200.0, ["0 h", "0.5 h", "1 h", "1.5 h", "2 h"]),
+    ],
+)
+def test_a_linear_axis_of_time_has_round_seconds_minutes_or_hours(high, said):
+    assert labels(ticks(0.0, high, "linear", 7, "s"), "s", "linear") == said
+
+
+@pytest.mark.parametrize(
     ("low", "high"),
     [(1e-9, 1.0), (0.3, 5e7), (70.0, 5e4), (100.0, 700.0), (1e-3, 601.0), (9e4, 1e5)],
 )
