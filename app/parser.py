@@ -104,6 +104,8 @@ def parser() -> argparse.ArgumentParser:
     checkup("--save-baseline", action="store_true", help="compare later checkups with this one")
     known = "measure nothing: show what the table of parts knows of this machine's parts"
     checkup("--part-facts", action="store_true", help=known)
+    bought = "compare with what was bought, a line each as on the invoice; - reads standard input"
+    checkup("--order", **FILE, help=bought)
     checkup("--json", **JSON)
     checkup("--out", **FILE, help="write JSON to a file")
     checkup("--html", **FILE, help="write a report as HTML")

@@ -49,7 +49,8 @@ CUTS = st.tuples(st.integers(0, 10**6), st.binary(max_size=4))  # where, and wha
 TEXTS = st.sampled_from(["", EVIL, f"gpu0.{EVIL}", "gpu0", "N" * 5000, "[red]a[/", "{a}", "a\nb"])
 REASONS = st.sampled_from(sorted({case.reason for case in CASES})) | TEXTS
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
-NAMES = ("key", "problem", "names", "example", "why", "how", "part", "count", "spread_fraction")
+NAMES = ("key", "problem", "names", "example", "why", "how", "part", "count", "spread_fraction",
+         "line", "lines", "found")  # fmt: skip
 RATES = ("memory_bytes", "best_bytes_per_s", "window_duration", "others_fraction")
 VALUES = st.dictionaries(
     st.sampled_from(NAMES + RATES) | TEXTS,

@@ -14,8 +14,10 @@ from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.judging.comparing import ENOUGH, Outcome, Ratio, unpaired
+from experiments.core.units import show
 
 NEARLY_BYTES = 2  # sizes depend on free memory: within this factor they count as the same
+MOST_BYTES = 2**60  # of memory; a stranger's file may tell any number
 Refusal = Literal["rule_version", "settings", "unit", "only_before", "only_now"]
 
 
@@ -149,11 +151,11 @@ def known(result: Result) -> dict[str, str]:
     """Return what numbers depend on: processor, memory, firmware, kernel, drivers, libraries."""
     machine, environment = result.machine, result.environment
     libraries = _mapping(environment.get("libraries"))
-    gpus = machine.get("gpus")
+    gpus, memory = machine.get("gpus"), memory_bytes(result)
     gpus = [gpu for gpu in gpus if isinstance(gpu, Mapping)] if isinstance(gpus, list) else []
     found = {
         "processor": _at(machine, "cpu", "model"),
-        "memory": _at(machine, "memory", "total_bytes"),
+        "memory": None if memory is None else show(memory, "bytes"),
         "gpus": ", ".join(str(gpu.get("name") or "") for gpu in gpus),
         "firmware": _at(machine, "system", "firmware"),
         "microcode": _at(machine, "cpu", "microcode"),
@@ -168,6 +170,13 @@ def known(result: Result) -> dict[str, str]:
         "huge_pages": environment.get("huge_pages"),
     }
     return {key: str(value) for key, value in found.items() if value not in (None, "")}
+
+
+def memory_bytes(result: Result) -> int | None:
+    """Return the memory of the machine that was checked, None where that is no sensible size."""
+    size = _at(result.machine, "memory", "total_bytes")
+    is_sensible = isinstance(size, int) and 0 < size < MOST_BYTES
+    return size if is_sensible else None
 
 
 def _at(tree: Mapping[str, Any], first: str, second: str) -> Any:

@@ -7,13 +7,12 @@ that is clearly below `OK` of the others is odd; nothing is claimed of a machine
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.checkup.compare import known
+from app.checkup.compare import known, memory_bytes
 from experiments.checkup.judge import BY_SEVERITY
 from experiments.checkup.result import Result, Row, Word
 from experiments.core.judging.comparing import ENOUGH, LEVEL, unpaired
@@ -96,11 +95,9 @@ def gather(nodes: Sequence[Node]) -> Gathered:
 
 def _kind(result: Result) -> tuple[str, ...]:
     """Return what equal machines have in common: processor, memory in GiB, GPUs."""
-    facts = known(result)
-    memory = facts.get("memory", "")
-    with contextlib.suppress(ValueError, OverflowError):  # a stranger's
-        memory = str(round(int(memory) / GIB))
-    return facts.get("processor", ""), memory, facts.get("gpus", "")
+    facts, memory = known(result), memory_bytes(result)
+    size = "" if memory is None else str(round(memory / GIB))
+    return facts.get("processor", ""), size, facts.get("gpus", "")
 
 
 def _odd(alike: Sequence[Node]) -> Iterator[Odd]:

@@ -21,6 +21,7 @@ from machine.live.surroundings import Surroundings
 from machine.text import plain
 
 if TYPE_CHECKING:
+    from experiments.checkup.checks.order import Answer
     from experiments.checkup.run_checkup import Began
 
 MARKS = {
@@ -52,11 +53,12 @@ class RowText(NamedTuple):
 def row_text(words: Words, row: Row) -> RowText:
     """Return a row in words."""
     said = _Said(words, row)
+    titles = f"rules.{row.rule}.titles.{row.reason}", f"rules.{row.rule}.title"
     is_open = row.word is not Word.FINE
     found = RowText(
         stage=words.say(f"checkup.stages.{row.stage}"),
         word=words.say(f"checkup.words.{row.word}"),
-        title=said.first(f"rules.{row.rule}.title") or row.rule,
+        title=said.line or said.first(*titles) or row.rule,
         found=said.first(
             f"rules.{row.rule}.found.{row.reason}",
             f"rules.{row.rule}.found.measured" if row.samples else "",
@@ -77,7 +79,8 @@ class _Said:
 
     def __init__(self, words: Words, row: Row) -> None:
         self._words, self._row = words, row
-        self._values: dict[str, Any] = {**row.values, "part": part_name(words, row.part)}
+        told = {name: listed(value) for name, value in row.values.items()}
+        self._values: dict[str, Any] = {**told, "part": part_name(words, row.part)}
         for name in ("a", "b"):  # the ends of a pair
             if name in row.values:
                 self._values[name] = part_name(words, str(row.values[name]))
@@ -87,6 +90,11 @@ class _Said:
         if key is not None:  # of the doctor
             said = words.say(f"doctor.{key}", row.values)
             self._values["sentence"] = _BEFORE_COMMANDS.sub("", said)
+
+    @property
+    def line(self) -> str:
+        """The line of the order that the row is about, "" for none."""
+        return str(self._row.values.get("line", ""))
 
     def first(self, *keys: str) -> str:
         """Return the text of the first key that there is, "" for none."""
@@ -107,6 +115,11 @@ class _Said:
         if general == "meaning" and problem is not None:
             return f"{said} {self._words.say(f'problems.{problem}', row.values)}"
         return said
+
+
+def listed(value: object) -> object:
+    """Return a list as a text, anything else as it is."""
+    return " · ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 def _expected(said: _Said, words: Words, row: Row) -> str:
@@ -280,14 +293,10 @@ def gathered_title(words: Words, gathered: Gathered) -> str:
     return words.say(f"checkup.gathered.{key}", {"machines": machines, "kinds": kinds})
 
 
-def trace_name(words: Words, name: str) -> str:
-    """Return the name of what was watched during the load: "gpu0_celsius" is GPU 0 heat."""
-    key = f"checkup.traced.{name}"
-    if words.has(key):
-        return words.say(key)
-    part, _, what = name.partition("_")
-    key = f"checkup.traced.{what}"
-    return words.say(key, {"part": part_name(words, part)}) if words.has(key) else name
+def answer_text(words: Words, answer: Answer) -> tuple[str, str, str]:
+    """Return the answer to a line of the order in a word, the line, and what was found."""
+    said = words.say(f"checkup.answers.{answer.kind}")
+    return said, plain(answer.line), plain(answer.found, VALUE_LETTERS)
 
 
 def preconditions(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -23,11 +23,9 @@ from app.checkup.in_words import (
     row_text,
     slower_text,
     summary,
-    trace_name,
 )
 from app.reports.document import (
     Bullets,
-    Colour,
     Document,
     Facts,
     Heading,
@@ -37,69 +35,87 @@ from app.reports.document import (
     Table,
 )
 from app.reports.privacy import Include, clean
+from app.reports.ticket import (
+    COLOURS,
+    TOLD,
+    load_parts,
+    machine_of,
+    machine_parts,
+    order_parts,
+)
+from experiments.checkup.order import is_of_order
 from experiments.checkup.result import Result, Row, Word
-from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 
-COLOURS: Mapping[Word, Colour] = {
-    Word.FINE: "good",
-    Word.LOOK: "attention",
-    Word.PROBLEM: "fault",
-    Word.UNCHECKED: "soft",
-    Word.ABSENT: "soft",
-}
-MOST_TRACED = 60  # samples of the load in the table; all of them are in the data
+if TYPE_CHECKING:
+    from app.reports.run_report import Draw
 
 
 def checkup_report(
-    words: Words, result: Result, include: Include, compared: Compared | None = None
+    words: Words,
+    result: Result,
+    include: Include,
+    compared: Compared | None = None,
+    draw: Draw | None = None,
 ) -> Document:
-    """Return the report of a checkup, with what changed since another one where it is given."""
+    """Return the report of a checkup, with what changed since another one where it is given.
+
+    Without `draw` the load has no plots.
+    """
     shown = result if include.name else replace(result, name="")
     document = Document(
         title=words.say("checkup.title"),
         subtitle=" · ".join(filter(None, (shown.name, known(shown).get("processor", "")))),
         date=result.at,
-        parts=tuple(_parts(words, shown, compared)),
+        parts=tuple(_parts(words, shown, compared, draw)),
         data={"checkup": msgspec.to_builtins(shown)} if include.data else {},
         name=f"checkup-{result.at[:10]}",
     )
     return clean(document, names=include.names)
 
 
-def _parts(words: Words, result: Result, compared: Compared | None) -> Iterator[Part]:
-    texts = [(row, row_text(words, row)) for row in result.rows]
-    there = [(row, text) for row, text in texts if row.word is not Word.ABSENT]
+def _parts(
+    words: Words, result: Result, compared: Compared | None, draw: Draw | None
+) -> Iterator[Part]:
+    machine = machine_of(result)
+    texts = [(row, row_text(words, row)) for row in result.rows if row.word is not Word.ABSENT]
     yield Paragraph(summary(words, result.rows), "strong")
     yield Paragraph(words.say("checkup.standing"), "soft")
     if result.outcome == "stopped":
         yield Paragraph(words.say("checkup.stopped"))
-    bad = [(row, text) for row, text in there if row.word in (Word.LOOK, Word.PROBLEM)]
+    yield from _not_fine(words, texts)
+    yield from order_parts(words, result)
+    if machine is not None:
+        yield from machine_parts(words, machine, result.rows)
+    yield from load_parts(words, result.trace, draw)
+    for stage in dict.fromkeys(text.stage for _, text in texts):
+        of = [(row, text) for row, text in texts if text.stage == stage and not is_of_order(row)]
+        if of:
+            yield Heading(stage)
+            yield Table(
+                head=_heads(words, "check", "found", "expected"),
+                rows=tuple((text.title, text.found, text.expected) for _, text in of),
+                states=tuple(_state(row.word, text.word) for row, text in of),
+            )
+    if compared is not None:
+        yield from comparison_parts(words, compared)
+    yield Heading(words.say("checkup.conditions"))
+    yield Facts(tuple(_conditions(words, result, compared, told=machine is not None)))
+
+
+def _not_fine(words: Words, texts: Sequence[tuple[Row, RowText]]) -> Iterator[Part]:
+    """Yield problems, what is to be looked at, and what could not be checked."""
+    bad = [(row, text) for row, text in texts if row.word in (Word.LOOK, Word.PROBLEM)]
     for row, text in sorted(bad, key=lambda each: each[0].word is not Word.PROBLEM):
         yield Heading(f"{MARKS[row.word]} {text.title}: {text.found}")
         yield Paragraph(text.meaning)
         yield Facts(tuple(_open(words, row, text)))
-    for stage in dict.fromkeys(text.stage for _, text in there):
-        of = [(row, text) for row, text in there if text.stage == stage]
-        yield Heading(stage)
-        yield Table(
-            head=_heads(words, "check", "found", "expected"),
-            rows=tuple((text.title, text.found, text.expected) for _, text in of),
-            states=tuple(_state(row.word, text.word) for row, text in of),
-        )
-    unchecked = [(row, text) for row, text in there if row.word is Word.UNCHECKED]
+    unchecked = [(row, text) for row, text in texts if row.word is Word.UNCHECKED]
     if unchecked:
         yield Heading(words.say("checkup.words.unchecked"))
         yield Bullets(
             tuple(f"{text.title}: {text.meaning} {text.advice}".strip() for _, text in unchecked)
         )
-    if compared is not None:
-        yield from comparison_parts(words, compared)
-    if result.trace:
-        yield Heading(words.say("checkup.trace"))
-        yield _trace(words, result.trace)
-    yield Heading(words.say("checkup.conditions"))
-    yield Facts(tuple(_conditions(words, result, compared)))
 
 
 def _open(words: Words, row: Row, text: RowText) -> Iterator[tuple[str, str]]:
@@ -187,32 +203,14 @@ def _state(word: Word, said: str) -> State:
     return State(MARKS[word], said, COLOURS[word])
 
 
-def _trace(words: Words, trace: Sequence[Mapping[str, Any]]) -> Table:
-    """Return what was watched during the load, thinned to a readable table."""
-    every = max(1, -(-len(trace) // MOST_TRACED))
-    names = tuple(dict.fromkeys(name for sample in trace for name in sample))
-    rows = tuple(
-        tuple(_shown(name, sample.get(name)) for name in names) for sample in trace[::every]
-    )
-    return Table(
-        head=tuple(trace_name(words, name) for name in names),
-        rows=rows,
-        numbers=frozenset(range(len(names))),
-        left_out=len(trace) - len(rows),
-    )
-
-
-def _shown(name: str, value: object) -> str:
-    if isinstance(value, int | float):
-        return show(float(value), unit_of(name))
-    return "" if value is None else str(value)
-
-
 def _conditions(
-    words: Words, result: Result, compared: Compared | None
+    words: Words, result: Result, compared: Compared | None, *, told: bool
 ) -> Iterator[tuple[str, str]]:
+    """Yield what numbers depend on; `told` is what the part about the machine has."""
     yield words.say("checkup.title"), " · ".join(facts(words, result))
     for key, value in known(result).items():
+        if told and key in TOLD:
+            continue
         yield words.say(f"checkup.facts.{key}"), value
     if said := absent(words, result.rows):
         yield words.say("checkup.words.absent"), said

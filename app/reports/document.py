@@ -78,11 +78,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A plot with its caption and its rows."""
+    """A plot with its caption and its rows; `sketch` are its curves in letters, for a text."""
 
     caption: str
     picture: ChartPicture | None = None  # without Qt there is none
     table: Table | None = None
+    sketch: Sequence[str] = ()
 
 
 Part = Heading | Paragraph | Code | Bullets | Facts | Table | Plot

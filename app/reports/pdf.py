@@ -244,7 +244,8 @@ def _table(table: Table, words: Words) -> str:
 
 def _cell(tag: str, text: str, is_number: bool) -> str:
     align = "right" if is_number else "left"
-    return f"<{tag} align='{align}'>{_safe(text)}</{tag}>"
+    # WORKAROUND: behind a table that ends in an empty cell, Qt 6.11 drops the margin of a heading.
+    return f"<{tag} align='{align}'>{_safe(text) or '&nbsp;'}</{tag}>"
 
 
 def _paragraph(text: str, role: str) -> str:

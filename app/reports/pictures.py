@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from widgets.style.theme import Theme
 
 WIDTH_PX, HEIGHT_PX = 760, 340
+LOW_PX = 260  # the height of one that stands among several of its kind
 HEADLINE_PX = (960, 480)
 
 
@@ -50,8 +51,11 @@ def qt_or_problem() -> tuple[object, Problem | None]:
     return application, None
 
 
-def drawer(words: Words) -> Draw:
-    """Return what draws the views of an experiment; Qt is needed only once a picture is drawn."""
+def drawer(words: Words, height_px: int = HEIGHT_PX) -> Draw:
+    """Return what draws the views of an experiment; Qt is needed only once a picture is drawn.
+
+    A plot that needs more than `height_px` is higher.
+    """
     numbers = itertools.count()
 
     def draw(
@@ -70,7 +74,7 @@ def drawer(words: Words) -> Draw:
                 chart.take_frame(frame)
             return chart
 
-        return ChartPicture(make, f"p{next(numbers)}")
+        return ChartPicture(make, f"p{next(numbers)}", height_px)
 
     return draw
 
@@ -78,8 +82,8 @@ def drawer(words: Words) -> Draw:
 class ChartPicture:
     """A chart as a picture of a document; `prefix` tells its ids from those of other pictures."""
 
-    def __init__(self, make: Callable[[], Chart], prefix: str) -> None:
-        self._make, self._prefix = make, prefix
+    def __init__(self, make: Callable[[], Chart], prefix: str, height_px: int = HEIGHT_PX) -> None:
+        self._make, self._prefix, self._usual_px = make, prefix, height_px
 
     @functools.cached_property
     def _chart(self) -> Chart:
@@ -87,7 +91,7 @@ class ChartPicture:
 
     @functools.cached_property
     def _height(self) -> int:
-        return max(HEIGHT_PX, round(self._chart.least_px(WIDTH_PX, _theme(PAPER))))
+        return max(self._usual_px, round(self._chart.least_px(WIDTH_PX, _theme(PAPER))))
 
     @property
     def said(self) -> str:

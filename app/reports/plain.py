@@ -116,8 +116,11 @@ def _text_of(part: object, words: Words) -> Iterator[str]:
         case Table():
             yield _columns(_with_states(part))
             yield from _left_out(part, words, _wrapped)
-        case Plot():
+        case Plot(sketch=sketch):
             yield _wrapped(words.say("report.plot_in_text", {"caption": part.caption}))
+            if sketch:
+                yield "\n".join(sketch)
+                return
             yield from _rows_of(part, words, lambda table: _text_of(table, words), _wrapped)
 
 
@@ -144,9 +147,12 @@ def _markdown_of(part: object, words: Words) -> Iterator[str]:
                 for at, row in enumerate(rows)
             )
             yield from _left_out(part, words, _unmarked)
-        case Plot():
+        case Plot(sketch=sketch):
             caption = words.say("report.plot_in_text", {"caption": part.caption})
             yield f"**{_unmarked(caption)}**"
+            if sketch:
+                yield "\n".join(("```", *sketch, "```"))
+                return
             yield from _rows_of(part, words, lambda table: _markdown_of(table, words), _unmarked)
 
 

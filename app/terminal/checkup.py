@@ -21,6 +21,7 @@ from app.checkup.compare import Compared, compare
 from app.checkup.in_words import (
     MARKS,
     absent,
+    answer_text,
     compared_lines,
     doing,
     facts,
@@ -33,7 +34,7 @@ from app.checkup.store import Checkups, has_measured
 from app.context import Context, ExitCode, WriteFailed, refused
 from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
-from app.reports.pictures import qt_or_problem
+from app.reports.pictures import LOW_PX, drawer, qt_or_problem
 from app.reports.privacy import Include, without_names
 from app.reports.writing import written
 from app.runs.copies import write_whole
@@ -42,7 +43,8 @@ from app.terminal.progress import bar
 from app.terminal.run import writable
 from app.terminal.stopping import asked_to_stop
 from experiments.checkup import run_checkup
-from experiments.checkup.order import read_order
+from experiments.checkup.checks.order import answers
+from experiments.checkup.order import Order, read_order, read_order_file, write_order
 from experiments.checkup.result import Kind, Result, Word, encode, from_plain, read
 from experiments.checkup.run_checkup import Checkup
 from experiments.core.problems import Problem, UserError
@@ -81,6 +83,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if options.soak is not None and options.quick:
         raise UserError("soak_and_quick")
     kept = Checkups(context.folder)
+    order = _ordered(options, context)
     given = None if options.baseline is None else read(options.baseline)
     baseline = given or kept.baseline(context.machine.fingerprint)
     if options.stop_at is not None and not tells_temperature(context.machine):
@@ -90,7 +93,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     checkup = Checkup(
         kind,
         baseline=baseline,
-        order=read_order(context.folder),
+        order=order,
         references=kept.references(),
         soak_s=None if options.soak is None else options.soak * 60,
         stop_celsius=options.stop_at,
@@ -105,6 +108,26 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             result = _followed(context, checkup)
         _hand_out(options, context, kept, result, baseline)
     return exit_code(result)
+
+
+def _ordered(options: SimpleNamespace, context: Context) -> Order | None:
+    """Return what was bought; one that is given is answered at once, and kept. Raises UserError."""
+    if options.order is None:
+        return read_order(context.folder)
+    order = read_order_file(options.order)
+    words, table = context.words, Table.grid(padding=(0, 1))
+    for _ in range(3):
+        table.add_column()
+    for each in answers(order, context.machine):
+        mark = Text(MARKS[each.word], style=STYLES[each.word])
+        table.add_row(mark, *answer_text(words, each))
+    context.errors.print(words.say("checkup.order"), style="bold")
+    context.errors.print(table)
+    try:
+        write_order(context.folder, order)
+    except OSError as error:
+        context.complain(Problem("order_not_kept", {"reason": error.strerror or str(error)}))
+    return order if order.lines else None
 
 
 def _hand_out(
@@ -123,10 +146,17 @@ def _hand_out(
     if options.out is not None:
         write_file(options.out, _for_others(result), OUT)
     compared = compare(baseline, result) if baseline is not None else None
-    document = checkup_report(context.words, result, Include(), compared)
-    for format_, path in (("html", options.html), ("pdf", options.pdf)):
+    wanted = {"html": options.html, "pdf": options.pdf}
+    needs_qt = any(wanted.values()) and bool(result.trace)  # for its plots
+    application, problem = qt_or_problem() if needs_qt else (None, None)
+    if problem is not None and options.pdf is None:  # who asks for a PDF is told below
+        context.complain(problem)
+    draw = drawer(context.words, LOW_PX) if application is not None else None
+    document = checkup_report(context.words, result, Include(), compared, draw)
+    for format_, path in wanted.items():
         if path is not None:
             write_report(context, document, format_, path)
+    del application  # held until here: the fonts belong to it
 
 
 def _part_facts(options: SimpleNamespace, context: Context) -> ExitCode:

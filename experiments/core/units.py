@@ -105,6 +105,11 @@ def show(value: float, unit: str = "") -> str:
     return digits(value) if is_plain else _show_power(value)
 
 
+def decimal_bytes(count: float) -> str:
+    """Return a capacity in decimal units, as on the disk's package: 2 TB."""
+    return show(count, "bytes/s").removesuffix("/s")
+
+
 def unbroken(text: str) -> str:
     """Return a text in which no line ends between a number and its unit, nor within a unit."""
     return _PER_SECOND.sub("/\N{WORD JOINER}s", _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from app.terminal.parts.listed import listed
-from experiments.core.units import show
+from experiments.core.units import decimal_bytes, show
 from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.condition import FileSystem
@@ -111,7 +111,7 @@ def disk_line(disk: Disk) -> str:
     return listed(
         disk.model,
         disk.kind,
-        disk.size_bytes and show(disk.size_bytes, "bytes/s").removesuffix("/s"),
+        disk.size_bytes and decimal_bytes(disk.size_bytes),
         disk.peak_bytes_per_s and f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}",
         disk.wear_fraction is not None and f"{disk.wear_fraction:.0%} worn at most",
         *map(_file_system_text, disk.file_systems),
@@ -123,7 +123,7 @@ def _file_system_text(system: FileSystem) -> str:
     name = " ".join(text for text in (system.kind, f"({system.place})") if text)
     if system.total_bytes is None or system.free_bytes is None:
         return name
-    free, total = (show(n, "bytes/s")[:-2] for n in (system.free_bytes, system.total_bytes))
+    free, total = map(decimal_bytes, (system.free_bytes, system.total_bytes))
     return f"{name} {free} free of {total}"
 
 

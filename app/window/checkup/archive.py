@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,6 +24,7 @@ class Archive(QObject):
 
     changed = Signal()
     kept = Signal(str)  # the key of what was kept
+    judged = Signal(object)  # Result | None: what was shown, held against another order
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -46,7 +50,7 @@ class Archive(QObject):
             return
         store, of, folder = self.store, machine.fingerprint, session.context.folder
 
-        session.background.do_soon(lambda: (store.of(of), store.baseline(of)), self._use_results)
+        session.background.do_soon(partial(_read, store, of, folder), self._use_results)
         session.background.do_soon(lambda: (read_order(folder),), self._use_order)
         if not self.seconds:
             session.background.do_soon(
@@ -63,18 +67,23 @@ class Archive(QObject):
             lambda: store.save_baseline(result), lambda _none: self.kept.emit(said)
         )
 
-    def save_order(self, order: Order) -> None:
-        """Keep what was bought."""
-        folder = self._session.context.folder
+    def save_order(self, order: Order, result: Result | None) -> None:
+        """Keep what was bought, and hold a checkup of this machine against it."""
+        folder, baseline = self._session.context.folder, self.baseline
 
-        def save() -> None:
+        def save() -> Result | None:
             try:
                 write_order(folder, order)
             except OSError as error:
                 raise UserError("order_not_kept", reason=error.strerror or str(error)) from None
+            return None if result is None else _judged(result, order, baseline)
 
-        said = "checkup_page.order_sheet.saved"
-        self._session.background.do(save, lambda _none: self.kept.emit(said))
+        def use(judged: Result | None) -> None:
+            self.order = order
+            self.judged.emit(judged)
+            self.kept.emit("checkup_page.order_sheet.saved")
+
+        self._session.background.do(save, use)
 
     def _use_results(self, found: tuple[Sequence[Result], Result | None]) -> None:
         self.results, self.baseline = found
@@ -86,6 +95,21 @@ class Archive(QObject):
     def _use_seconds(self, seconds: dict[Kind, float]) -> None:
         self.seconds = seconds
         self.changed.emit()
+
+
+def _read(store: Checkups, of: str | None, folder: Path) -> tuple[Sequence[Result], Result | None]:
+    """Return the checkups of a machine and its baseline; the order may be newer than the last."""
+    results, baseline = [*store.of(of)], store.baseline(of)
+    with contextlib.suppress(UserError):  # which is told where the order is read by itself
+        results[:1] = [_judged(each, read_order(folder), baseline) for each in results[:1]]
+    return results, baseline
+
+
+def _judged(result: Result, order: Order | None, baseline: Result | None) -> Result:
+    from experiments.checkup.rejudge import with_order  # loads the checks, in the background
+
+    is_any = order is not None and bool(order.lines)
+    return with_order(result, order if is_any else None, baseline)
 
 
 def keep(store: Checkups, result: Result) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from app.checkup.in_words import doing, facts, preconditions, row_text
+from app.checkup.in_words import answer_text, doing, facts, preconditions, row_text
 from experiments.checkup.result import Result, Row, Word
 from experiments.checkup.rules import rules
 from experiments.core.declare import Part
@@ -17,6 +17,7 @@ from widgets.checkup.counts import Count
 from widgets.checkup.page_data import PageData, RowData, RowLink
 
 if TYPE_CHECKING:
+    from experiments.checkup.checks.order import Answer
     from experiments.checkup.run_checkup import Event
     from machine.live.surroundings import Surroundings
 
@@ -77,6 +78,29 @@ def _row(words: Words, row: Row, experiments: Collection[str]) -> RowData:
     text, links = row_text(words, row), tuple(_links(words, row, experiments))
     told: dict[str, Any] = {**text._asdict(), "word": row.word, "word_text": text.word}
     return RowData(key=f"{row.rule} {row.part}", links=links, **told)
+
+
+def answer_rows(words: Words, answers: Iterable[Answer]) -> list[RowData]:
+    """Return the answers to the lines of an order as rows."""
+    from experiments.checkup.checks.order import order_rule, row_of  # loads the engine
+
+    rule, found = order_rule(), []
+    for number, each in enumerate(answers):
+        text = row_text(words, row_of(rule, each))
+        kind, _, there = answer_text(words, each)
+        found.append(
+            RowData(
+                key=str(number),
+                word=each.word,
+                word_text=kind,
+                stage="",
+                title=text.title,
+                found=there,
+                meaning=text.meaning,
+                advice=text.advice,
+            )
+        )
+    return found
 
 
 def _links(words: Words, row: Row, experiments: Collection[str]) -> Iterator[RowLink]:

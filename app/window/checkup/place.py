@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 
 from app.checkup.compare import compare, known
 from app.checkup.in_words import day
-from app.checkup.store import COMPLETED
+from app.checkup.store import COMPLETED, fingerprint_of
 from app.window.checkup import sheets
 from app.window.checkup.archive import Archive, keep
 from app.window.checkup.page_rows import TO_EXPERIMENT, TO_MAP, Progress, page_data
@@ -19,7 +19,7 @@ from app.window.core.place import Place
 from app.window.core.saving import file_there
 from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Target
-from experiments.checkup.order import read_order
+from experiments.checkup.order import Order, read_order
 from experiments.checkup.result import Kind, Result, read
 from experiments.checkup.rules import Stage
 from experiments.core.problems import Problem
@@ -58,6 +58,7 @@ class CheckupPlace(Place):
         self.archive = Archive(session, self)
         self._result: Result | None = None  # that is shown
         self._progress: Progress | None = None  # while one is on its way
+        self._draft: str | None = None  # of an order
         self._is_here = self._is_dirty = self._stop_had_focus = False
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
@@ -273,7 +274,30 @@ class CheckupPlace(Place):
             )
 
     def _ask_order(self) -> None:
-        sheets.ask_order(self.session, self.window(), self.archive.order, self.archive.save_order)
+        order, draft = self.archive.order, self._draft
+        text = draft if draft is not None else order.text if order is not None else ""
+        sheets.ask_order(self.session, self.window(), text, self._save_order, self._keep_draft)
+
+    def _keep_draft(self, text: str) -> None:
+        """Keep lines that were typed and not saved, until the sheet opens again."""
+        self._draft = text
+
+    def _save_order(self, order: Order) -> None:
+        self._draft = None
+        self.archive.save_order(order, self._result if self._is_of_here(self._result) else None)
+
+    def _is_of_here(self, result: Result | None) -> bool:
+        """Is a checkup one of this machine? One from a file may be another's."""
+        here = self.session.machine
+        if result is None or here is None:
+            return False
+        return fingerprint_of(result) == here.fingerprint
+
+    def _show_judged(self, result: Result | None) -> None:
+        """Show a checkup with the answers to another order."""
+        if result is not None and self._result is not None and result.id == self._result.id:
+            self._result = result
+            self._refresh()
 
     def _show_files(self, found: list[Result]) -> None:
         if self._progress is not None:
@@ -355,6 +379,7 @@ class CheckupPlace(Place):
         page.under_way.stop_wanted.connect(session.checking.stop)
         archive.changed.connect(self._use_archive)
         archive.kept.connect(self._tell_kept)
+        archive.judged.connect(self._show_judged)
         checking = session.checking
         checking.began.connect(self._begin)
         checking.heard.connect(self._hear)

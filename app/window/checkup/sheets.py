@@ -9,15 +9,16 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.checkup.compare import compare
 from app.checkup.in_words import compared_lines, day, pair_text
+from app.window.checkup.page_rows import answer_rows
 from app.window.core.session import Session
-from experiments.checkup.order import Order
+from experiments.checkup.order import Order, order_of
 from experiments.checkup.result import Result
 from machine.model import tells_temperature
 from widgets.checkup.compare_sheet import CompareSheet
 from widgets.checkup.order_sheet import OrderSheet
+from widgets.checkup.page_data import RowData
 from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
 
-GIB = 2**30
 LISTED = 12  # checkups in the menu
 
 
@@ -36,32 +37,24 @@ def ask_soak(
 
 
 def ask_order(
-    session: Session, parent: QWidget, order: Order | None, take: Callable[[Order], object]
+    session: Session,
+    parent: QWidget,
+    text: str,
+    take: Callable[[Order], object],
+    leave: Callable[[str], object],
 ) -> OrderSheet:
-    """Open the sheet of what was bought; `take` gets it."""
-    from experiments.checkup.checks.present import parts  # loads the engine: not with the place
+    """Open the sheet of what was bought; `take` gets it, `leave` a text that was not saved."""
+    from experiments.checkup.checks.order import answers  # loads the engine: not with the place
 
-    machine, said = session.machine, order or Order()
-    found = parts(machine) if machine is not None else {}
-    memory = said.memory_bytes
-    sheet = OrderSheet(
-        session.words,
-        session.look,
-        parent,
-        bought={
-            "cores": said.cores,
-            "memory": None if memory is None else round(memory / GIB),
-            "gpus": said.gpus,
-            "disks": said.disks,
-        },
-        here={**found, "memory": round(found.pop("memory_bytes", 0) / GIB)},
-    )
+    words, machine = session.words, session.machine
 
-    def read(numbers: dict[str, int | None]) -> None:
-        memory = numbers.pop("memory")
-        take(Order(**numbers, memory_bytes=None if memory is None else memory * GIB))
+    def compare(text: str) -> Sequence[RowData]:
+        order = order_of(text)
+        return answer_rows(words, answers(order, machine)) if machine is not None else ()
 
-    sheet.wanted.connect(read)
+    sheet = OrderSheet(words, session.look, parent, text, compare)
+    sheet.wanted.connect(lambda text: take(order_of(text)))
+    sheet.left.connect(leave)
     sheet.open()
     return sheet
 

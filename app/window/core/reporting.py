@@ -16,7 +16,7 @@ from shiboken6 import isValid
 from app.checkup.compare import Compared
 from app.reports.checkup_report import checkup_report
 from app.reports.document import Document
-from app.reports.pictures import drawer
+from app.reports.pictures import LOW_PX, drawer
 from app.reports.privacy import Include
 from app.reports.run_report import Source, run_report, source_of
 from app.reports.writing import SUFFIXES, as_text, preview, written
@@ -48,7 +48,8 @@ def open_checkup(
 ) -> None:
     """Show what a report of a checkup would tell, with what changed where that is given."""
     choices = _usual({"data": True, "name": bool(result.name)})
-    make = partial(checkup_report, session.words, result, compared=compared)
+    words = session.words
+    make = partial(checkup_report, words, result, compared=compared, draw=drawer(words, LOW_PX))
     _Reporting(session, parent, choices, make)
 
 

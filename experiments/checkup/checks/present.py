@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from experiments.checkup.checks.order import rows_of_order
 from experiments.checkup.evidence import Evidence
 from experiments.checkup.judge import fact
-from experiments.checkup.order import Order
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
 from machine.devices import Gpu
@@ -21,48 +21,48 @@ _CORRECTED = ("machine_check", "memory_corrected", "pcie_corrected")  # where th
 
 
 def devices(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Hold what is there against what was bought, or against the baseline."""
+    """Hold what is there against each line of the order, and against the baseline."""
     machine = evidence.machine
-    found = parts(machine)
-    yield _counted(rule, evidence, found)
+    found, before = parts(machine), _before(evidence)
+    if evidence.order is not None:
+        yield from rows_of_order(rule, evidence.order, machine)
+    if before is not None:
+        yield _counted(rule, found, before)
+    elif evidence.order is None:
+        yield fact(rule, Word.UNCHECKED, "recorded", **found)
     total_bytes, limit_bytes = machine.memory.total_bytes, machine.memory.limit_bytes
     if total_bytes and limit_bytes is not None and limit_bytes < total_bytes:
         values = {"limit_bytes": limit_bytes, "memory_bytes": total_bytes}
         yield fact(rule, Word.LOOK, "limited", "memory", **values)
 
 
-def _counted(rule: Rule, evidence: Evidence, found: Mapping[str, Any]) -> Row:
-    limits = rule.limits[Source.ORDER]
-    wanted, reason, source = _wanted(evidence)
-    if wanted is None:
-        return fact(rule, Word.UNCHECKED, "recorded", **found)
+def _counted(rule: Rule, found: Mapping[str, Any], before: Mapping[str, Any]) -> Row:
+    """Hold the counts of parts against those of the baseline."""
+    limits, source = rule.limits[Source.BASELINE], Source.BASELINE
     for name, missing in _COUNTED.items():
-        expected = getattr(wanted, name)
-        if expected is not None and found[name] < expected:
-            values = {**found, "expected": expected, "from": source}
+        if found[name] < before[name]:
+            values = {**found, "expected": before[name], "from": source}
             return fact(rule, Word.PROBLEM, missing, **values)
-    if wanted.memory_bytes:
-        share = found["memory_bytes"] / wanted.memory_bytes
-        values = {**found, "expected_bytes": wanted.memory_bytes, "from": source}
+    if expected_bytes := before["memory_bytes"]:
+        share = found["memory_bytes"] / expected_bytes
+        values = {**found, "expected_bytes": expected_bytes, "from": source}
         if share < limits.floor:
             return fact(rule, Word.PROBLEM, "memory_missing", **values)
         if share < limits.ok:
             return fact(rule, Word.LOOK, "memory_less", **values)
-    return fact(rule, Word.FINE, reason, **found)
+    return fact(rule, Word.FINE, "as_before", **found)
 
 
-def _wanted(evidence: Evidence) -> tuple[Order | None, str, str]:
-    """Return what should be here, the reason of a row where it is, and where that comes from."""
-    if evidence.order is not None:
-        return evidence.order, "as_ordered", Source.ORDER
+def _before(evidence: Evidence) -> Mapping[str, Any] | None:
+    """Return what the baseline counted, None where there is none."""
     if evidence.baseline is not None:
         with contextlib.suppress(BadMachine):  # of a stranger's file
             before = from_json(evidence.baseline.machine)
             counted = parts(before)
             if not _in_modules(evidence.machine):  # firmware keeps a part of what modules hold
                 counted["memory_bytes"] = before.memory.total_bytes or 0
-            return Order(**counted), "as_before", Source.BASELINE
-    return None, "", ""
+            return counted
+    return None
 
 
 def parts(machine: Machine) -> dict[str, Any]:

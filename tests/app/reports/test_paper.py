@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from app.lecture.handout import handout
 from app.reports.checkup_report import checkup_report
 from app.reports.document import PAPER, Bullets, Document, Facts, Heading, Paragraph, Plot, Table
-from app.reports.pictures import drawer
+from app.reports.pictures import LOW_PX, drawer
 from app.reports.privacy import Include
 from app.reports.writing import written
 from tests.app.checkup.made import checkup
@@ -18,6 +18,7 @@ from tests.app.lecture.made import held
 from tests.app.recordings import ladder, threads
 from tests.app.reports.made import WORDS, report
 from tests.app.reports.pdf_texts import coloured_texts, painted
+from tests.app.reports.test_checkup_report import ticket
 from widgets.style import theme as themes
 from widgets.style.theme import MODES, contrast
 
@@ -26,6 +27,7 @@ DOCUMENTS = {
     "run": lambda folder: report(folder, threads()),
     "run of lines": lambda folder: report(folder, ladder()),
     "checkup": lambda _: checkup_report(WORDS, checkup(), Include()),
+    "ticket": lambda _: checkup_report(WORDS, ticket(), Include(), None, drawer(WORDS, LOW_PX)),
     "handout": lambda folder: handout(WORDS, *held(folder), drawer(WORDS)),
 }
 

@@ -13,6 +13,7 @@ from app.context import Context
 from app.terminal import checkup as command
 from experiments.checkup import run_checkup
 from experiments.checkup.evidence import Evidence
+from experiments.checkup.order import read_order
 from experiments.checkup.result import SUFFIX, Word, decode, encode, read
 from experiments.checkup.rules import rules
 from experiments.core.parameters import from_text
@@ -228,6 +229,8 @@ def test_a_given_baseline_counts_before_the_saved_one(program, tmp_path):
         (["--soak", "20", "--stop-at", "20"], "--stop-at"),
         (["--stop-at", "nan"], "--stop-at"),
         (["--baseline", "/nowhere.json"], "nowhere.json"),
+        (["--order", "/nowhere.txt"], "No such file"),
+        (["--order", "/dev/null"], "order"),
         (["--fake-machine", "x"], "fake machine"),
     ],
 )
@@ -253,6 +256,24 @@ def test_the_heat_it_may_stop_at_is_what_the_load_takes():
         assert (least <= celsius <= most) == is_fine
         with contextlib.nullcontext() if is_fine else pytest.raises(UserError):
             from_text(Params(), {"stop_celsius": str(celsius)}, None)
+
+
+def test_an_order_is_answered_at_once_kept_and_held_against(program, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    path = tmp_path / "invoice.txt"
+    path.write_text("999 GPUs\nNoctua NH-D15 \x1b[31m[red]\n", "utf-8")
+
+    _, out, err = program("checkup", "--order", str(path))
+
+    lines = [" ".join(line.split()) for line in err.splitlines()]
+    untold = f"{MARKS[Word.UNCHECKED]} {say('checkup.answers.untold')}"
+    assert f"{untold} Noctua NH-D15 \ufffd[31m[red]" in lines
+    assert any(" 999 GPUs" in line for line in lines)
+    assert "\x1b" not in out + err
+    assert read_order(tmp_path) == program.asked["order"]
+    assert program.asked["order"].lines[0] == "999 GPUs"
+    program("checkup")
+    assert program.asked["order"].lines[0] == "999 GPUs"
 
 
 def test_what_strangers_wrote_never_reaches_the_terminal_raw(program, tmp_path):

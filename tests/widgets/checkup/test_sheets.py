@@ -8,8 +8,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
+from experiments.checkup.result import Word
+from experiments.core.problems import UserError
 from tests.widgets.sheets.below import WORDS, Below
-from widgets.checkup.order_sheet import MOST, OrderSheet
+from widgets.checkup.order_sheet import OrderSheet
+from widgets.checkup.page_data import RowData
 from widgets.checkup.soak_sheet import SoakSheet, SoakWanted
 from widgets.controls.slider import StopSlider
 
@@ -29,10 +32,23 @@ def soak(below, *, on_battery=False, has_sensor=True):
     return sheet
 
 
-def order(below, **bought):
-    sheet = OrderSheet(WORDS, below.look, below, bought=bought, here={"cores": 8, "memory": 63})
-    sheet.taken = []
+def compared(text):
+    """Answer each line with itself."""
+    if "too long" in text:
+        raise UserError("order_too_long", count=200, most=100)
+    return [
+        RowData(
+            key=str(at), word=Word.FINE, word_text="Here", stage="", title=line, found=line.upper()
+        )
+        for at, line in enumerate(text.splitlines())
+    ]
+
+
+def order(below, text=""):
+    sheet = OrderSheet(WORDS, below.look, below, text, compared)
+    sheet.taken, sheet.kept = [], []
     sheet.wanted.connect(sheet.taken.append)
+    sheet.left.connect(sheet.kept.append)
     sheet.open()
     return sheet
 
@@ -106,28 +122,43 @@ def test_without_a_sensor_no_temperature_is_asked_for_and_the_reason_is_told(bel
     assert sheet.taken == [SoakWanted(20 * 60.0, 95.0)]
 
 
-def test_what_was_bought_may_be_partly_unknown(below):
-    sheet = order(below, memory=64)
-    assert sheet.fields["memory"].text() == "64"
-    assert sheet.fields["cores"].hasFocus()
-    assert WORDS.say("checkup_page.order_sheet.here", {"count": 8}) in texts(sheet)
-
-    QTest.keyClicks(sheet.fields["cores"], "16")
-    sheet.save.click()
-
-    assert sheet.taken == [{"cores": 16, "memory": 64, "gpus": None, "disks": None}]
-
-
-@pytest.mark.parametrize("typed", ["many", "-1", "1.5", "٣", str(MOST + 1), "9" * 40])
-def test_what_is_no_count_is_refused_at_once(below, typed):
+def test_each_line_that_is_pasted_is_answered_at_once(below):
     sheet = order(below)
-    retype(sheet.fields["gpus"], typed)
+    assert sheet.lines.hasFocus()
+    assert WORDS.say("checkup_page.order_sheet.empty") in texts(sheet)
 
-    assert WORDS.say("checkup_page.order_sheet.not_whole", {"most": MOST}) in texts(sheet)
+    QGuiApplication.clipboard().setText("a processor\na cooler")
+    sheet.lines.paste()
+
+    assert [row.data.found for row in sheet.answers.rows] == ["A PROCESSOR", "A COOLER"]
+    assert WORDS.say("checkup_page.order_sheet.empty") not in texts(sheet)
+    QTest.keyClick(sheet.lines, Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert (sheet.taken, sheet.kept) == (["a processor\na cooler"], [])
+    assert not sheet.isVisible()
+
+
+def test_what_is_no_order_is_told_and_cannot_be_saved(below):
+    sheet = order(below, "too long")
+
+    assert WORDS.say("problems.order_too_long", {"count": 200, "most": 100}) in texts(sheet)
     assert not sheet.save.isEnabled()
-    QTest.keyClick(sheet.fields["gpus"], Key.Key_Return)
+    QTest.keyClick(sheet.lines, Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert sheet.taken == []
 
-    retype(sheet.fields["gpus"], "2")
-    QTest.keyClick(sheet.fields["gpus"], Key.Key_Return)
-    assert sheet.taken[0]["gpus"] == 2
+
+def test_esc_hands_on_what_was_typed(below):
+    sheet = order(below, "a disk")
+    QTest.keyClick(sheet.lines, Key.Key_Escape)
+
+    assert (sheet.taken, sheet.kept) == ([], ["a disk"])
+
+
+def test_tab_leaves_the_lines_for_answers_and_buttons(below):
+    sheet = order(below, "a disk")
+    reached = []
+    for _ in range(5):
+        QTest.keyClick(below.window().focusWidget(), Key.Key_Tab)
+        reached.append(below.window().focusWidget())
+
+    assert sheet.lines.toPlainText() == "a disk"
+    assert {sheet.save, sheet.cancel, sheet.answers.lines[0]} <= {*reached}

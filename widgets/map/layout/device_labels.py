@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from experiments.core.units import digits, show
+from experiments.core.units import decimal_bytes, digits, show
 from experiments.core.words import Words
 from machine.bus import pcie
 from machine.devices import Disk, Gpu, Link, NetworkInterface, PciDevice
@@ -17,11 +17,6 @@ GPU_BACKENDS = ("cuda", "rocm", "xpu", "mps", None)  # torch's names for GPU bac
 BITS = 8
 SUFFIXES = r"\s+\d+\s?GB.*$|\s+Laptop GPU$|(\s+Max-Q)?\s+/ Mobile$"  # of one series
 ALIKE = 0.99  # of a rate: less is a different rate
-
-
-def decimal_bytes(count: int) -> str:
-    """Return a capacity in decimal units, as on the disk's package: 2 TB."""
-    return show(count, "bytes/s").removesuffix("/s")
 
 
 def is_narrow(link: Link | None) -> bool:

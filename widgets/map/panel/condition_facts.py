@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from experiments.core.units import show
+from experiments.core.units import decimal_bytes, show
 from experiments.presentation.grouped import grouped
 from machine.condition import PowerLimit, Temperature
 from machine.devices import Disk
 from machine.memory.modules import is_slowed
 from machine.processor.protection import protection
-from widgets.map.layout.device_labels import decimal_bytes
 from widgets.map.panel.fact import Fact, FactMaker
 
 BOOST = {"on": "map.boost_on", "off": "map.boost_off", "mixed": "map.boost_mixed"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from experiments.core.units import show
+from experiments.core.units import decimal_bytes, show
 from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
-from widgets.map.layout.device_labels import decimal_bytes
 from widgets.map.panel.condition_facts import ConditionFacts
 from widgets.map.panel.fact import READ, Fact, shown, value_at
 

@@ -45,7 +45,7 @@ def row(rule: str, word: Word, reason: str, part: str = "", **more: Any) -> Row:
 
 
 ROWS: tuple[Row, ...] = (
-    row("devices", Word.FINE, "as_ordered",
+    row("devices", Word.FINE, "as_before",
         values={"cores": 32, "memory_bytes": 64 * 2**30, "gpus": 2, "disks": 1}),
     row("kernel-log", Word.FINE, "clean"),
     row("memory-errors", Word.UNCHECKED, "untold", "memory",

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.checkup.in_words import day
 from app.checkup.store import Checkups
@@ -17,9 +17,10 @@ from app.reports.writing import written
 from app.window.core.target import CHECKUP, EXPERIMENTS, RUNS, Target
 from app.window.experiment.place import ExperimentPage
 from app.window.map.place import MapPlace
-from experiments.checkup.order import Order, read_order, write_order
+from experiments.checkup.order import Order, read_order
 from experiments.checkup.result import Word, encode
 from machine.live.surroundings import Surroundings
+from machine.model import to_json
 from machine.system.files import DATA_FOLDER
 from tests.app.recordings import burst
 from tests.app.window.checkup import states
@@ -344,19 +345,64 @@ def test_soak_asks_first(whole, monkeypatch):
     assert not whole.session.checking.is_running
 
 
-def test_what_was_bought_is_kept_and_asked_for_again(whole):
+def typed(sheet, text):
+    """Replace the lines as a person does who pastes them."""
+    sheet.lines.selectAll()
+    sheet.lines.insertPlainText(text)
+
+
+def rows_of_order(place):
+    return {
+        row.data.title: row.data.word for row in place.page.rows.rows if row.data.title in BOUGHT
+    }
+
+
+BOUGHT = ("2 GPUs", "9 GPUs")
+
+
+def test_what_was_bought_is_kept_and_the_last_checkup_is_held_against_it_at_once(whole):
     folder = whole.folder / "data"
-    write_order(folder, Order(cores=8, memory_bytes=64 * 2**30))
+    folder.mkdir(exist_ok=True)
+    (folder / "order.toml").write_text("gpus = 2\n", "utf-8")  # as it was kept before
     place = states.ended(whole)
+    settle(lambda: place.archive.order is not None)
     place.page.followed.emit("order")
     sheet = found(whole.window, OrderSheet)
-    fields = sheet.findChildren(QLineEdit)
-    settle(lambda: True)
-    assert [each.text() for each in fields] == ["8", "64", "", ""]
+    assert sheet.lines.toPlainText() == "2 gpus"
 
-    QTest.keyClicks(fields[2], "2")
-    QTest.keyClick(fields[2], Qt.Key.Key_Return)
-    settle(lambda: read_order(folder) == Order(cores=8, memory_bytes=64 * 2**30, gpus=2))
+    typed(sheet, "9 GPUs")
+    QTest.keyClick(sheet.lines, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle(lambda: rows_of_order(place))
+
+    assert read_order(folder) == Order(lines=("9 GPUs",))
+    assert rows_of_order(place) == {"9 GPUs": Word.PROBLEM}
+    assert not whole.session.checking.is_running
+
+
+def test_lines_that_were_typed_and_not_saved_are_there_again(whole):
+    place = states.ended(whole)
+    place.page.order.trigger()
+    typed(found(whole.window, OrderSheet), "Noctua NH-D15")
+    found(whole.window, OrderSheet).dismiss()
+
+    place.page.order.trigger()
+
+    assert found(whole.window, OrderSheet).lines.toPlainText() == "Noctua NH-D15"
+    assert read_order(whole.folder / "data") is None
+
+
+def test_the_order_of_this_machine_judges_no_checkup_of_another(whole):
+    place = states.ended(whole)
+    theirs = result(machine={**to_json(MACHINE), "fingerprint": "beef"}, id="theirs")
+    (whole.folder / "theirs.json").write_bytes(encode(theirs))
+    place.open(Target(CHECKUP, files=[whole.folder / "theirs.json"]))
+    whole.rest()
+    place.page.order.trigger()
+    typed(found(whole.window, OrderSheet), "9 GPUs")
+    found(whole.window, OrderSheet).save.click()
+    settle(lambda: place.archive.order is not None)
+
+    assert rows_of_order(place) == {}
 
 
 def test_a_checkup_becomes_the_baseline_and_later_ones_are_compared_with_it(whole):

@@ -1,7 +1,17 @@
 """What every rule must say of healthy and of faulty machines."""
 
-from tests.experiments.checkup.cases import computes, configured, gpus, performs, present, stays
+from tests.experiments.checkup.cases import (
+    computes,
+    configured,
+    gpus,
+    order,
+    performs,
+    present,
+    stays,
+)
 
 CASES = [
-    case for stage in (present, configured, performs, gpus, computes, stays) for case in stage.CASES
+    case
+    for stage in (present, order, configured, performs, gpus, computes, stays)
+    for case in stage.CASES
 ]

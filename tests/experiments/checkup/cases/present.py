@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from experiments.checkup.order import Order
 from experiments.checkup.result import Word
 from machine.live.gpu_samples import GpuSample
 from machine.memory.errors import ControllerErrors, MemoryErrors
@@ -13,10 +12,6 @@ from machine.system.kernel_log import KernelLog, Kind, LogEntry
 from tests.experiments.checkup.made import Case, baseline, evidence, server, workstation
 
 GIB = 2**30
-
-
-def bought(**parts: int):
-    return lambda: evidence(workstation(), order=Order(**parts))
 
 
 def limited():
@@ -28,9 +23,16 @@ def as_before():
     return evidence(workstation(), baseline=baseline(here=workstation()))
 
 
-def one_gpu_less():
+def had_more(**parts):
+    """The baseline had other parts than the machine has today."""
     here = workstation()
-    return evidence(replace(here, gpus=here.gpus[:1]), baseline=baseline(here=workstation()))
+    return lambda: evidence(here, baseline=baseline(here=replace(here, **parts)))
+
+
+def had_memory(share: float):
+    memory = workstation().memory
+    modules = [replace(m, size_bytes=round((m.size_bytes or 0) * share)) for m in memory.modules]
+    return had_more(memory=replace(memory, modules=tuple(modules)))
 
 
 def with_a_stick_before():
@@ -50,16 +52,15 @@ def modules_seen_by_root_before():
 
 
 DEVICES = [
-    Case("devices", Word.FINE, "as_ordered", bought(cores=16, memory_bytes=64 * GIB, gpus=2)),
     Case("devices", Word.FINE, "as_before", as_before),
     Case("devices", Word.FINE, "as_before", with_a_stick_before),
     Case("devices", Word.FINE, "as_before", modules_seen_by_root_before),
-    Case("devices", Word.LOOK, "memory_less", bought(memory_bytes=68 * GIB)),
+    Case("devices", Word.LOOK, "memory_less", had_memory(1.07)),
     Case("devices", Word.LOOK, "limited", limited, "memory"),
-    Case("devices", Word.PROBLEM, "memory_missing", bought(memory_bytes=128 * GIB)),
-    Case("devices", Word.PROBLEM, "cores_missing", bought(cores=32)),
-    Case("devices", Word.PROBLEM, "disks_missing", bought(disks=2)),
-    Case("devices", Word.PROBLEM, "gpus_missing", one_gpu_less),
+    Case("devices", Word.PROBLEM, "memory_missing", had_memory(2)),
+    Case("devices", Word.PROBLEM, "cores_missing", had_more(cpu=server().cpu)),
+    Case("devices", Word.PROBLEM, "disks_missing", had_more(storage=server().storage)),
+    Case("devices", Word.PROBLEM, "gpus_missing", had_more(gpus=server().gpus)),
     Case("devices", Word.UNCHECKED, "recorded", lambda: evidence(workstation())),
     Case(  # a stranger's file
         "devices",
