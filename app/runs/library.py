@@ -27,6 +27,7 @@ from app.runs.run_notes import (
     notes_path,
     read_notes,
     told_notes,
+    write_notes,
 )
 from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
@@ -132,7 +133,7 @@ class Library:
     def describe(self, run: Kept, run_notes: RunNotes) -> Kept:
         """Write a person's notes on a run. Raises UserError."""
         with self._writing():
-            write_whole(notes_path(run.path), msgspec.json.encode(run_notes))
+            write_notes(run.path, run_notes)
         return replace(run, run_notes=run_notes)
 
     def note(self, run: Kept, **changes: Any) -> None:
@@ -212,7 +213,7 @@ class Library:
             else:
                 write_whole(target, report.lines)
                 if not notes_path(target).exists():
-                    write_whole(notes_path(target), msgspec.json.encode(told_notes(report.notes)))
+                    write_notes(target, told_notes(report.notes))
         return target
 
     def rebuild(self) -> None:

@@ -42,13 +42,14 @@ def retold(data: bytes, own: Told) -> bytes:
 
     Raises BadMessage where its first line is none.
     """
-    started = messages.decode_event(data[: data.find(b"\n") + 1])
+    line = data[: data.find(b"\n") + 1]
+    started = messages.decode_event(line)
     if not isinstance(started, messages.Started):
         raise messages.BadMessage("the first line does not start a run")
-    told = own.or_else(_told(started))
-    environment = {**started.environment, KEY: msgspec.to_builtins(told)}
-    changed = msgspec.structs.replace(started, environment=environment)
-    return with_first_line(data, messages.encode(changed))
+    told = msgspec.to_builtins(own.or_else(_told(started)))
+    plain = msgspec.json.decode(line)  # with what a newer version has written
+    plain["environment"][KEY] = told
+    return with_first_line(data, messages.encode(plain))
 
 
 def _told(started: messages.Started) -> Told:

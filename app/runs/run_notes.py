@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from app.runs.copies import write_whole
 from experiments.core.teaching.lesson_run import Guess
 from experiments.engine.recording import SUFFIXES
 from machine.system.files import read_file
@@ -57,6 +59,16 @@ def read_notes(path: Path) -> RunNotes:
         return _NOTES.decode(read_file(notes_path(path), NOTES_BYTES))
     except (OSError, msgspec.MsgspecError):
         return RunNotes()
+
+
+def write_notes(path: Path, notes: RunNotes) -> None:
+    """Write the notes on the run in `path`, and keep what a newer version added. Raises OSError."""
+    try:
+        before = msgspec.json.decode(read_file(notes_path(path), NOTES_BYTES), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        before = {}
+    others = {name: before[name] for name in before if name not in RunNotes.__struct_fields__}
+    write_whole(notes_path(path), msgspec.json.encode(others | msgspec.to_builtins(notes)))
 
 
 def notes_path(path: Path) -> Path:

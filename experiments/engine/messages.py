@@ -1,7 +1,8 @@
 """The messages between application and worker, which are also the lines of a run file.
 
 JSON lines, version 1, decoded strictly: whatever is not exactly one of these messages is a
-`BadMessage` with its reason. NaN and infinity do not exist.
+`BadMessage` with its reason. Only the lines of a run may have fields that are unknown here, so that
+a file of a newer version opens. NaN and infinity do not exist.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class Outcome(StrEnum):
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Common to all messages: immutable, and nothing unknown in them."""
+
+
+class RunLine(Message, frozen=True, forbid_unknown_fields=False):
+    """What stands in a run file: fields of newer versions are left alone."""
 
 
 class Inspect(Message, frozen=True, tag="inspect"):
@@ -134,7 +139,7 @@ class Sample(Message, frozen=True, tag="sample"):
     heat: dict[str, Any] | None = None  # not in recordings of older versions
 
 
-class Started(Message, frozen=True, tag="started"):
+class Started(RunLine, frozen=True, tag="started"):
     """First line of a run: everything known before the first row. `tables`: column to unit."""
 
     format: str
@@ -150,7 +155,7 @@ class Started(Message, frozen=True, tag="started"):
     at: str
 
 
-class Row(Message, frozen=True, tag="row", omit_defaults=True):
+class Row(RunLine, frozen=True, tag="row", omit_defaults=True):
     """One row of a table; `n` counts from 0 without a gap over all tables of the run."""
 
     n: int
@@ -160,7 +165,7 @@ class Row(Message, frozen=True, tag="row", omit_defaults=True):
     disturbed: Loss | None = None  # what was taken from its sample, where that spoils it
 
 
-class Frame(Message, frozen=True, tag="frame"):
+class Frame(RunLine, frozen=True, tag="frame"):
     """A picture: base64 of zlib of uint8, `shape` (rows, columns)."""
 
     n: int
@@ -188,21 +193,21 @@ class Frame(Message, frozen=True, tag="frame"):
         return pixels
 
 
-class Progress(Message, frozen=True, tag="progress"):
+class Progress(RunLine, frozen=True, tag="progress"):
     """The share of the work done, and the seconds left where they can be told."""
 
     fraction: float
     left_s: float | None = None
 
 
-class Note(Message, frozen=True, tag="note"):
+class Note(RunLine, frozen=True, tag="note"):
     """Something to say in words."""
 
     key: str
     values: dict[str, Any] = {}
 
 
-class FindingSent(Message, frozen=True, omit_defaults=True):
+class FindingSent(RunLine, frozen=True, omit_defaults=True):
     """What `analyse` says: the numbers and the keys of the words."""
 
     message: str
@@ -216,7 +221,7 @@ class FindingSent(Message, frozen=True, omit_defaults=True):
         return {name: value for name, value in self.values.items() if name not in self.unclear}
 
 
-class ProblemSent(Message, frozen=True):
+class ProblemSent(RunLine, frozen=True):
     """Why a run failed, as the key of a sentence; `detail` for "copy details"."""
 
     key: str
@@ -240,7 +245,7 @@ class PointDone(Message, frozen=True, tag="point_done"):
     problem: ProblemSent | None = None
 
 
-class Finished(Message, frozen=True, tag="finished"):
+class Finished(RunLine, frozen=True, tag="finished"):
     """Last line of every job."""
 
     outcome: Outcome
@@ -269,8 +274,11 @@ _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _ENCODER = msgspec.json.Encoder()
 
 
-def encode(message: Message) -> bytes:
-    """Return one line. Raises BadMessage for NaN, infinity, or a line over the limit."""
+def encode(message: Message | Mapping[str, Any]) -> bytes:
+    """Return a message, or its parsed JSON, as one line.
+
+    Raises BadMessage for NaN, infinity, or a line over the limit.
+    """
     try:
         _refuse_not_finite(message)
         line = _ENCODER.encode(message) + b"\n"

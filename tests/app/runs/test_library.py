@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from app.runs import index
 from app.runs import library as library_module
 from app.runs.library import Library, machine_name
-from app.runs.run_notes import NOTES_SUFFIX, RunNotes, read_notes
+from app.runs.run_notes import NOTES_SUFFIX, RunNotes, notes_path, read_notes
 from app.runs.run_writer import RunWriter
 from app.runs.selection import completed
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.recording import SUFFIXES, read
+from experiments.engine.seal import with_first_line
 from tests import ROOT
 from tests.app.recordings import burst, ladder, threads
 from tests.shipped import SHIPPED
@@ -367,6 +368,37 @@ def test_a_run_is_exported_into_a_folder_under_its_own_name(library, tmp_path):
 
     assert exported == tmp_path / path.name
     assert exported.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_an_export_keeps_what_a_newer_version_has_written(library, tmp_path, tells):
+    first, *others = keep(library, burst()).read_bytes().splitlines(keepends=True)
+    newer = first.replace(b"{", b'{"newer":{"deep":[1,null]},', 1)
+    (kept,) = library.runs()
+    kept.path.write_bytes(with_first_line(first + b"".join(others), newer))
+    (kept,) = library.runs()
+    library.describe(kept, RunNotes(name="mine"))
+
+    path = library.export(kept, tmp_path / "copy.coreopsis.jsonl", tells=tells)
+
+    head = json.loads(path.read_bytes().splitlines()[0])
+    assert head["newer"] == {"deep": [1, None]}
+    assert ("told" in head["environment"]) == tells
+    assert read(path).notes == ()  # its checksum holds
+
+
+def test_notes_keep_what_a_newer_version_has_written(library):
+    path = keep(library, burst())
+    notes_path(path).write_text('{"note": "old", "newer": [1], "tags": ["a"]}')
+    (kept,) = library.runs()
+
+    library.describe(kept, replace(kept.run_notes, note="", name="mine"))
+
+    assert json.loads(notes_path(path).read_bytes()) == {
+        "newer": [1],
+        "tags": ["a"],
+        "name": "mine",
+    }
 
 
 def test_a_run_that_cannot_be_exported_is_one_sentence_and_leaves_nothing(library, tmp_path):

@@ -30,6 +30,7 @@ from experiments.engine import recorder as recorder_module
 from experiments.engine.messages import Outcome
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import Recording, analysed, read
+from experiments.engine.seal import Seal
 from machine.model import Machine
 from tests.experiments.engine.lines import (
     FINISHED,
@@ -366,6 +367,43 @@ def test_an_end_that_leaves_no_room_for_a_checksum_is_written_without(file):
 
 def line(text: str) -> bytes:
     return text.encode() + b"\n"
+
+
+def with_more(line: bytes) -> bytes:
+    """Return a line as a newer version may write it, with a field in each of its records."""
+    plain = msgspec.json.decode(line)
+    records = [plain, plain.get("disturbed"), plain.get("finding"), plain.get("problem")]
+    for record in filter(None, records):
+        record["newer"] = {"deep": [1, None]}
+    return msgspec.json.encode(plain) + b"\n"
+
+
+def test_a_field_that_this_version_does_not_know_is_left_alone_in_every_line(file):
+    last = messages.Finished(
+        outcome=Outcome.FAILED,
+        finding=messages.FindingSent(message="m", values={"a": 1.0}, limits=[]),
+        problem=messages.ProblemSent(key="crashed"),
+    )
+    taken = msgspec.structs.replace(row(1), disturbed=Loss(0.5, 2))
+    events = [STARTED, messages.Note(key="n"), frame(0, 0.0), *EVENTS[1:2], row(0), taken, last]
+    seal = Seal()
+    newer = (with_more(messages.encode(event)) for event in events)
+    lines = [seal.sealed(event, line) for event, line in zip(events, newer, strict=True)]
+    file.write_bytes(b"".join(lines))
+
+    run = read(file)
+
+    assert run.notes == ()  # nothing was mended, and its checksum holds
+    assert [run.started, *run.events] == events[:-1]
+    assert msgspec.structs.replace(run.finished, crc32=msgspec.UNSET) == last
+
+
+@pytest.mark.parametrize("kind", ["a newer kind", "hello", "stop"])
+def test_a_line_of_an_unknown_kind_is_damage(file, kind):
+    file.write_bytes(HEAD + msgspec.json.encode({"type": kind}) + b"\n" + encoded(EVENTS[1:]))
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == "recording_damaged"
 
 
 PACKED = gzip.compress(encoded(whole_run(count=200)), mtime=0)
