@@ -1,13 +1,14 @@
 """The rows of a table: in words, and as CSV with all digits.
 
 Numbers in files are in the SI units that the names of the columns end in. RFC 4180: commas, quotes
-where needed, lines end in CR LF.
+where needed, lines end in CR LF. A text that a spreadsheet would compute begins with an apostrophe.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import typing
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +20,10 @@ from experiments.core.words import Words
 
 ROUND = "repeat"  # counted from 0 in files, shown from 1
 LOST = "lost_fraction"  # the column of disturbed rows
+# How a text begins that a spreadsheet computes, after OWASP, "CSV Injection"; the last four are
+# wide letters of Japanese keyboards. A number with or without its unit is none.
+_COMPUTED = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
+_NUMBER = re.compile(r"[+-]\d[\d.]*(?:e[+-]?\d+)?(?:[%×]| [^\W\d]{1,4}(?:/s)?| [%°/][^\W\d]?)?")
 
 
 def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
@@ -65,7 +70,14 @@ def in_words(words: Words, experiment_id: str, column: str, unit: str, value: An
 
 def _written(dialect: str, lines: Iterable[Sequence[object]]) -> str:
     text = io.StringIO(newline="")  # the module csv writes floats with all digits, None as nothing
-    csv.writer(text, dialect).writerows(
-        [str(cell).lower() if isinstance(cell, bool) else cell for cell in line] for line in lines
-    )
+    csv.writer(text, dialect).writerows([_safe(cell) for cell in line] for line in lines)
     return text.getvalue()
+
+
+def _safe(cell: object) -> object:
+    """Return a cell as a file may have it: texts as texts, yes and no as in JSON."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, str) and cell.startswith(_COMPUTED) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell

@@ -38,10 +38,31 @@ def test_every_digit_and_every_letter_comes_back_from_the_file(rows):
     head, *lines = read(to_csv(rows, Row))
 
     assert head == ["method", "count", "wall_s", "gil"]
-    assert [
-        Row(method=method, count=int(count), wall_s=float(wall_s), gil=gil == "true")
-        for method, count, wall_s, gil in lines
-    ] == rows
+    for (method, *others), row in zip(lines, rows, strict=True):
+        assert method in (row.method, f"'{row.method}")
+        assert others == [str(row.count), repr(row.wall_s), str(row.gil).lower()]
+
+
+# How a cell begins that a spreadsheet computes, as OWASP lists them ("CSV Injection").
+COMPUTED = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
+
+
+def test_no_spreadsheet_computes_what_a_stranger_wrote():
+    for begin in COMPUTED:
+        for rest in ("SUM(A1)", "1+1|cmd'!A0", "", "2 -3", "1e5()"):
+            row = Row(method=begin + rest, count=-1, wall_s=-1.5, gil=True)
+
+            _, (method, *others) = read(to_csv([row], Row))
+            ((cell,),) = read(to_tabs([[begin + rest]]), "excel-tab")
+
+            assert method == cell == f"'{begin}{rest}"
+            assert others == ["-1", "-1.5", "true"]
+
+
+def test_a_number_stays_a_number():
+    written = ("-1.5", "+2", "-1e-09", "-1.50 ms", "-2 %", "-3.20×", "-40 °C", "-5 GB/s", "a=1")
+
+    assert read(to_tabs([written]), "excel-tab") == [[*written]]
 
 
 def test_lines_end_as_rfc_4180_says_and_words_with_commas_are_quoted():
