@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from app.markdown import unmarked
 from app.source import ALONE, Whole, sources, stored, whole
 from experiments.core.declare import Experiment, specs
 from experiments.core.measured_loop import measured_loop
@@ -219,12 +220,12 @@ def _markdown(
         "program": program_version(), "id": experiment.id, "version": experiment.version
     }  # fmt: skip
     lines = [
-        f"# {words.say(f'{experiment.id}.question')}",
         words.say("page.notebook_head", facts),
         words.say("page.notebook_where", head),
         words.say("page.notebook_needs", {"packages": ", ".join(packages) or "Python"}),
     ]
-    text = "\n\n".join(lines)
+    question = unmarked(words.say(f"{experiment.id}.question"))
+    text = "\n\n".join([f"# {question}", *map(unmarked, lines)])
     return {"cell_type": "markdown", "id": "head", "metadata": {}, "source": _source(text)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from app.markdown import unmarked
 from app.reports.document import (
     Bullets,
     Code,
@@ -31,8 +31,6 @@ MOST_ROWS = 40  # of a plot: longer tables are for programs
 GAP = 2  # between two columns
 INDENT = 4 * " "  # before code
 CODE = COLUMNS - len(INDENT)
-_LIST = re.compile(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[-+=])")  # what begins one
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def data_json(document: Document, said: Mapping[str, Any] | None = None) -> str:
@@ -77,10 +75,10 @@ def to_text(document: Document, words: Words) -> str:
 def to_markdown(document: Document, words: Words) -> str:
     """Return Markdown; what is in the texts is no markup."""
     date = document.date[:19].replace("T", " ")
-    blocks = [f"# {_unmarked(document.title)}", _unmarked(f"{document.subtitle} · {date}")]
+    blocks = [f"# {unmarked(document.title)}", unmarked(f"{document.subtitle} · {date}")]
     for part in document.parts:
         blocks += _markdown_of(part, words)
-    return "\n\n".join([*blocks, f"*{_unmarked(foot(document, words))}*"]) + "\n"
+    return "\n\n".join([*blocks, f"*{unmarked(foot(document, words))}*"]) + "\n"
 
 
 def _program() -> str:
@@ -127,33 +125,33 @@ def _text_of(part: object, words: Words) -> Iterator[str]:
 def _markdown_of(part: object, words: Words) -> Iterator[str]:
     match part:
         case Heading(text):
-            yield f"## {_unmarked(text)}"
+            yield f"## {unmarked(text)}"
         case Paragraph(text, role):
-            said = _unmarked(text)
+            said = unmarked(text)
             yield f"**{said}**" if role == "strong" else said
         case Code(lines):
             fence = "`" * (3 + max(line.count("`") for line in ("", *lines)))
             yield "\n".join((f"{fence}python", *lines, fence))
         case Bullets(items):
-            yield "\n".join(f"- {_unmarked(item)}" for item in items)
+            yield "\n".join(f"- {unmarked(item)}" for item in items)
         case Facts(pairs):
-            yield "\n".join(f"- {_unmarked(name)}: {_unmarked(value)}" for name, value in pairs)
+            yield "\n".join(f"- {unmarked(name)}: {unmarked(value)}" for name, value in pairs)
         case Table():
             table = _with_states(part)
             rows = [table.head, ["---:" if n in table.numbers else "---"
                                  for n in range(len(table.head))], *table.rows]  # fmt: skip
             yield "\n".join(
-                f"| {' | '.join(cell if at == 1 else _unmarked(cell) for cell in row)} |"
+                f"| {' | '.join(cell if at == 1 else unmarked(cell) for cell in row)} |"
                 for at, row in enumerate(rows)
             )
-            yield from _left_out(part, words, _unmarked)
+            yield from _left_out(part, words, unmarked)
         case Plot(sketch=sketch):
             caption = words.say("report.plot_in_text", {"caption": part.caption})
-            yield f"**{_unmarked(caption)}**"
+            yield f"**{unmarked(caption)}**"
             if sketch:
                 yield "\n".join(("```", *sketch, "```"))
                 return
-            yield from _rows_of(part, words, lambda table: _markdown_of(table, words), _unmarked)
+            yield from _rows_of(part, words, lambda table: _markdown_of(table, words), unmarked)
 
 
 def _rows_of(part: Plot, words: Words, write: Any, say: Any) -> Iterator[str]:
@@ -213,9 +211,3 @@ def _wrapped(text: str, *, first: str = "", then: str = "") -> str:
         textwrap.fill(each, COLUMNS, initial_indent=first, subsequent_indent=then)
         for each in paragraphs
     )
-
-
-def _unmarked(text: str) -> str:
-    """Return text as Markdown that reads as it stands, on one line."""
-    said: str = _MARKUP.sub(r"\\\1", " ".join(text.split()))
-    return _LIST.sub(r"\1\\\2", said)

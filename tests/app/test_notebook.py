@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -22,6 +23,7 @@ from experiments.core.parameters import from_text, to_json
 from experiments.core.units import About, show
 from machine.inspect import inspect
 from tests.experiments.machines import machine
+from tests.hostile import EVIL, OBEYED
 from widgets.plots.terms import Terms
 
 CATALOGUE = Catalogue()
@@ -120,7 +122,7 @@ def test_it_is_a_notebook_of_version_4_whose_code_is_python(experiment):
         if each["cell_type"] == "code":
             assert (each["outputs"], each["execution_count"]) == ([], None)
             compile(as_python(each), each["id"], "exec")
-    told = "".join(made["cells"][0]["source"])
+    told = "".join(made["cells"][0]["source"]).replace("\\", "")
     for said in (ENGLISH.say(f"{experiment.id}.question"), *HEAD.values()):
         assert said in told
     found: dict[str, Any] = {}
@@ -128,6 +130,21 @@ def test_it_is_a_notebook_of_version_4_whose_code_is_python(experiment):
     typed = from_text(experiment.params_for(machine(gpus=2), quick=True), found["SETTINGS"])
     assert to_json(typed) == params
     assert found["QUICK"] is False
+
+
+def test_what_a_stranger_wrote_is_neither_markup_nor_code():
+    experiment, evil = CATALOGUE.load("race"), f"{EVIL[:-1]} ![x](http://x) `a` $x$ &lt; **b**\n# c"
+    params = {"workers": evil, "pythons": [evil]}
+    _, text = notebook(experiment, ENGLISH, {"machine": evil, "at": evil}, params, quick=False)
+    head, *others = json.loads(text)["cells"]
+
+    said = "".join(head["source"])
+    assert said.splitlines()[0] == f"# {ENGLISH.say('race.question')}"
+    assert not re.search(r"[`*_{}\[\]<>#|~$&]", re.sub(r"\\.", "", said.partition("\n")[2]))
+    assert not OBEYED.search(said.replace("\n", ""))
+    found: dict[str, Any] = {}
+    exec("".join(by_key(others, "settings")["source"]), found)
+    assert found["SETTINGS"] == {"workers": evil, "pythons": evil}
 
 
 @pytest.mark.parametrize("experiment_id", SETTINGS)

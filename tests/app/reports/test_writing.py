@@ -217,6 +217,13 @@ def test_numbers_and_lists_are_left_as_they_read_in_markdown():
         assert line in markdown.splitlines()
 
 
+def test_no_formula_and_no_entity_is_markdown_either():
+    document = Document(title="$x$ &lt;b&gt;", subtitle="a", date="", parts=(Bullets(("$y$",)),))
+    lines = as_text(document, "markdown", WORDS).splitlines()
+    assert lines[0] == r"# \$x\$ \&lt;b\&gt;"
+    assert r"- \$y\$" in lines
+
+
 def test_text_has_80_columns_and_loses_nothing(document, evil):
     for each in (document, evil):
         text = as_text(each, "text", WORDS)
