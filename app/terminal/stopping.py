@@ -9,7 +9,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+from app.ending_signals import ending_signals
 
 
 @contextlib.contextmanager
@@ -21,8 +21,7 @@ def asked_to_stop(then: Callable[[], object] = lambda: None) -> Iterator[Callabl
         came.append(True)
         then()
 
-    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    before = {number: signal.signal(number, note) for number in numbers}
+    before = {number: signal.signal(number, note) for number in ending_signals()}
     try:
         yield lambda: bool(came)
     finally:

@@ -44,7 +44,13 @@ def main(arguments: list[str], first_bytes: bytes = b"") -> None:
 def _guard(arguments: list[str], first_bytes: bytes) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    ended = _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    # What `nohup` said to ignore stays ignored, here and in the worker.
+    ending = [
+        number
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    ended = _wake_on(signal.SIGCHLD, *ending)
     commands, commands_in = os.pipe()
     guardian = os.getpid()
     folder, _lock = scratch.make() or (None, -1)
@@ -52,6 +58,8 @@ def _guard(arguments: list[str], first_bytes: bytes) -> None:
         os.environ.update(scratch.environment(folder))
     worker = os.fork()
     if worker == 0:
+        for number in (signal.SIGCHLD, *ending):
+            signal.signal(number, signal.SIG_DFL)
         _become_worker(arguments, commands, guardian)
     os.close(commands)
     os.set_blocking(commands_in, False)
@@ -71,8 +79,6 @@ def _guard(arguments: list[str], first_bytes: bytes) -> None:
 def _become_worker(arguments: list[str], commands: int, guardian: int) -> None:
     os.setpgid(0, 0)  # a group, not a session: niceness is ignored across sessions (autogroup)
     die_with(guardian)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
     os.dup2(commands, 0)
     _prepare(guardian)
     os.execv(arguments[0], arguments)

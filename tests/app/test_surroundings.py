@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import resource
@@ -86,9 +87,18 @@ def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, fu
 # --- a terminal that closes -----------------------------------------------------------------------
 
 
-def in_a_terminal(coreopsis: Program, *arguments: str, is_its_own: bool):
+def in_a_terminal(
+    coreopsis: Program, *arguments: str, is_its_own: bool, ignored: tuple[signal.Signals, ...] = ()
+):
     """Start a command in a terminal; return it and the end that a window would hold."""
     holder, terminal = os.openpty()
+
+    def prepare() -> None:
+        for each in ignored:  # as `nohup` does, or a shell for `command &`
+            signal.signal(each, signal.SIG_IGN)
+        if is_its_own:
+            take_terminal()
+
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "--data", str(coreopsis.data), *arguments],
         cwd=coreopsis.folder,
@@ -97,7 +107,7 @@ def in_a_terminal(coreopsis: Program, *arguments: str, is_its_own: bool):
         stdout=terminal,
         stderr=terminal,
         start_new_session=True,
-        preexec_fn=take_terminal if is_its_own else None,
+        preexec_fn=prepare,
     )
     os.close(terminal)
     return process, holder
@@ -110,9 +120,17 @@ def take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def closed_amid_a_run(coreopsis: Program, *arguments: str, is_its_own: bool) -> dict:
-    """Close the terminal once rows are kept; return the last line of the run's file."""
-    process, holder = in_a_terminal(coreopsis, *arguments, is_its_own=is_its_own)
+def closed_amid_a_run(
+    coreopsis: Program,
+    *arguments: str,
+    is_its_own: bool,
+    ignored: tuple[signal.Signals, ...] = (),
+) -> dict:
+    """Close the terminal once rows are kept; return the last line of the run's file.
+
+    All that runs is sent the `ignored` signals as well.
+    """
+    process, holder = in_a_terminal(coreopsis, *arguments, is_its_own=is_its_own, ignored=ignored)
     os.set_blocking(holder, False)
 
     def has_rows() -> bool:
@@ -122,6 +140,8 @@ def closed_amid_a_run(coreopsis: Program, *arguments: str, is_its_own: bool) -> 
 
     has_begun = until(has_rows)
     os.close(holder)
+    for pid, number in itertools.product(coreopsis.living(), ignored):
+        os.kill(pid, number)
     process.wait(PATIENCE_S)
     assert has_begun
     return last_line(coreopsis.runs[0])
@@ -133,9 +153,18 @@ def test_a_run_whose_terminal_closes_is_stopped_and_its_file_ends(coreopsis):
     assert (last["type"], last["outcome"]) == ("finished", "stopped")
 
 
+SOME = tuple(each.replace("rounds=50", "rounds=3") for each in LONG)
+
+
 def test_a_run_that_a_closed_terminal_does_not_stop_goes_on_to_its_end(coreopsis):
-    some = [each.replace("rounds=50", "rounds=3") for each in LONG]
-    last = closed_amid_a_run(coreopsis, *some, is_its_own=False)
+    last = closed_amid_a_run(coreopsis, *SOME, is_its_own=False)
+
+    assert (last["type"], last["outcome"]) == ("finished", "completed")
+
+
+@pytest.mark.parametrize("ignored", [(signal.SIGHUP,), (signal.SIGHUP, signal.SIGINT)])
+def test_a_run_under_nohup_goes_on_without_its_terminal_and_is_kept(coreopsis, ignored):
+    last = closed_amid_a_run(coreopsis, *SOME, is_its_own=True, ignored=ignored)
 
     assert (last["type"], last["outcome"]) == ("finished", "completed")
 

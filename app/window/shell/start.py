@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 from app import garbage
 from app.context import Context, ExitCode
+from app.ending_signals import ending_signals
 
-QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two end the desktop session
 GARBAGE_MS = 1000
 
 
@@ -92,7 +92,5 @@ def _quit_by_signal(leave: Callable[[], object]) -> None:
     """
     from PySide6.QtCore import QTimer
 
-    for name in QUITTING:
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # Qt may be painting
+    for number in ending_signals():
+        signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # Qt may be painting
