@@ -153,7 +153,7 @@ class Lesson:
         """Ask until an answer can be read; None for an empty one, and at the end of the input."""
         while True:
             self._context.console.print(Text(asked))
-            if not (text := sys.stdin.readline().strip()):
+            if not (text := _typed()):
                 return None
             if (found := read(text)) is not None:
                 return found
@@ -161,6 +161,16 @@ class Lesson:
 
     def _say(self, key: str, **values: str) -> None:
         self._context.console.print(Text(self._context.words.say(key, values)))
+
+
+def _typed() -> str:
+    """Return the next line of the input, "" where there is none: the terminal may have closed."""
+    if sys.stdin is None:
+        return ""
+    try:
+        return sys.stdin.readline().strip()
+    except (OSError, ValueError):  # closed, or no text
+        return ""
 
 
 def lesson_of(context: Context, experiment: Experiment[Any]) -> Lesson | None:

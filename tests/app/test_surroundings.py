@@ -169,6 +169,18 @@ def test_a_run_under_nohup_goes_on_without_its_terminal_and_is_kept(coreopsis, i
     assert (last["type"], last["outcome"]) == ("finished", "completed")
 
 
+def test_a_terminal_that_closes_at_the_question_leaves_the_prediction_out(coreopsis):
+    some = ("run", "gil-threads", *SHORT[2:], "--predict")
+    process, holder = in_a_terminal(coreopsis, *some, is_its_own=False)
+    asked = b""
+    while b"A, B" not in asked:
+        asked += os.read(holder, 65536)
+    os.close(holder)
+    process.wait(PATIENCE_S)
+
+    assert last_line(coreopsis.runs[0])["outcome"] == "completed"
+
+
 # --- limits, and a folder that is gone ------------------------------------------------------------
 
 

@@ -87,6 +87,26 @@ def test_the_end_of_the_input_skips(played, answering):
     assert "Skipped." in answering([], *QUICK).out
 
 
+class Gone(io.StringIO):
+    """An input whose terminal has closed."""
+
+    def readline(self, *_):
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [None, Gone(), io.TextIOWrapper(io.BytesIO(b"\xff\n"), encoding="utf-8")],
+    ids=["closed", "gone", "no text"],
+)
+def test_an_input_that_cannot_be_read_skips(played, inside, monkeypatch, stdin):
+    monkeypatch.setattr("sys.stdin", stdin)
+
+    said = inside(*QUICK)
+
+    assert (said.code, "Skipped." in said.out) == (0, True)
+
+
 def test_an_option_is_chosen_by_its_letter(played, answering):
     said = answering(["e", "c", ""], "run", "gil-threads", "--quick", "--no-keep", "--predict")
 
