@@ -126,8 +126,8 @@ def _relay(worker: int, commands_in: int, ended: int, first_bytes: bytes) -> int
         if free:
             waiting = _hand_on(commands_in, waiting)
         if ended in ready:
-            if any(number != signal.SIGCHLD for number in os.read(ended, 64)):
-                return 128 + signal.SIGTERM
+            if asked := [number for number in os.read(ended, 64) if number != signal.SIGCHLD]:
+                return 128 + asked[0]
             status = _reap(worker)
             if status is not None:
                 return status if status >= 0 else 128 - status

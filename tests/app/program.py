@@ -17,13 +17,16 @@ from tests import ROOT
 from tests.processes import PATIENCE_S, TOKEN, living, until
 
 HIDE = "COREOPSIS_TEST_HIDE"  # libraries that shall look as if they were not installed
+CTRL_C = "COREOPSIS_TEST_CTRL_C"  # the module at whose import somebody presses it
 
 # Runs at the start of every Python of a test: nothing but the window may ask for Qt.
 WITHOUT_QT = f"""
-import importlib.util, os, sys
+import importlib.util, os, signal, sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
+        if name == os.environ.get("{CTRL_C}"):
+            os.kill(os.getpid(), signal.SIGINT)
         if name.partition(".")[0] in ("PySide6", "shiboken6"):
             open(os.path.join(os.path.dirname(__file__), "asked for Qt"), "a").close()
             raise ImportError(name + " is for the window alone")

@@ -189,6 +189,38 @@ def test_a_file_in_a_folder_of_its_own_counts_as_well(tmp_path):
     assert own_experiments.fingerprint(own_experiments.own_homes()) != before
 
 
+# --- over a pipe ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["--data", "--experiments", "after"])
+def test_a_worker_takes_the_options_of_every_command(coreopsis, tmp_path, place):
+    good(tmp_path / "experiments")
+    options = ["--experiments", tmp_path / "experiments"]
+    arguments = {
+        "--data": ["--data", tmp_path, "worker"],
+        "--experiments": [*options, "worker"],
+        "after": ["worker", *options],
+    }[place]
+    measure = {"type": "measure", "experiment": "call-cost", "params": {}, "quick": True}
+    told = json.dumps({**measure, "run": "1"}).encode() + b"\n"
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", *map(str, arguments)],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as worker:
+        worker.stdin.write(told)
+        worker.stdin.flush()
+        said = [json.loads(worker.stdout.readline() or b"{}") for _ in range(2)]
+        worker.stdin.close()
+        worker.wait()
+
+    assert [each.get("type") for each in said] == ["hello", "started"]
+    assert said[1]["experiment"] == "call-cost"
+
+
 # --- installed packages ---------------------------------------------------------------------
 
 

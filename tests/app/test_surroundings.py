@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from tests.app.program import Program
+from tests.app.program import CTRL_C, Program
 from tests.app.recordings import burst
 from tests.processes import PATIENCE_S, until
 
@@ -179,6 +179,32 @@ def test_a_terminal_that_closes_at_the_question_leaves_the_prediction_out(coreop
     process.wait(PATIENCE_S)
 
     assert last_line(coreopsis.runs[0])["outcome"] == "completed"
+
+
+# --- Ctrl-C during the start ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        (["inspect"], "app.command_line"),
+        (["inspect"], "app.context"),
+        (["inspect"], "argparse"),
+        (["inspect"], "msgspec"),
+        (["inspect"], "machine.inspect"),
+        (["experiments"], "app.terminal.experiments"),
+        (["run", "race", "--quick"], "experiments.engine.guardian"),
+        (["run", "race", "--quick"], "app.terminal.progress"),
+        (["worker"], "experiments.engine.entry"),
+        (["worker"], "experiments.engine.worker"),
+        ([], "app.window.shell.display"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else each,
+)
+def test_ctrl_c_during_the_start_ends_the_program_without_a_word(coreopsis, command, module):
+    said = coreopsis(*command, **{CTRL_C: module})
+
+    assert (said.code, said.out, said.err) == (130, "", "")
 
 
 # --- limits, and a folder that is gone ------------------------------------------------------------

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from app import garbage
 from app.context import Context, ExitCode
-from app.ending_signals import ending_signals
+from app.ending_signals import end_in_order, ending_signals
 
 GARBAGE_MS = 1000
 
@@ -27,6 +27,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if problem is not None:
         from app.terminal.tour import run as tour
 
+        end_in_order()
         context.complain(problem)
         return tour(context)
     return _open(context)

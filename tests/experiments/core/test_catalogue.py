@@ -37,7 +37,7 @@ def look(work: str) -> dict:
     "work",
     [
         "from experiments.core.catalogue import Catalogue; list(Catalogue())",
-        "import app.cli, app.terminal.inspect",
+        "import app.command_line, app.terminal.inspect",
     ],
     ids=["the catalogue", "the command line and inspect"],
 )
