@@ -16,7 +16,7 @@ from experiments import yours
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import to_json
 from experiments.core.problems import Problem, UserError
-from experiments.core.shelves import MAIN, YOURS, Home, id_of
+from experiments.core.shelves import MAIN, YOURS, Home, can_name, id_of
 from experiments.engine.examine import examine
 from experiments.engine.jobs import Engine
 from experiments.engine.messages import Outcome
@@ -29,7 +29,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     folder: Path = options.folder.resolve()
     if not os.path.isfile(folder / f"{MAIN}.py"):  # pathlib's raises for names too long
         raise UserError("own_no_file", folder=options.folder)
-    if not folder.name.isidentifier():
+    if not can_name(folder.name):
         raise UserError("own_name", name=folder.name)
     name, home = id_of(folder.name), Home(YOURS, folder)
     context.words.read_homes({name: home})

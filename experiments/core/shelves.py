@@ -47,6 +47,11 @@ class Home(NamedTuple):
         return (self.folder / LESSON).is_file()
 
 
+def can_name(folder: str) -> bool:
+    """Can a folder of this name hold an experiment? Its hyphens may be written as in its id."""
+    return folder.replace("-", "_").isidentifier()
+
+
 def id_of(folder: str) -> str:
     """Return the id of the experiment in a folder of this name."""
     return folder.replace("_", "-")
@@ -71,6 +76,6 @@ def homes(shelves: tuple[str, ...] = SHELVES) -> dict[str, Home]:
 def _folders(path: str) -> list[str]:
     try:
         with os.scandir(path) as entries:
-            return [entry.name for entry in entries if entry.name.isidentifier() and entry.is_dir()]
+            return [entry.name for entry in entries if can_name(entry.name) and entry.is_dir()]
     except OSError:
         return []

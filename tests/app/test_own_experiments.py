@@ -83,6 +83,27 @@ def test_new_overwrites_nothing(inside, shelf):
     assert (folder / "experiment.py").read_text() == "mine"
 
 
+def test_a_folder_may_be_called_as_its_experiment_is_with_hyphens(coreopsis, inside, shelf):
+    folder = good(shelf, "two-calls")
+
+    checked = coreopsis("check", folder)
+    assert (checked.code, checked.err) == (0, ""), checked.out
+    assert "two-calls" in inside("experiments").out
+    assert coreopsis("run", "two-calls", "--quick", "--set", "calls=1000").code == 0
+    assert inside("replay", coreopsis.runs[-1]).code == 0
+    yours.use([shelf])
+    name, text = script(Catalogue().load("two-calls"), "Why?")
+    assert name == "two_calls.py"
+    compile(text, name, "exec")
+
+
+@pytest.mark.parametrize("name", ["two calls", "2calls", "call.cost"])
+def test_a_folder_that_cannot_name_an_experiment_is_told_what_can(inside, shelf, name):
+    said = inside("check", good(shelf, name))
+
+    assert (said.code, said.sentence) == (2, ENGLISH.say("problems.own_name", {"name": name}))
+
+
 @pytest.mark.parametrize("folder", ["missing", "."])
 def test_a_folder_that_holds_no_experiment_is_told(inside, folder):
     assert inside("check", folder).code == 2
