@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -68,7 +70,10 @@ class Catalogue:
             if near:
                 raise UserError("experiment_unknown_near", id=experiment_id, near=near[0])
             raise UserError("experiment_unknown", id=experiment_id)
-        experiment: Experiment[Any] = importlib.import_module(home.module).EXPERIMENT
+        # What a file of the user's own prints while it is loaded would stand in the middle of JSON.
+        quiet = contextlib.redirect_stdout(io.StringIO())
+        with quiet if home.shelf == YOURS else contextlib.nullcontext():
+            experiment: Experiment[Any] = importlib.import_module(home.module).EXPERIMENT
         return experiment
 
     def _home(self, experiment_id: str) -> Home | None:

@@ -26,8 +26,10 @@ from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
 from experiments.core.words import fill, words_files
 from machine.text import plain
 
+AT_ONCE = 4  # a shelf may hold hundreds
 # For the top of its files and one call of each function: of the processor, and while it waits.
-CPU_S, WAIT_S = 5, 60.0
+CPU_S, WAIT_S = 5, 30.0
+TICK_S, GUARDIAN_S = 0.01, 2.5  # between two looks; for a guardian to kill what there is
 SAID_BYTES = 100_000
 MOST_PROBLEMS = 20
 HEAVY = ("torch", "numba", "PySide6", "pynvml")  # seconds, or not for this process
@@ -35,55 +37,87 @@ MEMORY_BYTES = 4 * 2**30
 
 
 def examine(homes: Mapping[str, Home]) -> dict[str, tuple[Problem, ...]]:
-    """Return what is wrong with each of these experiments, all looked at side by side."""
-    looks = {name: _Look(home.folder) for name, home in homes.items()}
-    end_s = time.monotonic() + WAIT_S
-    return {name: look.problems(end_s) for name, look in looks.items()}
+    """Return what is wrong with each of these experiments, a few of them looked at side by side."""
+    waiting, under_way = list(homes.items()), dict[str, _Look]()
+    found: dict[str, tuple[Problem, ...]] = {}
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < AT_ONCE:
+                name, home = waiting.pop(0)
+                under_way[name] = _Look(home.folder)
+            time.sleep(TICK_S)
+            for name, look in list(under_way.items()):
+                if (problems := look.problems()) is not None:
+                    found[name] = problems
+                    under_way.pop(name).end()
+    finally:
+        for look in under_way.values():
+            look.end()
+    return {name: found[name] for name in homes}
 
 
 class _Look:
-    """One experiment's process, and what it says."""
+    """One experiment's process behind a guardian, and what it says.
+
+    Nothing that it starts outlives it, and its temporary files go with it.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        from experiments.engine.guardian import command  # not at each start of the program
+
+        looking = [sys.executable, "-P", "-m", "experiments.engine.examine", str(folder)]
+        self._folder, self._said = folder, b""
+        self._end_s = time.monotonic() + WAIT_S
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "experiments.engine.examine", str(folder), str(CPU_S)],
-            stdin=subprocess.DEVNULL,
+            command([*looking, str(CPU_S)]),
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             process_group=0 if os.name == "posix" else None,
             env={**own_environment(), VARIABLE: str(folder.parent)},
         )
+        if os.name == "posix":
+            os.set_blocking(self._output, False)
 
-    def problems(self, end_s: float) -> tuple[Problem, ...]:
-        """Wait until then for what is wrong, and end the process and its children."""
-        said = b""
+    def problems(self) -> tuple[Problem, ...] | None:
+        """Return what is wrong, None as long as that is not known."""
+        status = self._process.poll()
+        if status is None and os.name == "posix":
+            self._hear()
+        if status is None:
+            return (self._silent(WAIT_S),) if time.monotonic() > self._end_s else None
+        self._hear()
+        if (found := _read(self._said)) is not None:
+            return found
+        if status == 128 + getattr(signal, "SIGXCPU", 0):  # as its guardian tells it
+            return (self._silent(CPU_S),)
+        return (Problem("own_ended", {"name": self._folder.name, "status": status}),)
+
+    def end(self) -> None:
+        """End the process and all that it started."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()  # the first is the lifeline: the guardian kills all, and goes
         try:
-            said, _ = self._process.communicate(timeout=max(0.0, end_s - time.monotonic()))
+            self._process.wait(GUARDIAN_S)
         except subprocess.TimeoutExpired:
-            return (self._silent(WAIT_S),)
-        finally:
-            self._end()
-        found = _read(said[:SAID_BYTES])
-        if found is None:
-            status = self._process.returncode
-            if status == -getattr(signal, "SIGXCPU", 0):
-                return (self._silent(CPU_S),)
-            return (Problem("own_ended", {"name": self._folder.name, "status": status}),)
-        return found
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def _output(self) -> int:
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def _hear(self) -> None:
+        """Take what it has said so far; only the end of it counts."""
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self._output, SAID_BYTES):
+                self._said = (self._said + piece)[-SAID_BYTES:]
 
     def _silent(self, limit_s: float) -> Problem:
         return Problem("own_silent", {"name": self._folder.name, "limit_s": limit_s})
-
-    def _end(self) -> None:
-        with contextlib.suppress(OSError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
-        self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
 
 
 def _read(said: bytes) -> tuple[Problem, ...] | None:
@@ -114,6 +148,7 @@ def problems_of(folder: Path) -> Iterator[Problem]:
     from experiments.core import words as texts
     from experiments.core.catalogue import Catalogue
     from experiments.core.rules import broken_rules
+    from experiments.engine.left_behind import LeftBehind
     from machine.inspect import inspect
 
     name, home = id_of(folder.name), Home(YOURS, folder)
@@ -129,11 +164,15 @@ def problems_of(folder: Path) -> Iterator[Problem]:
         )
         return
     yield from _of_words(folder)
-    before = set(sys.modules)
+    machine, left_behind, before = inspect(), LeftBehind(), set(sys.modules)
     try:
         module = importlib.import_module(home.module)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever somebody's file raises)
-        yield _of_error(error, folder.name)
+        # It may only follow from what was left behind: from an empty sys.path nothing is imported.
+        yield from [*left_behind.problems()] or [_of_error(error, folder.name)]
+        return
+    if found := [*left_behind.problems()]:
+        yield from found
         return
     heavy = [each for each in HEAVY if each in sys.modules and each not in before]
     if heavy:
@@ -141,7 +180,8 @@ def problems_of(folder: Path) -> Iterator[Problem]:
     if not hasattr(module, "EXPERIMENT"):
         yield Problem("own_no_experiment")
         return
-    yield from broken_rules(module.EXPERIMENT, words, inspect())
+    yield from broken_rules(module.EXPERIMENT, words, machine)
+    yield from left_behind.problems()
 
 
 def _of_error(error: BaseException, function: str) -> Problem:
@@ -197,6 +237,8 @@ def _main(folder: Path, cpu_s: int) -> None:
     """Print the problems as the last line of standard output, which nobody else writes to."""
     output = os.dup(1)
     os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):  # only this process speaks
+        os.register_at_fork(after_in_child=lambda: os.close(output))
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app import own_experiments
@@ -148,6 +150,72 @@ def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, monkeypatch):
         assert "{" not in ENGLISH.say(f"problems.{problem.key}", problem.values)
 
 
+def test_hundreds_are_examined_a_few_at_a_time(tmp_path):
+    """Each says when it begins and ends to load; that costs as much as an experiment that fails."""
+    told = tmp_path / "told"
+    for number in range(9):
+        folder = tmp_path / "shelf" / f"slow_{number}"
+        folder.mkdir(parents=True)
+        (folder / "experiment.py").write_text(SLOW.format(told=str(told)))
+    yours.use([tmp_path / "shelf"])
+
+    found = own_experiments.refusals(own_experiments.own_homes())
+
+    assert {problem.key for problem in found.values()} == {"own_error"}
+    assert list(found) == [f"slow-{number}" for number in range(9)]
+    at_once = itertools.accumulate(map(int, told.read_text().split()))
+    assert 1 < max(at_once) <= 4
+
+
+SLOW = """
+import time
+def tell(what):
+    with open({told!r}, "a") as file:
+        file.write(what)
+tell("1 ")
+time.sleep(0.1)
+tell("-1 ")
+raise ValueError
+"""
+
+
+def test_what_sleeps_while_it_is_loaded_is_ended_with_all_that_it_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(examine, "WAIT_S", 1.0)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    pids, shelf = tmp_path / "pids", tmp_path / "shelf"
+    for folder in (shelf / "sleeps_1", shelf / "sleeps_2", tmp_path / "tmp"):
+        folder.mkdir(parents=True)
+        (folder / "experiment.py").write_text(SLEEPS.format(pids=str(pids)))
+    (tmp_path / "tmp" / "experiment.py").unlink()
+    yours.use([shelf])
+
+    found = own_experiments.refusals(own_experiments.own_homes())
+
+    assert {problem.key for problem in found.values()} == {"own_silent"}
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 4
+    assert not any(map(psutil.pid_exists, started))
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+# It sleeps, and so does a process that has left its group and its parent.
+SLEEPS = """
+import os, tempfile, time
+def tell():
+    with open({pids!r}, "a") as file:
+        file.write(str(os.getpid()) + " ")
+tell()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        tell()
+        time.sleep(60)
+    os._exit(0)
+tempfile.mkdtemp()
+time.sleep(60)
+"""
+
+
 @pytest.mark.parametrize(
     "says", ["print('[[\"own_error\", {}]]')", "import sys; sys.stderr.write('x' * 10**7)"]
 )
@@ -162,6 +230,19 @@ def test_what_it_prints_is_not_believed(tmp_path, says):
     yours.use([tmp_path])
 
     assert own_experiments.refusals(own_experiments.own_homes()) == {}
+
+
+def test_neither_a_print_nor_a_thread_spoils_what_a_command_says(coreopsis, shelf):
+    file = good(shelf) / "experiment.py"
+    first = "from __future__ import annotations\n"
+    file.write_text(file.read_text().replace(first, f"{first}print('loaded')\n"))
+    broken(shelf, "thread")
+
+    said = coreopsis("experiments", "--json")  # which ends, though a thread would sleep on
+
+    listed = {each["id"] for each in json.loads(said.out)}
+    assert listed & {"call-cost", "threads"} == {"call-cost"}
+    assert (said.code, said.err) == (0, "")
 
 
 def test_what_a_file_says_reaches_no_terminal_raw(tmp_path):
