@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.runs.copies import write_whole
+from app.runs.copies import check_room, elsewhere, write_whole
 from experiments.checkup.result import SUFFIX, Result, encode, read
 from experiments.core.problems import UserError
 
@@ -23,11 +23,22 @@ class Checkups:
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
 
+    def check_writable(self) -> None:
+        """Raise UserError if a checkup could not be kept; meant for before it measures."""
+        try:
+            check_room(self._folder)
+        except OSError as error:
+            values = {"path": str(self._folder), "reason": error.strerror or str(error)}
+            raise UserError("checkups_unwritable", **values) from None
+
     def keep(self, result: Result) -> Path:
-        """Write a checkup; return its file. Raises UserError."""
+        """Write a checkup; return its file. Raises UserError, also where another place took it."""
         stamp = _STAMP.sub("", result.at)[:STAMP_LETTERS]
         path = self._folder / f"{stamp}-{result.id[:8]}{SUFFIX}"
-        _write(path, result)
+        try:
+            _write(path, result)
+        except OSError as error:
+            raise _rescued(path.name, result, error.strerror or str(error)) from None
         return path
 
     def all(self) -> Sequence[Result]:
@@ -51,7 +62,10 @@ class Checkups:
         path = self._baseline(fingerprint_of(result))
         if path is None:
             raise UserError("checkup_without_fingerprint")
-        _write(path, result)
+        try:
+            _write(path, result)
+        except OSError as error:
+            raise UserError("baseline_not_kept", reason=error.strerror or str(error)) from None
 
     def references(self) -> Sequence[Result]:
         """Return the checkups of machines known to be good, which somebody laid there."""
@@ -78,11 +92,17 @@ def _read(paths: Sequence[Path]) -> list[Result]:
 
 
 def _write(path: Path, result: Result) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, encode(result))
-    except OSError as error:
-        raise UserError("checkup_not_kept", reason=error.strerror or str(error)) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, encode(result))
+
+
+def _rescued(name: str, result: Result, reason: str) -> UserError:
+    """Write a checkup elsewhere; return what tells where, or that no place took it."""
+    for folder in elsewhere():
+        with contextlib.suppress(OSError):
+            write_whole(path := folder / name, encode(result))
+            return UserError("checkup_kept_elsewhere", reason=reason, path=str(path))
+    return UserError("checkup_not_kept", reason=reason)
 
 
 def has_measured(result: Result) -> bool:

@@ -1,11 +1,18 @@
-"""Copies of run files: packed as their names say, and written wholly or not at all."""
+"""Files that are written wholly or not at all, and where they go when a disk has no room."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+ROOM_BYTES = 2**18  # must be free before a measurement: most runs and checkups take less
+UNFINISHED = ".coreopsis-"  # how files begin that are being written
+STALE_S = 24 * 3600.0  # then nobody writes them any more
 
 
 def copy(path: Path, target: Path, change: Callable[[bytes], bytes] | None = None) -> None:
@@ -30,9 +37,38 @@ def write_whole(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(_unfinished())
     try:
         part.write_bytes(data)
         part.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # its disk may be read-only
+            part.unlink(missing_ok=True)
+
+
+def check_room(folder: Path) -> None:
+    """See that a file can be written into a folder, which is made. Raises OSError.
+
+    What a program left there that was killed while it wrote is removed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(probe := folder / f"{_unfinished()}.probe", bytes(ROOM_BYTES))
+    probe.unlink()
+    for path in folder.glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(OSError):  # another program was quicker
+            if time.time() - path.stat().st_mtime > STALE_S:
+                path.unlink()
+
+
+def elsewhere() -> Iterator[Path]:
+    """Yield the folders for what its own has no room for; each may have none either."""
+    import tempfile  # not at each start
+
+    for folder in (Path.cwd, tempfile.gettempdir):
+        with contextlib.suppress(OSError):  # it may be gone
+            yield Path(folder())
+
+
+def _unfinished() -> str:
+    """Return a name that no other thread uses now; short, since the file's own may be long."""
+    return f"{UNFINISHED}{os.getpid()}-{threading.get_ident()}"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import msgspec
 
 from app.report import gpu_of_run, processor
-from app.runs.copies import copy, write_whole
+from app.runs.copies import check_room, copy, write_whole
 from app.runs.index import Index
 from app.runs.owner_note import Told, retold
 from app.runs.run_notes import (
@@ -96,11 +96,8 @@ class Library:
 
     def check_writable(self) -> None:
         """Raise UserError if a run could not be kept; meant for before a measurement."""
-        probe = self._runs / f".probe-{os.getpid()}"
         with self._writing():
-            self._runs.mkdir(parents=True, exist_ok=True)
-            probe.write_bytes(b"")
-            probe.unlink()
+            check_room(self._runs)
 
     def create(self, started: messages.Started) -> Recorder:
         """Begin the file of a run. Raises UserError."""

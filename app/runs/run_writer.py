@@ -6,9 +6,8 @@ If the disk fills up or the file goes meanwhile, the whole run is written elsewh
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from pathlib import Path
 
+from app.runs.copies import elsewhere
 from app.runs.library import Library
 from experiments.core.problems import UserError
 from experiments.engine import messages
@@ -64,9 +63,8 @@ class RunWriter:
     def _rescued(self, recorder: Recorder, reason: str) -> UserError:
         """Write the whole run elsewhere: the library's disk is full, or its file is gone."""
         key = "run_file_gone" if recorder.is_gone else "run_kept_elsewhere"
-        for folder in (Path.cwd, tempfile.gettempdir):  # either may be gone
+        for folder in elsewhere():
             with contextlib.suppress(OSError):
-                path = Path(folder(), recorder.path.name)
-                recorder.rescue(path)
+                recorder.rescue(path := folder / recorder.path.name)
                 return UserError(key, reason=reason, path=str(path))
         return UserError("run_lost" if recorder.is_gone else "run_not_kept", reason=reason)

@@ -89,6 +89,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if options.stop_at is not None and not tells_temperature(context.machine):
         context.errors.print(context.words.say("checkup.no_sensor"))
     _tell_troubles(context)
+    may_keep = _may_keep(options, context, kept)
     sweep()
     checkup = Checkup(
         kind,
@@ -106,8 +107,29 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     ):
         with asked_to_stop(checkup.stop):
             result = _followed(context, checkup)
-        _hand_out(options, context, kept, result, baseline)
-    return exit_code(result)
+        is_safe = _hand_out(options, context, kept if may_keep else None, result, baseline)
+    code = exit_code(result)
+    return ExitCode.FAILED if code is ExitCode.DONE and not is_safe else code
+
+
+def _may_keep(options: SimpleNamespace, context: Context, kept: Checkups) -> bool:
+    """Say before anything is measured that a checkup cannot be kept.
+
+    Raises UserError where nothing else would have it.
+    """
+    try:
+        kept.check_writable()
+    except UserError as trouble:
+        if options.save_baseline or not _is_written(options):
+            raise
+        context.complain(trouble.problem)
+        return False
+    return True
+
+
+def _is_written(options: SimpleNamespace) -> bool:
+    """Does a file or another program get the whole checkup, beside what is kept?"""
+    return bool(options.json or options.out or options.html)
 
 
 def _ordered(options: SimpleNamespace, context: Context) -> Order | None:
@@ -133,16 +155,21 @@ def _ordered(options: SimpleNamespace, context: Context) -> Order | None:
 def _hand_out(
     options: SimpleNamespace,
     context: Context,
-    kept: Checkups,
+    kept: Checkups | None,
     result: Result,
     baseline: Result | None,
-) -> None:
-    """Tell what was found, keep it, and write what was asked for. Raises WriteFailed."""
+) -> bool:
+    """Tell what was found, keep it, and write what was asked for; return whether anything has it.
+
+    Raises WriteFailed.
+    """
     if options.json:
         context.console.out(_for_others(result).decode().rstrip("\n"), highlight=False)
     else:
         tell(context.console, context.words, result, baseline)
-    _keep(context, kept, result, save_baseline=options.save_baseline)
+    is_safe = _is_written(options)
+    if kept is not None and has_measured(result):
+        is_safe |= _keep(context, kept, result, save_baseline=options.save_baseline)
     if options.out is not None:
         write_file(options.out, _for_others(result), OUT)
     compared = compare(baseline, result) if baseline is not None else None
@@ -157,6 +184,7 @@ def _hand_out(
         if path is not None:
             write_report(context, document, format_, path)
     del application  # held until here: the fonts belong to it
+    return is_safe
 
 
 def _part_facts(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -288,18 +316,18 @@ def _for_others(result: Result) -> bytes:
     return encode(from_plain(plain, ""))
 
 
-def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> None:
-    if not has_measured(result):
-        return
+def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> bool:
+    """Keep a checkup, and tell where; return whether any place took it."""
     try:
         path = kept.keep(result)
         if save_baseline:
             kept.save_baseline(result)
     except UserError as trouble:
         context.complain(trouble.problem)
-        return
+        return trouble.problem.key != "checkup_not_kept"
     key = "checkup.kept_as_baseline" if save_baseline else "checkup.kept"
     context.errors.print(context.words.say(key, {"path": path}), style="dim", soft_wrap=True)
+    return True
 
 
 def write_report(context: Context, document: Document, kind: str, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -82,6 +83,36 @@ def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, fu
     assert said.err.splitlines()[-1].startswith("Cannot write /dev/full: No space left on device.")
     assert last_line(coreopsis.runs[0])["outcome"] == "completed"
     assert coreopsis("inspect", "--out", full.name).code == 1
+
+
+# --- a disk that takes nothing --------------------------------------------------------------------
+
+
+@pytest.fixture(params=["full", "read-only"])
+def small_disk(request, coreopsis):
+    """Mount a disk without room as the data folder."""
+    coreopsis.data.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(coreopsis.data)]
+    if (
+        sys.platform != "linux"
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("nothing can be mounted here")
+    if request.param == "read-only":
+        subprocess.run(["mount", "-o", "remount,ro", str(coreopsis.data)], check=True)
+    yield os.strerror(errno.ENOSPC if request.param == "full" else errno.EROFS)
+    subprocess.run(["umount", str(coreopsis.data)], check=True)
+
+
+@pytest.mark.parametrize("command", [SHORT, ("checkup", "--quick")], ids=["run", "checkup"])
+def test_a_disk_that_takes_nothing_is_told_before_anything_is_measured(
+    coreopsis, small_disk, command
+):
+    said = coreopsis(*command)
+
+    assert (said.code, said.out) == (2, "")
+    assert small_disk in said.sentence
+    assert "--data DIR" in said.sentence
 
 
 # --- a terminal that closes -----------------------------------------------------------------------

@@ -119,6 +119,7 @@ class CheckupPlace(Place):
             options: dict[str, Any] = {}
             if soak is not None:
                 options = {"soak_s": soak.seconds, "stop_celsius": soak.stop_celsius}
+            store.check_writable()
             return self.make(
                 kind,
                 baseline=store.baseline(machine.fingerprint),

@@ -1,9 +1,11 @@
 import os
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from app.checkup.store import Checkups
+from experiments.checkup.result import read
 from experiments.core.problems import UserError
 from tests.app.checkup.made import checkup
 
@@ -65,14 +67,55 @@ def test_a_fingerprint_is_no_way_out_of_the_folder(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"data"}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(UserError, match="checkup_not_kept"):
-        Checkups(tmp_path).keep(checkup())
+@pytest.fixture(params=["a file in its place", "a folder that is only read"])
+def unwritable(request, tmp_path):
+    """Return a data folder that takes no checkups."""
+    data = tmp_path / "data"
+    data.mkdir()
+    if request.param == "a file in its place":
+        (data / "checkups").write_text("")
+    elif os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    else:
+        data.chmod(0o500)
+    return data
 
 
-def test_a_file_in_place_of_the_folder_is_told(tmp_path):
-    (tmp_path / "checkups").write_text("")
+def test_a_folder_that_cannot_be_written_is_told_before_and_another_one_taken(
+    unwritable, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    kept, whole = Checkups(unwritable), checkup(id="precious")
+
+    with pytest.raises(UserError, match="checkups_unwritable"):
+        kept.check_writable()
+    with pytest.raises(UserError, match="checkup_kept_elsewhere") as caught:
+        kept.keep(whole)
+    with pytest.raises(UserError, match="baseline_not_kept"):
+        kept.save_baseline(whole)
+
+    path = Path(caught.value.problem.values["path"])
+    assert path.parent == tmp_path
+    assert read(path) == whole
+
+
+def test_a_checkup_that_no_place_takes_is_told(unwritable, tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
+
     with pytest.raises(UserError, match="checkup_not_kept"):
-        Checkups(tmp_path).keep(checkup())
+        Checkups(unwritable).keep(checkup())
+
+
+def test_what_a_killed_program_left_unfinished_goes_after_a_day(tmp_path):
+    kept = Checkups(tmp_path)
+    kept.keep(checkup())
+    old, new = (tmp_path / "checkups" / f".coreopsis-{n}-1" for n in (1, 2))
+    for path in (old, new):
+        path.write_text("half")
+    os.utime(old, (0, 0))
+
+    kept.check_writable()
+
+    assert (old.exists(), new.exists()) == (False, True)
+    assert list(kept.all()) == [checkup()]

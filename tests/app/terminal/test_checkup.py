@@ -1,6 +1,7 @@
 """`coreopsis checkup` and `gather`, with a checkup that follows a script in place of a real one."""
 
 import contextlib
+import errno
 import json
 import os
 from pathlib import Path
@@ -151,7 +152,7 @@ def test_json_and_file_name_no_folder_of_the_user_and_what_is_kept_does(program,
 def test_one_that_was_stopped_before_it_measured_is_not_kept(program, tmp_path):
     failed = replace(measured(), outcome="stopped")
     program("checkup", result=checkup(outcome="stopped", measurements=[failed]))
-    assert not (tmp_path / "checkups").exists()
+    assert list((tmp_path / "checkups").iterdir()) == []
 
 
 def test_one_that_was_stopped_later_is_kept_but_no_baseline(program, tmp_path):
@@ -174,13 +175,88 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(progr
         code, out, err = program("checkup", option, str(tmp_path / "nowhere" / "file"))
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "nowhere" in err
-    assert not (tmp_path / "checkups").exists()
+    assert not [*tmp_path.glob("checkups/*")]
 
 
 def test_what_is_there_stays_whole_where_nothing_was_measured(program, tmp_path):
     (tmp_path / "mine.json").write_text("before")
     program("checkup", "--out", str(tmp_path / "mine.json"), "--pdf", str(tmp_path / "no" / "x"))
     assert (tmp_path / "mine.json").read_text() == "before"
+
+
+@pytest.fixture
+def full(tmp_path, monkeypatch):
+    """Fill the disk of the data folder when it is called; the working folder has room."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    write = Path.write_bytes
+
+    def refuse(path, data):
+        if data and (tmp_path / "checkups") in path.parents:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return write(path, data)
+
+    return lambda: monkeypatch.setattr(Path, "write_bytes", refuse)
+
+
+@pytest.mark.parametrize("how", ["full", "a file in its place", "--save-baseline"])
+def test_where_nothing_can_be_kept_it_is_said_before_anything_is_measured(
+    program, tmp_path, full, how
+):
+    if how == "a file in its place":
+        (tmp_path / "checkups").write_text("")
+    else:
+        full()
+    more = ["--save-baseline", "--out", "x.json"] if how == "--save-baseline" else []
+
+    code, out, err = program("checkup", *more)
+
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "--data DIR" in err
+    assert not program.asked  # nothing was begun
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--out", "x.json"], ["--html", "x.html"]])
+def test_a_checkup_that_is_written_elsewhere_is_made_all_the_same(program, tmp_path, full, more):
+    full()
+
+    code, _, err = program("checkup", *more)
+
+    assert code == 0
+    assert err.splitlines()[0].startswith(say("problems.checkups_unwritable").partition("(")[0])
+    assert "Traceback" not in err
+    assert {path.name for path in Path.cwd().iterdir()} <= {"x.json", "x.html"}
+
+
+def test_a_checkup_for_which_the_disk_is_full_in_the_end_is_kept_elsewhere(
+    program, tmp_path, full, monkeypatch
+):
+    told = command.tell
+    monkeypatch.setattr(command, "tell", lambda *given: (full(), told(*given)))
+
+    code, out, err = program("checkup", result=checkup(fact(), id="precious"))
+
+    (rescued,) = Path.cwd().iterdir()
+    assert code == 0
+    assert str(rescued) in err.replace("\n", "")
+    assert "Kernel log" in out
+    assert decode(rescued.read_bytes(), rescued.name).id == "precious"
+    assert list((tmp_path / "checkups").iterdir()) == []
+
+
+def test_a_checkup_for_which_there_is_room_nowhere_is_no_success(
+    program, tmp_path, full, monkeypatch
+):
+    told = command.tell
+    monkeypatch.setattr(command, "tell", lambda *given: (full(), told(*given)))
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
+
+    code, _, err = program("checkup")
+
+    assert code == 1
+    assert os.strerror(errno.ENOSPC) in err
 
 
 def test_a_pipe_is_written_to_and_not_replaced(program, tmp_path):
