@@ -163,7 +163,7 @@ class Context:
         from experiments.core.declare import specs
 
         asked = any(spec.earned for each in experiments for spec in specs(each.params).values())
-        if self.has_fake_machine or not asked or not (self.folder / "runs").is_dir():
+        if self.has_fake_machine or not asked or not os.path.isdir(self.folder / "runs"):
             return {}
         from app.runs.known_values import known_numbers
 

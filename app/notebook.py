@@ -15,6 +15,7 @@ from app.markdown import unmarked
 from app.source import ALONE, Whole, sources, stored, whole
 from experiments.core.declare import Experiment, specs
 from experiments.core.measured_loop import measured_loop
+from experiments.core.tables import csv_name
 from experiments.core.views import Axis, Bars, Field, Heatmap, Lines, Ruler, Timeline
 from experiments.core.words import Words
 from experiments.engine.environment import program_version
@@ -290,7 +291,7 @@ def _plot(experiment: Experiment[Any], words: Words, folder: str) -> str:
     title = words.say(f"{experiment.id}.views.{view.key}")
     choices = f"{experiment.id}.choices."
     facts: dict[str, Any] = {
-        "FILE": f"{folder}-{view.table}.csv",
+        "FILE": csv_name(folder, view.table),
         "TITLE": title,
         "NAMES": {key.removeprefix(choices): words.say(key) for key in words.keys(choices)},
         "ORDER": list(getattr(view, "order", ())),

@@ -31,9 +31,9 @@ Print = tuple[tuple[str, int, int], ...]  # of every file: path, size, time of c
 def check_given(folders: Sequence[Path]) -> None:
     """Raise UserError for a folder that is none, or is itself an experiment."""
     for folder in folders:
-        if (folder / f"{MAIN}.py").is_file():
+        if os.path.isfile(folder / f"{MAIN}.py"):
             raise UserError("own_folder_is_one", folder=folder, above=folder.resolve().parent)
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise UserError("own_folder_missing", folder=folder)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from experiments.core.declare import Experiment
 from experiments.core.resources import FOLDER
 from experiments.core.shelves import MAIN, YOURS
 from experiments.engine.environment import program_version
+from machine.text import short_name
 
 ROOT = FOLDER.parent
 OURS = ("experiments", "machine")
@@ -76,7 +78,7 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
 class Whole:
     """All that an experiment needs to run on its own."""
 
-    name: str  # of its folder
+    name: str  # for its files
     module: str
     files: Mapping[str, Path]  # by their place below the folder of a script; its own come first
     packages: Sequence[str]  # with their versions
@@ -92,7 +94,8 @@ def whole(experiment: Experiment[Any]) -> Whole:
     for name in TEXTS:
         files[f"resources/text/en/{name}.toml"] = FOLDER / f"text/en/{name}.toml"
     packages = sorted(_packages(files.values()))
-    return Whole(experiment.id.replace("-", "_"), _module(experiment), files, packages)
+    name = short_name(experiment.id.replace("-", "_"))
+    return Whole(name, _module(experiment), files, packages)
 
 
 def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
@@ -209,7 +212,7 @@ def _path(experiment: Experiment[Any], module: str) -> Path | None:
     else:
         base = ROOT.joinpath(*module.split("."))
     for path in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
-        if path.is_file():
+        if os.path.isfile(path):  # a folder may have the longest name there is
             return path
     return None
 

@@ -1,4 +1,7 @@
-"""Text of strangers without what a terminal obeys: control characters, marks of direction."""
+"""Text of strangers as it may be shown and may name files.
+
+What a terminal obeys is taken out: control characters, marks of direction.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import functools
 import re
 
 LINE_LETTERS = 300  # of one value; no true name or path of a device is as long
+NAME_BYTES = 100  # of a part of a file's name, which takes 255 in all
 
 # C0 but tab and newline, DEL, C1; soft hyphen, Arabic letter mark, Mongolian vowel separator; the
 # zero-width space, marks of direction, line separators, but not the joiners that scripts need; half
@@ -27,6 +31,11 @@ def plain(text: str, letters: int = LINE_LETTERS) -> str:
     if len(text) > letters:
         text = f"{text[:letters]}…"
     return text if text.isprintable() else _pattern(r"\t\n").sub(_replace, text)
+
+
+def short_name(text: str, most_bytes: int = NAME_BYTES) -> str:
+    """Return the beginning of a text that a file's name has room for; a letter has up to four."""
+    return text.encode(errors="ignore")[:most_bytes].decode(errors="ignore")
 
 
 @functools.cache  # to compile it takes 1 ms, which most starts need not spend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ class Checkups:
     def baseline(self, fingerprint: str | None) -> Result | None:
         """Return the baseline of the machine with this fingerprint, None if there is none."""
         path = self._baseline(fingerprint)
-        found = _read([path] if path is not None and path.is_file() else [])
+        found = _read([path] if path is not None and os.path.isfile(path) else [])
         return found[0] if found else None
 
     def save_baseline(self, result: Result) -> None:

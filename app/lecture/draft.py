@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ class Draft:
             saved = read(path) if path is not None else None
         draft = cls(saved, name if saved is not None else None)
         with contextlib.suppress(UserError):
-            if kept.is_file():
+            if os.path.isfile(kept):
                 draft.lecture = read(kept)
         return draft
 

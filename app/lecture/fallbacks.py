@@ -29,6 +29,7 @@ from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.recording import ALTERED, SUFFIXES, Recording, read
 from machine.model import Machine
+from machine.text import short_name
 
 PACKED = SUFFIXES[1]
 
@@ -174,10 +175,11 @@ def folders(lecture: Path, data: Path) -> tuple[Path, ...]:
 
 def made_name(item: Item, experiment: Experiment[Any]) -> str:
     """Return the name of a file that preflight records: by experiment and settings."""
+    name = short_name(experiment.id)
     if not item.set:
-        return f"{experiment.id}{PACKED}"
+        return f"{name}{PACKED}"
     settings = msgspec.json.encode(dict(item.set), order="sorted")
-    return f"{experiment.id}-{zlib.crc32(settings):08x}{PACKED}"
+    return f"{name}-{zlib.crc32(settings):08x}{PACKED}"
 
 
 def _has_settings(started: messages.Started, item: Item, experiment: Experiment[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -48,7 +49,7 @@ def find(held: LectureRecord, stand_ins: StandIns) -> list[HandoutItem]:
     held, recordings are taken.
     """
     lecture = stand_ins.lecture.with_name(f"{held.name}{SUFFIX}")
-    if not lecture.exists() and (SHIPPED / lecture.name).exists():
+    if not os.path.exists(lecture) and os.path.exists(SHIPPED / lecture.name):
         lecture = SHIPPED / lecture.name
     stand_ins = dataclasses.replace(stand_ins, lecture=lecture)
     return [_found(item, bool(held.at), stand_ins) for item in held.item]

@@ -37,6 +37,7 @@ from app.lecture.options import Options
 from app.runs.copies import write_whole
 from experiments.core.problems import Problem
 from machine.record import Record
+from machine.text import short_name
 
 FORMAT, VERSION = "coreopsis.lecture-record", 1
 SUFFIX = ".coreopsis-lecture-record.json"
@@ -139,7 +140,7 @@ class RecordKeeper:
         self.path: Path | None = None  # where it was written, once something has happened
         self._is_owed = False  # has something changed since it was last written?
         stamp = re.sub(r"[^\d-]", "", at[:19].replace("T", "-"))
-        self._file = f"{name}-{stamp}{SUFFIX}"
+        self._file = f"{short_name(name)}-{stamp}{SUFFIX}"
         beside = [path.parent] if path and not is_shipped(path) else []
         self._folders: Sequence[Path] = (*beside, data / FOLDER)
         self.origin = path or data / FOLDER / self._file  # recordings are looked for beside it

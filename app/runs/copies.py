@@ -34,7 +34,7 @@ def copy(path: Path, target: Path, change: Callable[[bytes], bytes] | None = Non
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file wholly or not at all; a device or pipe is written to. Raises OSError."""
     path = Path(os.path.realpath(path))  # what a link leads to, not the link
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         path.write_bytes(data)
         return
     part = path.with_name(_unfinished())

@@ -35,6 +35,7 @@ from experiments.engine import messages
 from experiments.engine.recorder import Recorder
 from experiments.engine.recording import ALTERED, SUFFIXES, is_beginning, read
 from experiments.engine.report_file import carried_by
+from machine.text import short_name
 
 if TYPE_CHECKING:
     from experiments.core.catalogue import Catalogue
@@ -176,7 +177,7 @@ class Library:
         A folder as the target takes the run under its own name. With `tells` the copy has the
         prediction and the name that stand in the run's notes.
         """
-        path = target / run.path.name if target.is_dir() else target
+        path = target / run.path.name if os.path.isdir(target) else target
         notes = read_notes(run.path)
         own = Told(guess=notes.guess, name=notes.name)
         try:
@@ -250,7 +251,7 @@ class Library:
 
 def _file_name(started: messages.Started, suffix: str) -> str:
     """Return the name of a run's file; a foreign file cannot point outside the folder."""
-    experiment = re.sub(r"[^\w-]", "", started.experiment)
+    experiment = short_name(re.sub(r"[^\w-]", "", started.experiment))
     stamp, run = (re.sub(r"\W", "", text) for text in (started.at[:19], started.run[:8]))
     return f"{stamp}-{experiment}-{run}{suffix}"
 

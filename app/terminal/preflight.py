@@ -20,6 +20,7 @@ With `--json` one document goes to standard output:
 from __future__ import annotations
 
 import json
+import os
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,7 +51,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise UserError("lecture_empty", name=path.name)
     if context.has_fake_machine:
         raise UserError("fake_machine_measured")
-    runs = context.library.runs() if (context.folder / "runs").is_dir() else ()
+    runs = context.library.runs() if os.path.isdir(context.folder / "runs") else ()
     stand_ins = StandIns(path, context.folder, context.catalogue, runs, context.machine)
     preflight = Preflight(lecture, stand_ins, earned=context.earned)
     if not options.json:

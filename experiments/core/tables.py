@@ -17,6 +17,7 @@ from experiments.core.declare import Row, specs
 from experiments.core.judging.disturbed import loss_of
 from experiments.core.units import show
 from experiments.core.words import Words
+from machine.text import short_name
 
 ROUND = "repeat"  # counted from 0 in files, shown from 1
 LOST = "lost_fraction"  # the column of disturbed rows
@@ -39,6 +40,11 @@ def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
         for line, loss in zip(lines, losses, strict=True):
             line.append(loss.lost_fraction if loss else None)
     return _written("excel", [names, *lines])
+
+
+def csv_name(experiment: str, table: str) -> str:
+    """Return the name of a file with the rows of a table."""
+    return f"{short_name(experiment)}-{short_name(table)}.csv"
 
 
 def to_tabs(lines: Iterable[Sequence[object]]) -> str:

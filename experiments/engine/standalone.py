@@ -18,7 +18,7 @@ from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home
-from experiments.core.tables import to_csv
+from experiments.core.tables import csv_name, to_csv
 from experiments.core.units import show
 from experiments.core.words import Words
 from experiments.engine.disturbance import Disturbance, Quietest
@@ -57,7 +57,8 @@ def main(module: str, arguments: Sequence[str]) -> int:
         options.csv.mkdir(parents=True, exist_ok=True)
         for name, rows in told.tables.items():
             text = to_csv(rows, experiment.tables[name])
-            (options.csv / f"{folder}-{name}.csv").write_text(text, encoding="utf-8", newline="")
+            path = options.csv / csv_name(folder, name)
+            path.write_text(text, encoding="utf-8", newline="")
     return DONE
 
 

@@ -8,6 +8,7 @@ compressed files (`.gz`) can be read too. Nothing in a file identifies its owner
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -125,7 +126,7 @@ def beside(machine_file: Path) -> Path | None:
     """Return the watch file that lies beside a machine file, None if there is none."""
     name = machine_file.with_suffix("")
     files = (name.with_name(name.name + suffix) for suffix in reversed(SUFFIXES))
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _text(path: Path) -> bytes:

@@ -99,6 +99,21 @@ def test_a_folder_may_be_called_as_its_experiment_is_with_hyphens(coreopsis, ins
     compile(text, name, "exec")
 
 
+def test_a_folder_may_have_a_name_as_long_as_the_system_takes(coreopsis, shelf, tmp_path):
+    folder = good(shelf, "n" * 255)
+
+    run = coreopsis("run", folder.name, "--quick", "--set", "calls=1000")
+    assert (run.code, len(coreopsis.runs)) == (0, 1), run.err
+    yours.use([shelf])
+    name, text = script(Catalogue().load(folder.name), "Why?")
+    (tmp_path / "script.py").write_text(text)
+    command = [sys.executable, "script.py", "--quick", "--csv", "rows", "calls=1000"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert [path.suffix for path in (tmp_path / "rows").iterdir()] == [".csv"]
+    assert len(name) < 200
+
+
 @pytest.mark.parametrize("name", ["two calls", "2calls", "call.cost"])
 def test_a_folder_that_cannot_name_an_experiment_is_told_what_can(inside, shelf, name):
     said = inside("check", good(shelf, name))

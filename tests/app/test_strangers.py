@@ -94,6 +94,16 @@ COMMANDS = (
     ["check"],
     ["new"],
     ["watch", "--hz"],
+    ["experiments", "--experiments"],
+    ["checkup", "--baseline"],
+    ["checkup", "--out"],
+    ["checkup", "--data"],
+    ["run", "race", "--data"],
+    ["run", "storage", "--set", "rounds=2", "--set", "folder=/"],
+    ["gather"],
+    ["preflight"],
+    ["handout"],
+    ["handout", "ten-things", "--html"],
 )
 
 
@@ -115,12 +125,34 @@ def test_a_terminal_obeys_no_argument_and_no_error(tmp_path):
         ["new", EVIL_JSON],
         ["watch", "--hz", EVIL_JSON],
         ["replay", str(tmp_path / name)],
-        *([*command, "n" * 5000] for command in COMMANDS),
+        *(
+            [*command[:-1], command[-1] + "n" * 5000]
+            if "=" in command[-1]
+            else [*command, "n" * 5000]
+            for command in COMMANDS
+        ),
     ):
         with told(traces="--debug" in arguments) as terminal:
             code = main(["--data", str(tmp_path / "data"), *arguments])
         assert code in (1, 2), arguments
         assert terminal.getvalue().endswith("\n")
+
+
+def test_names_of_300_letters_are_no_trouble(tmp_path):
+    long = "n" * 300
+    item = {"experiment": "race", "recording": long, "run": long[:100]}
+    record = {"format": "coreopsis.lecture-record", "version": 1, "name": long, "title": long}
+    record |= {"at": "2026-05-04T03:02:01+00:00", "item": [item, item | {"experiment": long}]}
+    held, machine = tmp_path / "held.json", tmp_path / f"{'n' * 250}.json"
+    held.write_text(json.dumps(record))
+    machine.write_text(json.dumps(hostile.PLAIN["dual-socket-8-gpu"]))
+    for arguments, code in (
+        (["handout", str(held)], 4),  # its runs are not here
+        (["--fake-machine", str(machine), "watch", "--for", "1"], 2),
+        (["--fake-machine", str(machine), "inspect"], 0),
+    ):
+        with told():
+            assert main(["--data", str(tmp_path / "data"), *arguments]) == code, arguments
 
 
 def test_a_terminal_obeys_nothing_that_libraries_say():

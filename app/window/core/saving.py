@@ -6,6 +6,7 @@ program was started may be that of its source.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.core.session import Session
 from experiments.core.problems import Problem
+from machine.text import short_name
 from widgets.sheets.question import Answer, ask
 
 PICTURES = (".png", ".svg")
@@ -109,7 +111,7 @@ def complete(
     The system's dialog has asked only about the name as it was typed.
     """
     whole = with_ending(path, endings)
-    if whole == path or not whole.exists():
+    if whole == path or not os.path.exists(whole):
         then(whole)
         return
     say = session.words.say
@@ -143,8 +145,9 @@ def begin(session: Session, name: str = "") -> str:
     is_picture = Path(name).suffix in PICTURES
     own = Location.PicturesLocation if is_picture else Location.DocumentsLocation
     wanted = [last, QStandardPaths.writableLocation(own)]
-    found = next((folder for folder in wanted if folder and Path(folder).is_dir()), Path.home())
-    return str(Path(found, name))
+    found = next((folder for folder in wanted if folder and os.path.isdir(folder)), Path.home())
+    stem, dot, endings = name.partition(".")
+    return str(Path(found, f"{short_name(stem)}{dot}{endings}"))
 
 
 def remember(session: Session, path: Path) -> None:

@@ -17,7 +17,7 @@ from app.window.core.saving import Saving
 from app.window.experiment.page_model import PageModel
 from experiments.core.measured_loop import MeasuredLoop, measured_loop
 from experiments.core.parameters import to_kept_json
-from experiments.core.tables import to_csv
+from experiments.core.tables import csv_name, to_csv
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from widgets.experiment.data_side import DataSide
@@ -198,7 +198,7 @@ class Output(QObject):
             self._tell("plot.empty")
             return
         text = to_csv(run_state.tables[table], run_state.experiment.tables[table])
-        self.saving.save_text(f"{run_state.experiment.id}-{table}.csv", text)
+        self.saving.save_text(csv_name(run_state.experiment.id, table), text)
 
     def _save_plot(self, plot: Any, suffix: str) -> None:
         run_state = self._model.run_state

@@ -45,7 +45,7 @@ def look_inside(
     found = []
     for path in expanded(paths):
         try:
-            if path.is_dir():
+            if os.path.isdir(path):
                 raise UserError("no_run_in_folder", name=path.name)
             recording = read(path)
         except UserError as trouble:
@@ -76,7 +76,7 @@ def expanded(paths: Sequence[Path], most: int = FILE_LIMIT) -> list[Path]:
     """Return at most so many files: these, and the run files in these folders."""
     found: dict[Path, None] = {}
     for path in paths:
-        inner = sorted(_run_files(path)) if path.is_dir() else []
+        inner = sorted(_run_files(path)) if os.path.isdir(path) else []
         found.update(dict.fromkeys(inner or [path]))
     return list(found)[:most]
 

@@ -99,6 +99,19 @@ def test_each_step_is_on_the_disk_at_once_beside_the_lecture(tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {path.name, target.name}
 
 
+def test_votes_are_kept_however_long_the_name_of_the_lecture_is(tmp_path):
+    path = tmp_path / f"{'n' * 230}.coreopsis-lecture.toml"
+    path.write_bytes(encode(LECTURE))
+    kept, course = keeper(tmp_path, path), LectureState([Turn(options=2), Turn()])
+
+    course.forward()
+    course.vote(1)
+
+    assert kept.keep(0, course.turn, OPTIONS) is None
+    assert kept.path.parent == tmp_path
+    assert read(kept.path).name == "n" * 230
+
+
 def test_a_vote_that_is_taken_back_is_taken_back_on_the_disk(tmp_path):
     kept, course = keeper(tmp_path), LectureState([Turn(options=2), Turn()])
     course.forward()

@@ -529,6 +529,28 @@ def test_a_damaged_run_is_refused_and_nothing_is_copied(library, tmp_path, damag
     assert not (library.folder / "runs").exists()
 
 
+@pytest.mark.parametrize("letter", ["n", "\N{HIRAGANA LETTER A}"])
+def test_a_run_is_kept_however_long_its_names_are(library, tmp_path, letter):
+    """A name in a folder has 255 bytes at most, and a letter up to four."""
+    long = letter * 300
+    first, *others = burst(at=long, run=long).lines
+    first = first.replace(b'"experiment":"burst-random"', f'"experiment":"{long}"'.encode())
+    path = tmp_path / "copy.coreopsis.jsonl"
+    path.write_bytes(b"".join((first, *others)))
+
+    adopted = library.adopt(path)
+    recorder = library.create(messages.decode_event(first.replace(b'"run":"', b'"run":"other')))
+    recorder.close()
+
+    assert adopted.read_bytes() == path.read_bytes()
+    kept = next(kept for kept in library.runs() if kept.run == long)
+    assert (kept.experiment, kept.path) == (long, adopted)
+    library.describe(kept, RunNotes(name=long))
+    library.export(kept, tmp_path / f"{'n' * 235}.coreopsis.jsonl")
+    library.delete(kept)
+    assert [gone.run for gone in library.deleted()] == [long]
+
+
 def test_a_run_from_elsewhere_cannot_name_a_place_outside(library, tmp_path):
     made = burst(
         change=lambda started: msgspec.structs.replace(

@@ -65,6 +65,21 @@ def test_a_dialog_begins_in_a_persons_own_folder(own, saving, monkeypatch, name,
     assert asked == [str(own / folder / name)]
 
 
+def test_a_long_name_is_suggested_short_enough_and_with_its_ending(
+    own, saving, session, monkeypatch
+):
+    asked = []
+    answer(monkeypatch, asked, "")
+    session.settings = session.settings.replace(folder="n" * 300)
+
+    for ending in (".csv", ".coreopsis.jsonl.gz"):
+        saving.save_text(f"{'n' * 300}{ending}", "text")
+
+    names = [begin.rpartition("/")[2] for begin in asked]
+    assert [len(name) < 200 for name in names] == [True, True]
+    assert [name.partition(".")[2] for name in names] == ["csv", "coreopsis.jsonl.gz"]
+
+
 def test_the_next_dialog_begins_where_the_last_one_ended(own, saving, session, parent, monkeypatch):
     asked, target = [], own / "lab" / "a.csv"
     target.parent.mkdir()
