@@ -23,9 +23,9 @@ import pytest
 from experiments.core.catalogue import Catalogue
 from experiments.core.needs import missing_need
 from experiments.engine.recording import read
-from experiments.engine.scratch import PREFIX, SHARED_MEMORY, TORCH
 from experiments.engine.sweep import sweep
 from machine.inspect import inspect
+from machine.system.scratch import PREFIX, SHARED_MEMORY, TORCH
 from tests.app.program import Program
 from tests.experiments.engine.runs import kill
 from tests.processes import PATIENCE_S, until

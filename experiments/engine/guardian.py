@@ -16,7 +16,7 @@ import sys
 import time
 
 from experiments.core.processes.die_with_parent import die_with
-from experiments.engine import scratch
+from machine.system import scratch
 
 NICENESS = 10  # the window stays smooth beside a run that fills every core
 MARK = "COREOPSIS_GUARDIAN"  # in the environment of all that a run starts: "PID:START"

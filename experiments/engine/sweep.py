@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.engine import scratch
 from experiments.engine.guardian import MARK, start_of
+from machine.system import scratch
 
 log = logging.getLogger(__name__)
 

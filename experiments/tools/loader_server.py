@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from experiments.core.processes.die_with_parent import die_with
-from experiments.engine.scratch import note_shared_memory
+from machine.system.scratch import note_shared_memory
 
 OWNER = "COREOPSIS_LOADER_OWNER"  # the process that starts the server, in the latter's environment
 

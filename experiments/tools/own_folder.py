@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from experiments.engine.scratch import VARIABLE
+from machine.system.scratch import VARIABLE
 
 SHORT_PATH = "/tmp"  # a socket's path has 104 characters at most on macOS, whose own folder is long
 

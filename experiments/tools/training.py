@@ -15,9 +15,9 @@ from experiments.core.problems import UserError
 from experiments.core.sizes import MIB
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
-from experiments.engine.scratch import semaphore_prefix
 from experiments.tools import loader_server
 from experiments.tools.own_folder import own_folder
+from machine.system.scratch import semaphore_prefix
 
 FP32_BYTES = 4
 FOLDER = "coreopsis-helpers-"

@@ -15,6 +15,12 @@ import sys
 sys.path[:] = [folder for folder in sys.path if folder]
 import json, os, platform
 
+try:
+    import ctypes
+    ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # Linux: torch may hang, and who asks be killed
+except Exception:
+    pass
+
 out = os.fdopen(os.dup(1), "w")  # torch may take sys.stdout for itself
 
 def tell(**known):

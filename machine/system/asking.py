@@ -10,7 +10,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections import deque
@@ -18,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from machine.record import Record
+from machine.system import scratch
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20  # of output that is kept, the newest; also of one line
@@ -122,14 +122,18 @@ class _Listener:
 
 @contextlib.contextmanager
 def _empty_folder() -> Iterator[str]:
-    """Yield a new folder, or the root where no disk has room for one."""
+    """Yield a new folder, or the root where no disk has room for one.
+
+    Those of programs that were killed while they asked are removed.
+    """
+    scratch.sweep()
+    folder, lock = scratch.make() or ("", -1)
     try:
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    except OSError:
-        yield os.path.abspath(os.sep)
-        return
-    with folder as path:
-        yield path
+        yield folder or os.path.abspath(os.sep)
+    finally:
+        if folder:
+            scratch.remove(folder)
+            os.close(lock)
 
 
 def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event) -> int | None:

@@ -21,7 +21,7 @@ from app.lecture.file import SUFFIX, Item, Lecture, encode
 from app.lecture.lectures import NAME
 from experiments.core import words
 from experiments.engine.lock import FOLDER_VARIABLE
-from experiments.engine.scratch import PREFIX, SHARED_MEMORY
+from machine.system.scratch import PREFIX, SHARED_MEMORY
 from tests.app.own import good
 from tests.app.program import Program as Terminal
 from tests.experiments.engine.runs import kill

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.engine import guardian, scratch
+from experiments.engine import guardian
 from experiments.engine.sweep import sweep
+from machine.system import scratch
 from tests.experiments.engine.runs import kill
 from tests.processes import until
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="seen on Linux o
 WORK = """
 import os, tempfile, time
 from pathlib import Path
-from experiments.engine.scratch import note_shared_memory
+from machine.system.scratch import note_shared_memory
 from experiments.tools.training import worker_context
 
 folder = Path(tempfile.mkdtemp(), "deep")

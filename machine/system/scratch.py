@@ -1,8 +1,9 @@
-"""The folder of a run's temporary files: the guardian makes it, and removes it at the end.
+"""The folder of a job's temporary files: who makes it, holds it, and removes it at the end.
 
-The guardian holds a lock on the folder. Whoever gets that lock later knows that the guardian was
-killed, and removes the folder; process ids would mislead where several containers share the disk.
-Named semaphores of the run carry the folder's name, and shared memory of torch is noted in it.
+That is the guardian of a run, and whoever asks a driver. It holds a lock on the folder. Whoever
+gets that lock later knows that its holder was killed, and removes the folder; process ids would
+mislead where several containers share the disk. Named semaphores of a run carry the folder's name,
+and shared memory of torch is noted in it.
 
 Standard library only, for the guardian's quick start. LIMIT: not on Windows.
 """
@@ -61,7 +62,7 @@ def remove(folder: str) -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of this user whose guardian was killed."""
+    """Remove the folders of this user whose holder was killed."""
     for base in _bases() if os.name == "posix" else ():
         for name in _names(base):
             folder = f"{base}/{name}"
