@@ -27,30 +27,6 @@ def _first(line: str) -> Change:
 BROKEN: dict[str, tuple[str, Change, str]] = {
     "syntax": ("odd_syntax", _edit("experiment.py", "def measure(", "def measure(:"), "own_error"),
     "endless": ("endless", _first("while True: pass"), "own_silent"),
-    "thread": (
-        "threads",
-        _first("import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()"),
-        "own_leaves_running",
-    ),
-    "process": (
-        "starts",
-        _first("import subprocess\nleft = subprocess.Popen(['sleep', '60'])"),
-        "own_leaves_running",
-    ),
-    "fork": ("forks", _first("import os\nos.fork()"), "own_forks"),
-    "path": ("lost_path", _first("import sys\nsys.path[:] = []"), "own_changes"),
-    "folder": ("moves", _first("import os\nos.chdir('/')"), "own_changes"),
-    "variables": ("lost_home", _first("import os\nos.environ.clear()"), "own_changes"),
-    "output": ("no_output", _first("import sys\nsys.stdout = None"), "own_changes"),
-    "seconds starts a thread": (
-        "late_thread",
-        _edit(
-            "experiment.py",
-            "seconds=lambda params:",
-            "seconds=lambda params: __import__('threading').Timer(60, print).start() or",
-        ),
-        "own_leaves_running",
-    ),
     "exits": ("exits", _first("import os; os._exit(3)"), "own_ended"),
     "types": (
         "odd_types",
@@ -81,6 +57,35 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
 }
 
 
+# What it leaves behind in the process that loads it, in the same way.
+LEAVING: dict[str, tuple[str, Change, str]] = {
+    "thread": (
+        "threads",
+        _first("import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()"),
+        "own_leaves_running",
+    ),
+    "process": (
+        "starts",
+        _first("import subprocess\nleft = subprocess.Popen(['sleep', '60'])"),
+        "own_leaves_running",
+    ),
+    "fork": ("forks", _first("import os\nos.fork()"), "own_forks"),
+    "path": ("lost_path", _first("import sys\nsys.path[:] = []"), "own_changes"),
+    "folder": ("moves", _first("import os\nos.chdir('/')"), "own_changes"),
+    "variables": ("lost_home", _first("import os\nos.environ.clear()"), "own_changes"),
+    "output": ("no_output", _first("import sys\nsys.stdout = None"), "own_changes"),
+    "seconds starts a thread": (
+        "late_thread",
+        _edit(
+            "experiment.py",
+            "seconds=lambda params:",
+            "seconds=lambda params: __import__('threading').Timer(60, print).start() or",
+        ),
+        "own_leaves_running",
+    ),
+}
+
+
 def good(shelf: Path, name: str = "call_cost") -> Path:
     """Write an experiment that runs, and return its folder."""
     write(shelf / name)
@@ -89,7 +94,7 @@ def good(shelf: Path, name: str = "call_cost") -> Path:
 
 def broken(shelf: Path, what: str) -> Path:
     """Write an experiment in which something is wrong, and return its folder."""
-    name, change, _ = BROKEN[what]
+    name, change, _ = (BROKEN | LEAVING)[what]
     folder = good(shelf, name)
     change(folder)
     return folder

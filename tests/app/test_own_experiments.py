@@ -19,7 +19,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import load
 from experiments.engine import examine
 from tests import ROOT
-from tests.app.own import BROKEN, broken, good
+from tests.app.own import BROKEN, LEAVING, broken, good
 from tests.checkout import environment
 
 ENGLISH = load()
@@ -152,13 +152,13 @@ def test_eight_broken_ones_give_eight_sentences_and_the_others_run(
 def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(examine, "CPU_S", 1)
     good(tmp_path)
-    for what in BROKEN:
+    for what in BROKEN | LEAVING:
         broken(tmp_path, what)
     yours.use([tmp_path])
 
     found = own_experiments.refusals(own_experiments.own_homes())
 
-    expected = {name.replace("_", "-"): key for name, _, key in BROKEN.values()}
+    expected = {name.replace("_", "-"): key for name, _, key in (BROKEN | LEAVING).values()}
     assert {name: problem.key for name, problem in found.items()} == expected
     assert found["endless"].values["limit_s"] == 1
     for problem in found.values():
