@@ -1,6 +1,8 @@
 """Random kills of random processes of a run: nothing runs on, no row is lost, no file is left.
 
-Part of `make sweep`. COREOPSIS_KILLS says how many, over eight experiments; 200 unless told.
+Then kills of everything at once, amid a checkup, a soak and a held run. Part of `make sweep`.
+COREOPSIS_KILLS says how many, over eight experiments; 200 unless told, and a quarter as many of
+everything in each of the three.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.checkup import result as checkup
 from experiments.core.catalogue import Catalogue
 from experiments.core.needs import missing_need
+from experiments.engine.lock import Lock
 from experiments.engine.recording import read
 from experiments.engine.sweep import sweep
 from machine.inspect import inspect
@@ -107,6 +111,74 @@ def test_whatever_is_killed_nothing_stays(experiment, coreopsis, capsys):
     # What was killed spoils nothing for the next.
     after = coreopsis("run", experiment, "--quick")
     assert after.code == 0, (after.out, read(coreopsis.runs[-1]).finished)
+
+
+HELD = {"type": "measure", "experiment": "talk-cost", "params": {}, "quick": True, "run": "1"}
+WORK = {
+    "checkup": ("checkup", "--quick"),
+    "soak": ("checkup", "--soak", "1"),
+    "held": ("worker",),
+}
+LONGEST_S = {"checkup": 12.0, "soak": 12.0, "held": 3.0}  # until everything is killed
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_where_everything_is_killed_at_once_nothing_stays(work, coreopsis, capsys):
+    dice, tally = random.Random(f"{SEED} {work}"), Tally()
+    for _ in range(KILLS // 4):
+        kill_everything(coreopsis, work, dice.uniform(0.0, LONGEST_S[work]), tally)
+    with capsys.disabled():
+        print(  # noqa: T201  (the table is what the sweep is for)
+            f"\n{work:14} {tally.kills:3} kills of everything: {tally.living} processes after "
+            f"{GONE_S:.0f} s (slowest {tally.slowest_s:.2f} s), {tally.files} files left",
+            end="",
+        )
+    assert not tally.troubles, "\n".join(tally.troubles)
+    after = coreopsis("run", "talk-cost", "--quick")
+    assert after.code == 0, after.err
+
+
+def kill_everything(coreopsis, work: str, after_s: float, tally: Tally) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "--data", str(coreopsis.data), *WORK[work]],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    if work == "held":
+        process.stdin.write(json.dumps(HELD | {"hold": True}).encode() + b"\n")
+    process.stdin.flush()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(after_s)  # a machine may be quicker
+    folders = [path.name for path in Path(coreopsis.environment["TMPDIR"]).iterdir()]
+    known = coreopsis.living()
+    kill(*known)
+    killed_s, tally.kills = time.monotonic(), tally.kills + 1
+    where = f"{work}, everything after {after_s:.2f} s ({len(known)} processes)"
+    if not until(lambda: not coreopsis.living(), GONE_S):
+        left = coreopsis.living()
+        tally.living += len(left)
+        tally.troubles.append(f"{where}: still running {left}")
+    tally.slowest_s = max(tally.slowest_s, time.monotonic() - killed_s)
+    process.wait()
+    process.stdin.close()
+
+    sweep()  # as the next start does
+    assert until(lambda: not coreopsis.living())
+    files = [*left_by(coreopsis, folders, known), *map(str, coreopsis.folder.iterdir())]
+    files += [str(path) for path in coreopsis.data.rglob(".*")]  # half written
+    tally.files += len(files)
+    if files:
+        tally.troubles.append(f"{where}: left {files}")
+    for path in coreopsis.data.glob("checkups/*.json"):
+        checkup.read(path)  # or it raises
+    lock = Lock(coreopsis.lock)
+    if not until(lambda: lock.take({}), GONE_S):  # the system closes files after all else
+        tally.troubles.append(f"{where}: the lock is still held by {lock.holder()}")
+    lock.close()
 
 
 def one_kill(coreopsis, experiment, targets, dice, tally) -> None:
