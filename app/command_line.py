@@ -55,8 +55,7 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         Context().complain(problem)  # the given folders may be what failed
         code = ExitCode.FAILED
-    if sys.stdout is not None:  # None where a window was started without a console
-        sys.stdout.flush()
+    sys.stdout.flush()
     return _told(code, context)
 
 
@@ -133,7 +132,7 @@ def _worker(_options: SimpleNamespace, context: Context) -> ExitCode:
     context.use_own_folders()
     from experiments.engine import entry
 
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         sys.stderr.write("This waits for a command in one line of JSON; Ctrl-C ends it.\n")
     entry.main()
     return ExitCode.DONE

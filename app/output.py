@@ -108,6 +108,7 @@ class _Lasting(io.RawIOBase):
 def lasting_output() -> Iterator[None]:
     """Let no write to the standard streams raise but to a pipe that nobody reads."""
     _lost.clear()
+    _open_closed()
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _lasting(before[0]), _lasting(before[1], is_error=True)
     try:
@@ -117,6 +118,21 @@ def lasting_output() -> Iterator[None]:
             with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none
                 stream.flush()
         sys.stdout, sys.stderr = before
+
+
+def _open_closed() -> None:
+    """Let a standard stream that was closed lead nowhere.
+
+    Else the next file that is opened takes its number, and what is printed is written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            stream = open(number, "r" if number == 0 else "w", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def lost() -> OSError | None:

@@ -165,8 +165,6 @@ class Lesson:
 
 def _typed() -> str:
     """Return the next line of the input, "" where there is none: the terminal may have closed."""
-    if sys.stdin is None:
-        return ""
     try:
         return sys.stdin.readline().strip()
     except (OSError, ValueError):  # closed, or no text

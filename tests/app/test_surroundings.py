@@ -85,6 +85,28 @@ def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, fu
     assert coreopsis("inspect", "--out", full.name).code == 1
 
 
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize(
+    "command", [["experiments"], ["inspect", "--json"], [*SHORT]], ids=" ".join
+)
+def test_closed_streams_are_no_trouble_and_no_file_takes_their_numbers(coreopsis, command, closed):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "--data", str(coreopsis.data), *command],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: [*map(os.close, closed)],
+    )
+
+    assert process.wait(PATIENCE_S) == 0
+    assert [last_line(kept)["outcome"] for kept in coreopsis.runs] == ["completed"] * (
+        command == [*SHORT]
+    )
+
+
 # --- a disk that takes nothing --------------------------------------------------------------------
 
 
