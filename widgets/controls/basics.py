@@ -31,17 +31,31 @@ from widgets.style.icons import icon
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
+LONGEST_WORD = 24  # letters
 ICON_PX = 16  # of a button with an icon, at zoom 1
 Edges = tuple[int, int, int, int]  # room at the left, top, right and bottom
 Box = TypeVar("Box", bound=QBoxLayout)
 Policy = QSizePolicy.Policy
 
 
+class _Wrapping(QLabel):
+    """A label whose lines break; a word of hundreds of letters is cut, and widens nothing."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setWordWrap(True)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size of its longest word, or of one that is as long as any should be."""
+        hint = super().minimumSizeHint()
+        most = self.fontMetrics().averageCharWidth() * LONGEST_WORD
+        return hint.boundedTo(QSize(most, hint.height()))
+
+
 def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
     """Return a label. Roles: text, soft, small, head, title, number, attention, fault, good."""
-    words = QLabel(text)
+    words = _Wrapping(text) if wrap else QLabel(text)
     words.setProperty("role", role)
-    words.setWordWrap(wrap)
     words.setTextFormat(Qt.TextFormat.PlainText)
     return words
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QStyleOptionButton, QWidget
+from PySide6.QtWidgets import QLabel, QStyleOptionButton, QWidget
 
-from widgets.controls.basics import Chip, IconButton, SteadyChip, chip
+from widgets.controls.basics import Chip, IconButton, SteadyChip, chip, label
 from widgets.controls.choices import joined
 from widgets.style import theme as themes
 from widgets.style.look import Look
@@ -21,6 +21,16 @@ def test_an_icon_button_follows_the_theme_until_it_is_gone(qtbot):
     del above
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     look.wear(themes.load("dark"))  # pytest-qt: nothing may be raised
+
+
+def test_a_word_of_hundreds_of_letters_widens_nothing(qtbot):
+    """The id of an experiment or the name of a machine that a stranger chose."""
+    plain = QLabel("an ordinary sentence")
+    plain.setWordWrap(True)
+    ordinary, long = (label(text, wrap=True) for text in (plain.text(), f"{'n' * 300} word"))
+
+    assert ordinary.minimumSizeHint() == plain.minimumSizeHint()
+    assert long.minimumSizeHint().width() < 300
 
 
 def test_a_chip_with_several_texts_keeps_its_width(qtbot):
