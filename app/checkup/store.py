@@ -29,8 +29,8 @@ class Checkups:
         try:
             check_room(self._folder)
         except OSError as error:
-            values = {"path": str(self._folder), "reason": error.strerror or str(error)}
-            raise UserError("checkups_unwritable", **values) from None
+            reason = error.strerror or str(error)
+            raise UserError("checkups_unwritable", path=str(self._folder), reason=reason) from None
 
     def keep(self, result: Result) -> Path:
         """Write a checkup; return its file. Raises UserError, also where another place took it."""

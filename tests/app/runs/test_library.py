@@ -965,7 +965,7 @@ def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_w
     fills_up, tmp_path, monkeypatch, caplog
 ):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
-    monkeypatch.setattr("app.runs.run_writer.Path.cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "missing")
 
     problem = fills_up(burst())
 
@@ -1000,7 +1000,7 @@ def test_a_run_whose_folder_is_deleted_is_written_elsewhere(folder_goes, tmp_pat
 
 def test_a_deleted_run_for_which_there_is_room_nowhere_is_told(folder_goes, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
-    monkeypatch.setattr("app.runs.run_writer.Path.cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "missing")
 
     assert folder_goes(burst()).key == "run_lost"
 
