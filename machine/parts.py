@@ -10,6 +10,7 @@ None: unknown.
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -281,7 +282,8 @@ def _own(folder: str) -> _Own:
 
 
 def _own_files(folder: Path) -> list[Path]:
-    return [folder / OWN_FILE, *sorted((folder / OWN_FOLDER).glob("*.toml"))]
+    pattern = os.path.join(glob.escape(str(folder / OWN_FOLDER)), "*.toml")
+    return [folder / OWN_FILE, *map(Path, sorted(glob.glob(pattern)))]  # pathlib's raises
 
 
 def _take(own: _Own, shown: str, kind: str, entries: object) -> None:

@@ -305,6 +305,12 @@ def decode_event(line: bytes) -> Event:
     return event
 
 
+def unknown_fields(message: RunLine, line: bytes) -> set[str]:
+    """Return the fields of a line that the message decoded from it does not have."""
+    plain = msgspec.json.decode(line, type=dict[str, Any])
+    return plain.keys() - {"type", *message.__struct_fields__}
+
+
 def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:
     if len(line) > LINE_LIMIT_BYTES:
         raise BadMessage(f"a line of more than {LINE_LIMIT_BYTES} bytes")
