@@ -499,7 +499,7 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
         raise OSError(28, "No space left on device")
 
     # The tests run as root too, for whom no folder is read-only.
-    monkeypatch.setattr("app.runs.library.write_whole", full)
+    monkeypatch.setattr("app.runs.run_notes.write_whole", full)
     runs.details.name.setFocus()
     runs.qtbot.keyClicks(runs.details.name, "new")
     runs.press(Qt.Key.Key_Return)
