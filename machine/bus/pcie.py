@@ -15,7 +15,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from machine.devices import Link, PciDevice
+from msgspec.structs import replace
+
+from machine.devices import Gpu, Link, PciDevice
 from machine.model import Machine
 from machine.record import Record
 from machine.system.linux import to_int
@@ -36,7 +38,12 @@ _BRIDGE = 0x0604
 _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
 
 
+# So NVIDIA's driver and pci.ids name the GPUs of laptops, whose links nobody can choose.
+_BUILT_IN = re.compile(r"Laptop GPU|/ Mobile|Max-Q Design")
+_ALIKE = 0.99  # of a rate: less is a different rate
+
 Shortfall = Literal["lanes", "speed"]
+Narrow = Literal["lanes", "slot", "unsure", "way"]
 
 
 class SharedHop(Record):
@@ -107,6 +114,54 @@ def shortfall(link: Link) -> Shortfall | None:
     if None in (link.generation, link.card_generation, link.slot_generation):
         return None
     return "speed" if (link.generation or 0) < (generation or 0) else None
+
+
+def card_lanes(link: Link) -> int:
+    """Return the lanes of the card; where nobody tells, those that it can use in this slot."""
+    return link.card_width or link.slot_width or 0
+
+
+def is_narrow(link: Link | None) -> bool:
+    """Does a card use fewer lanes than it has? Idle cards lower their generation, no lanes."""
+    return bool(link and link.width and link.width < card_lanes(link))
+
+
+def narrowed(machine: Machine, address: str | None, link: Link | None) -> Narrow | None:
+    """Return why a card uses fewer lanes than it has; None if that is as it should be.
+
+    Card and slot could do more ("lanes"), the slot has no more ("slot"), or nobody tells. The GPU
+    of a laptop has the lanes that were laid to it.
+    """
+    if link is None or not is_narrow(link):
+        return None
+    if shortfall(link) == "lanes":
+        return "lanes"
+    if link.slot_width is None or link.slot_width >= card_lanes(link):
+        return "unsure"
+    names = (gpu.name or "" for gpu in machine.gpus if gpu.pci_address == address)
+    return None if any(map(_BUILT_IN.search, names)) else "slot"
+
+
+def narrower_way(machine: Machine, address: str, link: Link | None) -> float | None:
+    """Return the bandwidth of the path to a card if it is less than that of its own link."""
+    way, ceiling = peak_bytes_per_s(machine, address), link.peak_bytes_per_s if link else None
+    return way if way and ceiling and way < _ALIKE * ceiling else None
+
+
+def link_of(machine: Machine, gpu: Gpu) -> Link | None:
+    """Return the link of a GPU; the kernel knows more of both ends than the driver."""
+    seats = (device.link for device in machine.pci if device.address == gpu.pci_address)
+    return next(filter(None, seats), gpu.link)
+
+
+def narrowed_gpu(machine: Machine, gpu: Gpu, lanes: int | None = None) -> Narrow | None:
+    """Return why the link of a GPU, or its path, is narrower than the GPU; `lanes` are seen now."""
+    if gpu.c2c_bytes_per_s or gpu.unified_memory or gpu.pci_address is None:
+        return None
+    link = link_of(machine, gpu)
+    seen = link if link is None or lanes is None else replace(link, width=lanes)
+    found = narrowed(machine, gpu.pci_address, seen)
+    return found or ("way" if narrower_way(machine, gpu.pci_address, link) else None)
 
 
 def is_bridge(device: PciDevice) -> bool:

@@ -16,32 +16,6 @@ Titles = tuple[str, ...]
 GPU_BACKENDS = ("cuda", "rocm", "xpu", "mps", None)  # torch's names for GPU backends
 BITS = 8
 SUFFIXES = r"\s+\d+\s?GB.*$|\s+Laptop GPU$|(\s+Max-Q)?\s+/ Mobile$"  # of one series
-ALIKE = 0.99  # of a rate: less is a different rate
-
-
-def is_narrow(link: Link | None) -> bool:
-    """Return whether a card uses fewer lanes than it has. Idle cards lower their generation."""
-    return bool(link and link.width and link.width < card_lanes(link))
-
-
-def card_lanes(link: Link) -> int:
-    """Return the lanes of the card; where nobody tells, those that it can use in this slot."""
-    return link.card_width or link.slot_width or 0
-
-
-def narrower_way(machine: Machine, address: str, link: Link | None) -> float | None:
-    """Return the bandwidth of the path to a card if it is less than that of its own link."""
-    way, ceiling = pcie.peak_bytes_per_s(machine, address), link.peak_bytes_per_s if link else None
-    return way if way and ceiling and way < ALIKE * ceiling else None
-
-
-def needs_look(machine: Machine, gpu: Gpu) -> bool:
-    """Return whether the link or the path to a GPU is narrower than the GPU's own link."""
-    seats = (device for device in machine.pci if device.address == gpu.pci_address)
-    link = next((seat.link for seat in seats if seat.link), gpu.link)
-    if gpu.c2c_bytes_per_s or gpu.unified_memory or gpu.pci_address is None:
-        return False
-    return is_narrow(link) or narrower_way(machine, gpu.pci_address, link) is not None
 
 
 class DeviceLabels:
@@ -136,8 +110,8 @@ class DeviceLabels:
                 return say("map.pcie_hidden"), say("map.pcie")
             return (say("map.pcie"),)
         lanes = say("map.lanes", {"width": link.width})
-        if is_narrow(link):
-            full = say("map.lanes", {"width": card_lanes(link)})
+        if pcie.is_narrow(link):
+            full = say("map.lanes", {"width": pcie.card_lanes(link)})
             lanes = say("map.lanes_narrow", {"lanes": lanes, "full": full})
         generation = pcie.able(link)[0] or link.generation
         if generation is None:
@@ -149,18 +123,19 @@ class DeviceLabels:
         rate = show(way, "bytes/s")
         return tuple(self.words.say("map.way_narrow", {"lanes": t, "rate": rate}) for t in titles)
 
-    def shortfall(self, link: Link) -> Iterator[str]:
-        """Yield why a link does less than its card could, and what to do."""
+    def shortfall(self, link: Link, address: str | None) -> Iterator[str]:
+        """Yield why the link of the card at an address does less than it could, and what to do."""
         lacks, (generation, width) = pcie.shortfall(link), pcie.able(link)
-        lanes = {"width": link.width or 0, "card_width": card_lanes(link)}
+        narrowed = pcie.narrowed(self.machine, address, link)
+        lanes = {"width": link.width or 0, "card_width": pcie.card_lanes(link)}
         if lacks == "lanes":
             yield self.words.say("map.narrow_link", lanes | {"able_width": width or 0})
         if lacks == "speed":
             numbers = {"generation": link.generation or 0, "able_generation": generation or 0}
             yield self.words.say("map.slow_link", numbers)
-        if link.slot_width and link.card_width and link.slot_width < link.card_width:
+        if narrowed and link.slot_width and link.slot_width < pcie.card_lanes(link):
             yield self.words.say("map.narrow_slot", lanes | {"width": link.slot_width})
-        elif is_narrow(link) and lacks != "lanes":
+        elif narrowed == "unsure":
             yield self.words.say("map.narrow_perhaps", lanes)
 
     def joint(self, gpu: Gpu) -> Titles:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from experiments.core.declare import Part
+from machine.bus import pcie
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.layout.cores import fold_box
-from widgets.map.layout.device_labels import needs_look
 from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
 
@@ -94,7 +94,7 @@ class Gpus:
     def _fold(self, hidden: int, rect: Rect) -> Box:
         count = 0 if self._is_unfolded else hidden
         gpus = (self._machine.gpus[n] for n in self._order[-hidden:])
-        lacks = not self._is_unfolded and any(needs_look(self._machine, gpu) for gpu in gpus)
+        lacks = not self._is_unfolded and any(pcie.narrowed_gpu(self._machine, gpu) for gpu in gpus)
         box = fold_box("gpus", count, "map.more_gpus", self._labels, rect, None)
         return replace(box, needs_look=lacks)
 

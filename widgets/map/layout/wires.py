@@ -11,7 +11,7 @@ from experiments.presentation.grouped import grouped
 from machine.bus import pcie
 from machine.devices import Link, PciDevice
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect, Wire
-from widgets.map.layout.device_labels import Titles, is_narrow, narrower_way
+from widgets.map.layout.device_labels import Titles
 from widgets.map.layout.gpus import linked_height
 from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
@@ -108,7 +108,7 @@ class Wiring:
                 titles=self._labels.link(gpu.link),
                 path=f"{path}.link",
                 ceiling=gpu.link.peak_bytes_per_s,
-                needs_look=is_narrow(gpu.link),
+                needs_look=pcie.narrowed_gpu(self._machine, gpu) is not None,
                 address=gpu.pci_address,
             )
         return found
@@ -120,14 +120,14 @@ class Wiring:
         link = self._link(address)
         place = self._pci.get(address)
         titles, ceiling = self._labels.link(link), link.peak_bytes_per_s if link else None
-        way = narrower_way(self._machine, address, link) if is_gpu else None
+        way = pcie.narrower_way(self._machine, address, link) if is_gpu else None
         if way is not None:
             titles = self._labels.held_up(titles, way)
         return Joint(
             titles=titles,
             path="pci" if place is None else f"pci[{place}].link",
             ceiling=ceiling if way is None else way,
-            needs_look=is_narrow(link) or way is not None,
+            needs_look=bool(pcie.narrowed(self._machine, address, link) or way),
             address=address,
         )
 
@@ -187,7 +187,7 @@ class Wiring:
             titles=self._labels.switch(),
             path=f"pci[{place}].link",
             ceiling=link.peak_bytes_per_s if link else None,
-            needs_look=is_narrow(link),
+            needs_look=pcie.is_narrow(link),
             is_upright=True,
         )
 

@@ -139,8 +139,8 @@ class DeviceFacts(ConditionFacts):
         yield self._fact("map.fact_slot_can", path, slot)
         peak = shown(link.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
-        yield from self._shortfall(link)
         address, pci = self._address(box), self._machine.pci
+        yield from self._shortfall(link, address)
         yield from self._limit(address)
         if box.kind is Kind.SWITCH:
             below = [
@@ -152,8 +152,8 @@ class DeviceFacts(ConditionFacts):
             ]
             yield self._fact("map.fact_on_it", "pci", ", ".join(below) or None)
 
-    def _shortfall(self, link: Link) -> Iterator[Fact]:
-        for remark in self._labels.shortfall(link):
+    def _shortfall(self, link: Link, address: str | None) -> Iterator[Fact]:
+        for remark in self._labels.shortfall(link, address):
             yield Fact(label=self._words.say("map.fact_look"), value=remark)
 
     def _limit(self, address: str | None) -> Iterator[Fact]:
@@ -221,5 +221,5 @@ class DeviceFacts(ConditionFacts):
             return
         lanes = self._lanes(device.link.generation, device.link.width)
         yield self._fact("map.fact_now", "pci", lanes)
-        yield from self._shortfall(device.link)
+        yield from self._shortfall(device.link, address)
         yield from self._limit(address)
