@@ -12,7 +12,7 @@ driver give up to 1.7 times too little).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from machine.bus import pcie
@@ -105,11 +105,10 @@ def dram(
     """
     filled = [module for module in modules if module.size_bytes != 0]
     speeds = [module.transfers_per_s for module in filled if module.transfers_per_s]
-    bits = {module.data_bits for module in filled}
-    if not speeds or len(speeds) < len(filled) or len(bits) > 1:
+    width = _width_of(modules)
+    if not speeds or len(speeds) < len(filled) or width is None:
         return None
-    width = next(iter(bits)) or _MODULE_BITS
-    has, told = _channels_of(cpu, len(modules), width)
+    has, told = channels_of(cpu, modules)
     count, source = channels or 0, _JEDEC
     counted = "1 channel" if max(count, has) == 1 else f"{max(count, has)} channels"
     if has > count:
@@ -124,18 +123,26 @@ def dram(
     )
 
 
-def _channels_of(cpu: Cpu | None, slots: int, width: int) -> tuple[int, str]:
-    """Return how many channels of this width the processors have, and where that is told.
+def channels_of(cpu: Cpu | None, modules: Sequence[MemoryModule]) -> tuple[int, str]:
+    """Return how many channels of such modules the processors have, and where that is told.
 
-    No more than slots: the board may lead out fewer than the processor has.
+    No more than slots: the board may lead out fewer than the processor has. 0 if unknown.
     """
     from machine.parts import processor_facts
 
     facts = processor_facts(cpu.model) if cpu else None
     if cpu is None or facts is None or facts.channels is None:
         return 0, ""
-    has = facts.channels * (cpu.packages or 1) * _MODULE_BITS // width
-    return min(has, slots), facts.sources["channels"]
+    bits = facts.channels * (cpu.packages or 1) * _MODULE_BITS
+    return min(bits // (_width_of(modules) or _MODULE_BITS), len(modules)), facts.sources[
+        "channels"
+    ]
+
+
+def _width_of(modules: Sequence[MemoryModule]) -> int | None:
+    """Return the bits that each module moves at once; None if they differ."""
+    told = {module.data_bits or _MODULE_BITS for module in modules if module.size_bytes != 0}
+    return told.pop() if len(told) == 1 else None
 
 
 def _pcie(pci: tuple[PciDevice, ...], gpus: tuple[Gpu, ...]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from experiments.core.units import show
 
 NEARLY_BYTES = 2  # sizes depend on free memory: within this factor they count as the same
 MOST_BYTES = 2**60  # of memory; a stranger's file may tell any number
-Refusal = Literal["rule_version", "settings", "unit", "only_before", "only_now"]
+Refusal = Literal["rule_version", "settings", "unit", "disturbed", "only_before", "only_now"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,8 @@ def _pair(one: Row | None, other: Row | None, before: Result, now: Result) -> Ro
         return RowPair(one, other)
     if one.unit != other.unit:
         return RowPair(one, other, refusal="unit")
+    if one.disturbance or other.disturbance:
+        return RowPair(one, other, refusal="disturbed")
     if _differ(one.rule, before, now):
         return RowPair(one, other, refusal="settings")
     if min(len(one.samples), len(other.samples)) < ENOUGH:

@@ -2,7 +2,8 @@
 
 Machines of the same parts are held against each other: each one's samples against those of all its
 equals, with the interval of core/comparing.py at a level for all of them together (Bonferroni). One
-that is clearly below `OK` of the others is odd; nothing is claimed of a machine without equals.
+that is clearly below `OK` of the others is odd; nothing is claimed of a machine without equals, nor
+of a row that others disturbed.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _odd(alike: Sequence[Node]) -> Iterator[Odd]:
     rows: dict[tuple[str, int, str, str], dict[str, Row]] = defaultdict(dict)
     for node in alike:
         for row in node.result.rows:
-            if len(row.samples) >= ENOUGH:
+            if len(row.samples) >= ENOUGH and row.disturbance is None:
                 rows[row.rule, row.version, row.part, row.unit][node.name] = row
     for of in rows.values():
         for name, row in of.items():

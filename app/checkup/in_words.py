@@ -128,9 +128,10 @@ def _expected(said: _Said, words: Words, row: Row) -> str:
     if judged is None:
         told = said.first(f"rules.{row.rule}.expected.{row.reason}")
         return told or (words.say("checkup.expected.none") if row.samples else "")
-    values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, row.unit)}
-    own = f"checkup.rules.{row.rule}.expected.{judged.source}"
-    return words.say(own if words.has(own) else f"checkup.expected.{judged.source}", values)
+    values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, judged.unit or row.unit)}
+    own = (f"checkup.rules.{row.rule}.expected.{name}" for name in (row.reason, judged.source))
+    key = next(filter(words.has, own), f"checkup.expected.{judged.source}")
+    return words.say(key, values)
 
 
 def deciding(row: Row) -> Expected | None:
@@ -161,6 +162,9 @@ def _sure(words: Words, row: Row) -> str:
                 "floor_fraction": each.floor,
             }
             parts.append(words.say("checkup.sure.share", held))
+    if row.disturbance is not None:
+        cause = words.say(f"checkup.reasons.{row.disturbance}", row.values)
+        parts.append(words.say("checkup.sure.disturbed", {"cause": cause}))
     return " ".join(parts)
 
 

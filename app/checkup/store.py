@@ -57,9 +57,11 @@ class Checkups:
         return found[0] if found else None
 
     def save_baseline(self, result: Result) -> None:
-        """Make a whole checkup the baseline of its machine. Raises UserError."""
+        """Make a whole checkup that nobody disturbed the baseline. Raises UserError."""
         if result.outcome != COMPLETED:
             raise UserError("checkup_cut_short")
+        if result.disturbed:
+            raise UserError("checkup_disturbed", count=len(result.disturbed))
         path = self._baseline(fingerprint_of(result))
         if path is None:
             raise UserError("checkup_without_fingerprint")

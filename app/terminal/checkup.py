@@ -320,12 +320,16 @@ def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bo
     """Keep a checkup, and tell where; return whether any place took it."""
     try:
         path = kept.keep(result)
-        if save_baseline:
-            kept.save_baseline(result)
     except UserError as trouble:
         context.complain(trouble.problem)
         return trouble.problem.key != "checkup_not_kept"
-    key = "checkup.kept_as_baseline" if save_baseline else "checkup.kept"
+    key = "checkup.kept"
+    if save_baseline:
+        try:
+            kept.save_baseline(result)
+            key = "checkup.kept_as_baseline"
+        except UserError as trouble:
+            context.complain(trouble.problem)
     context.errors.print(context.words.say(key, {"path": path}), style="dim", soft_wrap=True)
     return True
 

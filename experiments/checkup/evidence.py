@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.checkup.order import Order
-from experiments.checkup.result import Result, Row
+from experiments.checkup.result import Result, Row, Word
 from experiments.core.declare import Experiment
 from experiments.core.judging.trust import DOUBTS
 from experiments.engine import messages
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from machine.memory.errors import MemoryErrors
     from machine.system.kernel_log import KernelLog
 
-UNDOUBTED = ("measured", "no_expectation")  # reasons of rows that may serve as a reference
-DISTURBANCES = (*DOUBTS, "gpu_is_shared")
+NOTED = (*DOUBTS, "gpu_is_shared")  # the notes of a run that was disturbed
 
 
 class Ran(Record):
@@ -47,7 +46,7 @@ class Ran(Record):
     @property
     def disturbance(self) -> messages.Note | None:
         """The note of what disturbed it, if anything did."""
-        return next((note for note in self.notes if note.key in DISTURBANCES), None)
+        return next((note for note in self.notes if note.key in NOTED), None)
 
     @property
     def is_whole(self) -> bool:
@@ -86,10 +85,16 @@ class Evidence:
         return tuple(dict.fromkeys(device for name, device in asked if name == experiment))
 
     def earlier(self, rule: Rule, part: str) -> Row | None:
-        """Return the baseline's row of a part; None if the rule has changed since."""
-        rows: Iterator[Row] = iter(self.baseline.rows if self.baseline else ())
+        """Return the baseline's row of a part; None if disturbed, or if the rule has changed."""
         wanted = rule.id, rule.version, part
-        return next((row for row in rows if (row.rule, row.version, row.part) == wanted), None)
+        return next(
+            (
+                row
+                for row in (self.baseline.rows if self.baseline else ())
+                if (row.rule, row.version, row.part) == wanted and row.disturbance is None
+            ),
+            None,
+        )
 
     def elsewhere(self, rule: Rule, part: str) -> list[float]:
         """Return the samples of a rule on parts of the same model, of machines known to be good."""
@@ -98,7 +103,7 @@ class Evidence:
             sample
             for result in self.references
             for row in result.rows
-            if (row.rule, row.version) == (rule.id, rule.version) and row.reason in UNDOUBTED
+            if (row.rule, row.version) == (rule.id, rule.version) and _is_sound(row)
             if row.part.partition(".")[2] == what and mine
             if _model(result.machine, row.part) == mine
             for sample in row.samples
@@ -112,6 +117,12 @@ class Evidence:
             start_s = run.watched[0].t_s if run.watched else 0.0
             for sample in run.watched:
                 yield traced(sample, sample.t_s - start_s)
+
+
+def _is_sound(row: Row) -> bool:
+    """May a row serve as a reference?"""
+    is_good = row.word is Word.FINE or row.reason == "no_expectation"
+    return is_good and row.disturbance is None
 
 
 def _model(machine: Mapping[str, Any], part: str) -> str:

@@ -6,9 +6,11 @@ scatter too much. The interval is that of the usual sample over what is expected
 (core/comparing.py), from round to round: more rounds make it narrower, so that a machine's noise
 does not change the word from one checkup to the next. The samples of a bandwidth are the bests of
 their rounds. The worst word of all expectations counts. A low result is no verdict where other
-programs, a battery or a power saver may have caused it. What a guest has to share is judged more
-mildly, since its neighbours come and go unseen: it is to be looked at where two runs are far too
-slow, and tells nothing otherwise. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
+programs, a battery or a power saver may have caused it; of whatever they may have slowed down they
+are the reason, so that it serves as no baseline and no reference. What a guest has to share is
+judged more mildly, since its neighbours come and go unseen: it is to be looked at where two runs
+are far too slow, and tells nothing otherwise. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM
+diagnostics.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.result import Expected, Row, Word
+from experiments.checkup.result import DISTURBED, Expected, Row, Word
 from experiments.checkup.rules import Rule, Source
 from experiments.core.judging.comparing import ENOUGH, paired, unpaired
 from experiments.core.judging.statistics import spread
@@ -31,6 +33,7 @@ CONFIRMED = 2  # runs of a slow result
 UNCONFIRMED, GUEST = "unconfirmed", "guest"
 Expectation = float | Sequence[float] | None
 BY_SEVERITY = (Word.FINE, Word.LOOK, Word.PROBLEM)
+NOT_FINE = (Word.LOOK, Word.PROBLEM)
 
 
 def is_steady(samples: Sequence[float]) -> bool:
@@ -47,16 +50,18 @@ def against(
     samples: Sequence[float],
     expected: Expectation,
     values: Mapping[str, Any] | None = None,
+    unit: str = "",
 ) -> Iterable[Expected]:
     """Yield what the samples are worth against an expectation, nothing if either is unknown.
 
-    `expected` is a number, or the samples of something that should be alike. More is better.
+    `expected` is a number, or the samples of something that should be alike. More is better. `unit`
+    is told where it is not the row's.
     """
     limits = rule.limits.get(source)
     of = (expected,) if isinstance(expected, int | float) else tuple(expected or ())
     if limits is None or not samples or not of or min(of) <= 0:  # 0 comes from a damaged file
         return
-    value = statistics.median(of)
+    value = float(statistics.median(of))
     low, high = _interval(samples, of)
     word = Word.LOOK
     if low >= limits.ok:
@@ -66,6 +71,7 @@ def against(
     yield Expected(
         source=source,
         value=value,
+        unit=unit,
         ok=limits.ok,
         floor=limits.floor,
         low=low,
@@ -95,18 +101,21 @@ def timed(
     *,
     part: str = "",
     expected: Mapping[Source, Expectation] | None = None,
+    beside: Iterable[Expected] = (),
     values: Mapping[str, Any] | None = None,
     is_shared: bool = False,
     is_confirmed: bool = False,
 ) -> Row:
     """Return the row of something that was timed; `samples` are those of each run.
 
-    `is_shared`: a guest may get less of it than the machine has. A slow result is a problem only
-    where a second run confirmed it, or where `is_confirmed` by itself.
+    `beside` was judged already, of something else that was measured. `is_shared`: a guest may get
+    less of it than the machine has. A slow result is a problem only where a second run confirmed
+    it, or where `is_confirmed` by itself.
     """
     pooled = tuple(sample for each in samples for sample in each)
+    excuse = excuse_of(evidence, runs, part)
     if not pooled:
-        reason, told = _excuse(evidence, runs, part) or ("no_samples", {})
+        reason, told = excuse or ("no_samples", {})
         return fact(rule, Word.UNCHECKED, reason, part, **told)
     held: list[Expected] = []
     for source, of in (expected or {}).items():
@@ -115,15 +124,14 @@ def timed(
     if earlier is not None and earlier.unit == unit:
         held += against(rule, Source.BASELINE, pooled, earlier.samples)
     held += against(rule, Source.REFERENCE, pooled, evidence.elsewhere(rule, part))
+    held += beside
     found: dict[str, Any] = {"spread_fraction": _spread_fraction(pooled), **(values or {})}
     word = max((each.word for each in held), key=BY_SEVERITY.index, default=Word.UNCHECKED)
     reason = "measured" if held else "no_expectation"
-    excuse = None
-    if word in (Word.LOOK, Word.PROBLEM) and not _stands(held, word, runs):
-        excuse = _excuse(evidence, runs, part)
     if excuse is not None:
-        word, (reason, told) = Word.UNCHECKED, excuse
-        found |= told
+        found |= {DISTURBED: excuse[0], **excuse[1]}
+    if excuse is not None and not (word in NOT_FINE and _stands(held, word, runs)):
+        word, reason = word if word is Word.FINE else Word.UNCHECKED, excuse[0]
     elif word is Word.LOOK and all(_tells_nothing(each) for each in held if each.word is word):
         word, reason = Word.UNCHECKED, "scatters"
     elif word is Word.LOOK and is_shared and is_guest(evidence.machine):
@@ -180,7 +188,7 @@ def _stands(held: Iterable[Expected], word: Word, runs: Iterable[Ran]) -> bool:
     return bool(taken) and any(is_beyond)
 
 
-def _excuse(
+def excuse_of(
     evidence: Evidence, runs: Iterable[Ran], part: str
 ) -> tuple[str, Mapping[str, Any]] | None:
     """Return what may have slowed a part down, as a reason and its values; None if nothing did."""

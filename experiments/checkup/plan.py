@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.checkup.result import Kind
 from experiments.checkup.rules import Devices, Rule
+from experiments.checkup.turbo import turbo_s
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, specs
 from experiments.core.needs import missing_need
@@ -21,6 +22,8 @@ LOADING_S = 1.5  # to start a process and import what a measurement needs; torch
 TORCH_S = 4.0
 MINUTE_S = 60.0
 SUSTAINED_S: Mapping[Kind, float] = {"quick": 20.0, "check": 60.0, "soak": 20 * MINUTE_S}
+SETTLED_S, LONGEST_TURBO_S = 30.0, 90.0  # what is compared after a turbo, and that is waited for
+ABOVE_CELSIUS, HOTTEST_CELSIUS = 5.0, 115.0  # above the processor's own limit a check's load ends
 
 
 class ToRun(Record, kw_only=False):
@@ -43,10 +46,17 @@ def steps(
 ) -> tuple[ToRun, ...]:
     """Return the measurements of these rules; what several rules need is measured once.
 
-    `soak_s` is how long the sustained load lasts, `stop_celsius` where its heat ends it.
+    `soak_s` is how long the sustained load lasts, `stop_celsius` where its heat ends it: in a check
+    beyond the processor's own limit, if nobody says. A processor with a turbo is loaded for longer
+    then: its speed after that is compared.
     """
     catalogue = Catalogue(SHELVES_HERE)
-    sustained: dict[str, Any] = {"duration_s": SUSTAINED_S[kind] if soak_s is None else soak_s}
+    load_s = SUSTAINED_S[kind]
+    if kind == "check":
+        load_s = max(load_s, min(turbo_s(machine), LONGEST_TURBO_S) + SETTLED_S)
+    sustained: dict[str, Any] = {"duration_s": load_s if soak_s is None else soak_s}
+    if stop_celsius is None and kind != "soak":
+        stop_celsius = _beyond_own_limit(machine)
     if stop_celsius is not None:
         sustained["stop_celsius"] = stop_celsius
     found: dict[tuple[str, str], ToRun] = {}
@@ -59,6 +69,17 @@ def steps(
             step = _step(experiment, device, machine, changed)
             found.setdefault((experiment.id, device), step)
     return tuple(found.values())
+
+
+def _beyond_own_limit(machine: Machine) -> float | None:
+    """Return a temperature above that at which the processor slows itself down; None if unknown.
+
+    Many laptops reach that within seconds, and are made to: a load that ended there would tell
+    nothing of them.
+    """
+    told = [each.critical_celsius for each in machine.cpu.temperatures]
+    limits = [celsius for celsius in told if celsius is not None]
+    return min(HOTTEST_CELSIUS, max(limits) + ABOVE_CELSIUS) if limits else None
 
 
 def chosen(rules: Iterable[Rule], kind: Kind) -> tuple[Rule, ...]:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import field
 
 from experiments.checkup.rules import Source, Stage
+from experiments.core.judging.trust import DOUBTS
 from experiments.core.problems import UserError
 from experiments.engine.report_file import data_in, is_report
 from machine.convert import convert
@@ -26,6 +27,9 @@ FORMAT, VERSION = "coreopsis.checkup", 1
 SUFFIX = ".coreopsis-checkup.json"
 LIMIT_BYTES = 64 * 2**20
 HEAD_BYTES = 2**20  # the words of a JSON report stand before its data
+
+DISTURBANCES = (*DOUBTS, "gpu_is_shared", "on_battery", "power_saver")  # reasons of rows
+DISTURBED = "disturbed"  # the value of a row with one of them
 
 Kind = Literal["quick", "check", "soak"]
 
@@ -44,10 +48,12 @@ class Expected(Record):
     """One expectation of a row: a value, and the word for what was measured against it.
 
     `low` to `high` is the interval of measured over expected; `values` are the numbers behind it.
+    The value is in the row's unit, or in its own `unit`: then something else was measured, too.
     """
 
     source: Source
     value: float | None = None
+    unit: str = ""
     ok: float | None = None
     floor: float | None = None
     low: float | None = None
@@ -59,7 +65,8 @@ class Expected(Record):
 class Row(Record):
     """The answer of one rule about one part, such as "gpu0"; `part` is "" for the whole machine.
 
-    `reason` is the key of what was found, `values` fill it. `samples` are in the SI `unit`.
+    `reason` is the key of what was found, `values` fill it. `samples` are in the SI `unit`. What
+    others disturbed has that as its reason, and as its value `disturbed` where it stands anyhow.
     """
 
     rule: str
@@ -73,6 +80,12 @@ class Row(Record):
     unit: str = ""
     expected: tuple[Expected, ...] = ()
     runs: int = 0  # how often it was measured; a slow result is confirmed by another run
+
+    @property
+    def disturbance(self) -> str | None:
+        """What may have slowed the part down, as a reason; then its samples are no measure."""
+        told = (self.reason, self.values.get(DISTURBED))
+        return next((each for each in told if each in DISTURBANCES), None)
 
 
 class Measurement(Record):
@@ -108,6 +121,11 @@ class Result(Record):
     rows: tuple[Row, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     trace: tuple[Mapping[str, float | str | None], ...] = ()
+
+    @property
+    def disturbed(self) -> tuple[Row, ...]:
+        """The rows that others disturbed: they are no baseline and no reference."""
+        return tuple(row for row in self.rows if row.disturbance)
 
     def count(self, word: Word) -> int:
         """Return how many rows say this word."""

@@ -56,10 +56,27 @@ class Rule(Record):
     limits: Mapping[Source, Limits] = field(default_factory=dict)
 
 
+class Numbers(Record):
+    """What checks take beside their limits. rules.toml explains each."""
+
+    nvme_bytes_per_s: float
+    ssd_bytes_per_s: float
+    gpu_memory_fraction: float
+    gpu_product_fraction: float
+    small_gpu_watts: float
+    gpu_power_fraction: float
+    turbo_s: float
+    power_fraction: float
+    desktop_clock_fraction: float
+    desktop_cores: int
+    least_clock_fraction: float
+
+
 class Rules(Record):
     """All rules, and the version of the whole."""
 
     version: int
+    numbers: Numbers
     rule: tuple[Rule, ...]
 
 

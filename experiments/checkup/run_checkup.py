@@ -198,8 +198,8 @@ class Checkup:
         for step in plan:
             concerned = [rule for rule in used if rule.measure == step.experiment.id]
             yield from self._again(step, concerned, evidence, is_last=True)
-        # What was never reached is said so, too.
-        yield from self._judge([rule for rule in used if rule.id not in self._rows], evidence)
+        # What was never reached is said so, too; and what came later may tell of what came before.
+        yield from self._judge(used, evidence)
         result = Result(
             id=str(uuid.uuid4()),
             kind=self._kind,

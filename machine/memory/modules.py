@@ -103,12 +103,6 @@ def named_channels(modules: Iterable[MemoryModule]) -> int:
     return len({name for module in modules if (name := _channel(module))})
 
 
-def is_slowed(module: MemoryModule) -> bool:
-    """Does the firmware run the module slower than it can?"""
-    now, rated = module.transfers_per_s, module.rated_transfers_per_s
-    return bool(now and rated and now < rated)
-
-
 def is_locked(root: Path) -> bool:
     """Is there a table that this user may not read?"""
     return exists(root / _TABLE) and read_bytes(root / _TABLE) is None

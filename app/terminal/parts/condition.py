@@ -8,7 +8,7 @@ from app.terminal.parts.listed import listed
 from experiments.core.units import show
 from experiments.presentation.grouped import grouped
 from machine.condition import PowerLimit, Temperature
-from machine.memory.modules import is_slowed
+from machine.memory.setting import setting
 from machine.model import Machine
 from machine.processor.protection import protection
 
@@ -70,8 +70,8 @@ def _power_text(limit: PowerLimit) -> str:
 def page_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield the lines about slow modules, huge pages and swap."""
     memory = machine.memory
-    if slowed := next(filter(is_slowed, memory.modules), None):
-        now, rated = slowed.transfers_per_s or 0, slowed.rated_transfers_per_s or 0
+    if (speed := setting(machine)) is not None and speed.is_short:
+        now, rated = speed.set_transfers_per_s, speed.rated_transfers_per_s
         yield (
             "remark",
             f"{now / 1e6:g} of {rated / 1e6:g} MT/s: the firmware runs the modules slower than "

@@ -22,6 +22,7 @@ CHECKS: Mapping[str, Check] = {
     "torch-works": configured.torch_works,
     "frameworks": configured.frameworks,
     "memory-speed": configured.memory_speed,
+    "memory-channels": configured.memory_channels,
     "gpu-link": configured.gpu_link,
     "nvlinks": configured.nvlinks,
     "memory-bandwidth": performs.memory_bandwidth,

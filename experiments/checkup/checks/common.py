@@ -10,9 +10,10 @@ from typing import Any
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import fact, unrun, whole
 from experiments.checkup.result import Row, Word
-from experiments.checkup.rules import Rule
+from experiments.checkup.rules import Rule, rules
 from experiments.core.judging.disturbed import counting
 from experiments.devices.device import CPU, devices_of, gpu_of
+from machine.bus.pcie import bytes_per_s
 from machine.devices import Gpu
 
 Samples = list[list[float]]  # of each run
@@ -115,6 +116,34 @@ def pooled(samples: Samples) -> list[float]:
 def share_of(name: str, limit: float | None, reached: float) -> dict[str, float]:
     """Return a rate's limit and the share of it that was reached, nothing if it is unknown."""
     return {f"{name}_bytes_per_s": limit, f"{name}_fraction": reached / limit} if limit else {}
+
+
+def has_lowered_limit(gpu: Gpu) -> bool:
+    """Has somebody set the power limit of a GPU lower than its maker did?"""
+    limit, usual = gpu.power_limit_watts, gpu.power_default_watts
+    return bool(limit and usual and limit < rules().numbers.gpu_power_fraction * usual)
+
+
+def seen_link(gpu: Gpu, runs: Sequence[Ran], best: int | None) -> tuple[int, int] | None:
+    """Return generation and lanes of a GPU's link as they were seen while it copied.
+
+    An idle link slows down to save power: what is below the `best` generation and slower than the
+    copies were was seen between them, and does not count.
+    """
+    seen = [
+        (sample.pcie_generation, sample.pcie_width)
+        for run in runs
+        for watched in run.watched
+        for sample in watched.gpus
+        if sample.index == gpu.index and sample.pcie_generation and sample.pcie_width
+    ]
+    fastest = max(
+        (run.values.get(f"{way}_bytes_per_s", 0.0) for run in runs for way in ONE_WAY), default=0.0
+    )
+    if not seen:
+        return None
+    is_best = best is not None and max(seen)[0] >= best
+    return max(seen) if is_best or fastest <= (bytes_per_s(*max(seen)) or 0.0) else None
 
 
 def alike(evidence: Evidence, gpu: Gpu) -> list[Gpu]:

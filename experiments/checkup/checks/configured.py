@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments.checkup.checks.common import ONE_WAY, of_runs, on_gpus
+from experiments.checkup.checks.common import of_runs, on_gpus, seen_link
 from experiments.checkup.evidence import Evidence, Ran
 from experiments.checkup.judge import fact
 from experiments.checkup.result import Row, Word
 from experiments.checkup.rules import Rule, Source
-from machine.bus.pcie import able, bytes_per_s
-from machine.devices import Gpu, Link
+from machine.bus.pcie import able, card_lanes, link_of, narrowed_gpu
+from machine.devices import Gpu
 from machine.doctor.verdicts import State
 from machine.gpus.nvlink import is_up
-from machine.memory.modules import is_slowed, named_channels
+from machine.memory.setting import UNSURE, is_soldered, placing, setting
 from machine.model import is_guest, is_hidden, missing_of
 
 _WORDS = {State.OK: Word.FINE, State.LOOK: Word.LOOK, State.WRONG: Word.PROBLEM}
+# The reasons of rows, by why a link is narrower than its card.
+NARROWED = {
+    "lanes": "fewer_lanes",
+    "slot": "narrow_slot",
+    "unsure": "fewer_lanes",
+    "way": "narrow_way",
+}
 _NO_TORCH = ("torch_missing_here", "python_without_build_here")
 
 
@@ -58,34 +65,49 @@ def frameworks(rule: Rule, _evidence: Evidence, runs: Sequence[Ran]) -> Iterator
 
 
 def memory_speed(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Hold what the firmware set against what the modules can do."""
-    machine = evidence.machine
-    modules = [module for module in machine.memory.modules if module.size_bytes]
-    known = [m for m in modules if m.transfers_per_s and m.rated_transfers_per_s]
-    if not known:
-        missing = missing_of(machine, "memory.modules")
-        if is_hidden(machine, "memory.modules"):
-            yield fact(rule, Word.UNCHECKED, "hidden", "memory")
-        elif missing is not None:
-            told = {"why": missing.why, "how": missing.how}
-            yield fact(rule, Word.UNCHECKED, "not_readable", "memory", **told)
-        else:
-            yield fact(rule, Word.UNCHECKED, "not_told", "memory")
+    """Hold what the firmware set against what modules and processor can do."""
+    found = setting(evidence.machine)
+    if found is None:
+        yield _of_untold_modules(rule, evidence)
         return
-    filled, channels = named_channels(modules), named_channels(machine.memory.modules)
-    if filled < channels:
-        yield fact(rule, Word.LOOK, "channels_empty", "memory", filled=filled, channels=channels)
-        return
-    slowed = [module for module in known if is_slowed(module)]
-    worst = min(slowed or known, key=lambda module: module.transfers_per_s or 0.0)
     values = {
-        "modules": len(known),
-        "slowed": len(slowed),
-        "set_mega": (worst.transfers_per_s or 0.0) / 1e6,
-        "rated_mega": (worst.rated_transfers_per_s or 0.0) / 1e6,
+        "modules": found.modules,
+        "set_mega": found.set_transfers_per_s / 1e6,
+        "rated_mega": found.rated_transfers_per_s / 1e6,
     }
-    word, reason = (Word.LOOK, "slowed") if slowed else (Word.FINE, "as_rated")
-    yield fact(rule, word, reason, "memory", **values)
+    word = Word.LOOK if found.is_short else Word.FINE
+    word = Word.UNCHECKED if found.speed in UNSURE else word
+    yield fact(rule, word, str(found.speed), "memory", **values)
+
+
+def memory_channels(rule: Rule, evidence: Evidence) -> Iterator[Row]:
+    """Hold the channels that have a module against those that processor and board have."""
+    machine = evidence.machine
+    found = placing(machine)
+    if is_soldered(machine):
+        yield fact(rule, Word.ABSENT, "soldered", "memory")
+    elif found is None:
+        yield _of_untold_modules(rule, evidence)
+    elif found.filled is None:
+        values = {"modules": found.modules, "channels": found.channels}
+        yield fact(rule, Word.UNCHECKED, "slots_untold", "memory", **values)
+    else:
+        values = {"filled": found.filled, "channels": found.channels, "modules": found.modules}
+        is_short = found.filled < found.channels
+        can_move = found.modules >= found.channels  # what is there would fill them all
+        reason = ("channel_shared" if can_move else "channels_empty") if is_short else "all_filled"
+        yield fact(rule, Word.LOOK if is_short else Word.FINE, reason, "memory", **values)
+
+
+def _of_untold_modules(rule: Rule, evidence: Evidence) -> Row:
+    """Return the row where the firmware's table of modules does not tell enough."""
+    missing = missing_of(evidence.machine, "memory.modules")
+    if is_hidden(evidence.machine, "memory.modules"):
+        return fact(rule, Word.UNCHECKED, "hidden", "memory")
+    if missing is not None:
+        told = {"why": missing.why, "how": missing.how}
+        return fact(rule, Word.UNCHECKED, "not_readable", "memory", **told)
+    return fact(rule, Word.UNCHECKED, "not_told", "memory")
 
 
 @on_gpus
@@ -94,57 +116,34 @@ def gpu_link(
 ) -> Iterator[Row]:
     """Hold the link that was seen during copies against what card and slot allow.
 
-    An idle link slows down to save power, so what is slower than the copies were does not count.
+    The map marks the same links (machine/bus/pcie.py), but for their generation, which only copies
+    show.
     """
-    link = _link_of(evidence, gpu)
+    link = link_of(evidence.machine, gpu)
     generation, width = able(link) if link else (None, None)
-    seen = [
-        (sample.pcie_generation, sample.pcie_width)
-        for run in runs
-        for watched in run.watched
-        for sample in watched.gpus
-        if sample.index == gpu.index and sample.pcie_generation and sample.pcie_width
-    ]
-    if not seen:
+    seen = seen_link(gpu, runs, generation)
+    if seen is None:
         yield fact(rule, Word.UNCHECKED, "not_seen", part)
         return
-    now_generation, now_width = max(seen)
-    is_best = generation is not None and now_generation >= generation
-    if not is_best and _fastest(runs) > (bytes_per_s(now_generation, now_width) or 0.0):
-        yield fact(rule, Word.UNCHECKED, "not_seen", part)  # it was looked at between copies
-        return
     values = {
-        "generation": now_generation,
-        "width": now_width,
+        "generation": seen[0],
+        "width": seen[1],
         "best_generation": generation,
         "best_width": width,
+        "card_width": card_lanes(link) if link else None,
     }
     if generation is None or width is None:
         yield fact(rule, Word.UNCHECKED, "no_expectation", part, **values)
         return
-    lanes = now_width / width
-    limits = rule.limits[Source.CEILING]
-    if lanes < limits.floor:
+    narrowed = narrowed_gpu(evidence.machine, gpu, seen[1])
+    if narrowed == "lanes" and seen[1] / width < rule.limits[Source.CEILING].floor:
         yield fact(rule, Word.PROBLEM, "few_lanes", part, **values)
-    elif lanes < limits.ok:
-        yield fact(rule, Word.LOOK, "fewer_lanes", part, **values)
-    elif now_generation < generation:
+    elif narrowed is not None:
+        yield fact(rule, Word.LOOK, NARROWED[narrowed], part, **values)
+    elif seen[0] < generation:
         yield fact(rule, Word.LOOK, "lower_generation", part, **values)
     else:
         yield fact(rule, Word.FINE, "as_able", part, **values)
-
-
-def _fastest(runs: Sequence[Ran]) -> float:
-    """Return the rate of the fastest copy one way, in bytes/s."""
-    return max(
-        (run.values.get(f"{way}_bytes_per_s", 0.0) for run in runs for way in ONE_WAY), default=0.0
-    )
-
-
-def _link_of(evidence: Evidence, gpu: Gpu) -> Link | None:
-    """Return the link of a GPU; the kernel knows more of both ends than the driver."""
-    pci = next((d for d in evidence.machine.pci if d.address == gpu.pci_address), None)
-    return pci.link if pci is not None and pci.link is not None else gpu.link
 
 
 def nvlinks(rule: Rule, evidence: Evidence) -> Iterator[Row]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from experiments.checkup.checks.common import (
     FLOPS,
@@ -14,31 +16,41 @@ from experiments.checkup.checks.common import (
     RATE,
     Samples,
     by_round,
+    has_lowered_limit,
     of_others,
     of_runs,
     on_gpus,
     part_of,
     pooled,
+    seen_link,
     share_of,
 )
 from experiments.checkup.evidence import Evidence, Ran
-from experiments.checkup.judge import fact, timed
+from experiments.checkup.judge import UNCONFIRMED, fact, timed
 from experiments.checkup.result import Row, Word
-from experiments.checkup.rules import Rule, Source
+from experiments.checkup.rules import Rule, Source, rules
 from experiments.core.judging.disturbed import counting
-from machine.devices import Gpu
+from machine.bus.pcie import able, bytes_per_s, link_of
+from machine.devices import Gpu, Peak
+from machine.gpus.rates import ORDINARY
+from machine.parts import gpu_facts
+
+POWER_CAP = "power_cap"  # in the driver's reasons for a GPU's clock
 
 
 @on_gpus
 def gpu_copy(
     rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
 ) -> Iterator[Row]:
-    """Hold copies of pinned memory, the slower direction, against the GPU's link."""
+    """Hold copies of pinned memory, the slower direction, against the GPU's link as it is used.
+
+    What that lacks of what card and slot can do is told by the row of the link.
+    """
     ways = {way: _largest(runs, way) for way in ONE_WAY}
     known = {way: pooled(each) for way, each in ways.items() if pooled(each)}
     if len(known) < len(ways):
-        seen = {copy.way for run in runs for copy in run.tables["copies"]}
-        if seen.isdisjoint(ways):
+        measured = {copy.way for run in runs for copy in run.tables["copies"]}
+        if measured.isdisjoint(ways):
             yield fact(rule, Word.UNCHECKED, "no_pinned", part)
         else:
             yield timed(rule, evidence, runs, [], RATE, part=part)
@@ -46,6 +58,10 @@ def gpu_copy(
     slower = min(known, key=lambda way: statistics.median(known[way]))
     values = {f"{way}_bytes_per_s": statistics.median(known[way]) for way in known}
     link = runs[-1].values.get("link_bytes_per_s")
+    own = link_of(evidence.machine, gpu)
+    seen = seen_link(gpu, runs, able(own)[0] if own else None)
+    if link and seen is not None:
+        link = min(link, bytes_per_s(*seen) or link)
     values |= share_of("link", link, values[f"{slower}_bytes_per_s"])
     yield timed(
         rule,
@@ -75,12 +91,12 @@ def _largest(runs: Sequence[Ran], way: str) -> Samples:
 def gpu_memory(
     rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
 ) -> Iterator[Row]:
-    """Hold the memory of each GPU against GPUs of the same model."""
+    """Hold the memory of each GPU against its ceiling, and against GPUs of the same model."""
     samples = _of_memory(runs)
-    peaks = evidence.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
+    facts, usual = gpu_facts(gpu.name), rules().numbers.gpu_memory_fraction
+    reached = facts.memory_fraction if facts else None
     best = max(pooled(samples), default=0.0)
-    peak = peaks.get("memory", {}).get("bytes_per_s")
-    others = pooled(of_others(rule, evidence, gpu, _of_memory))
+    peak = _peaks(evidence, gpu).get("memory", {}).get("bytes_per_s")
     yield timed(
         rule,
         evidence,
@@ -88,10 +104,22 @@ def gpu_memory(
         samples,
         RATE,
         part=part,
-        expected={Source.CONSISTENCY: others},
+        expected={
+            Source.CEILING: _reachable(peak, reached, usual),
+            Source.CONSISTENCY: pooled(of_others(rule, evidence, gpu, _of_memory)),
+        },
         values={"best_bytes_per_s": best, **share_of("peak", peak, best)},
         is_shared=gpu.virtualization == "vgpu",
     )
+
+
+def _peaks(evidence: Evidence, gpu: Gpu) -> Mapping[str, Peak]:
+    return evidence.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
+
+
+def _reachable(peak: float | None, reached: float | None, usual: float) -> float | None:
+    """Return a ceiling, less where such a GPU is known to reach less of it than a usual one."""
+    return peak * min(1.0, (reached or usual) / usual) if peak else None
 
 
 def _of_memory(runs: Iterable[Ran]) -> Samples:
@@ -102,7 +130,7 @@ def _of_memory(runs: Iterable[Ran]) -> Samples:
 def gpu_products(
     rule: Rule, evidence: Evidence, gpu: Gpu, part: str, runs: Sequence[Ran]
 ) -> Iterator[Row]:
-    """Hold large products in each precision against GPUs of the same model."""
+    """Hold large products in each precision against their ceilings, and against such GPUs."""
     precisions = {peak.precision: None for run in runs for peak in run.tables["peaks"]}
     if not precisions:
         yield fact(rule, Word.UNCHECKED, "no_precision", part)
@@ -113,18 +141,48 @@ def gpu_products(
             "precision": precision,
             "median_flop_per_s": statistics.median(pooled(samples) or [0.0]),
         }
-        others = pooled(of_others(rule, evidence, gpu, samples_of))
-        yield timed(
+        row = timed(
             rule,
             evidence,
             runs,
             samples,
             FLOPS,
             part=f"{part}.{precision}",
-            expected={Source.CONSISTENCY: others},
+            expected={
+                Source.CEILING: _arithmetic(evidence, gpu, precision),
+                Source.CONSISTENCY: pooled(of_others(rule, evidence, gpu, samples_of)),
+            },
             values=values,
             is_shared=gpu.virtualization == "vgpu",
         )
+        yield _at_its_limit(gpu, runs, row)
+
+
+def _arithmetic(evidence: Evidence, gpu: Gpu, precision: str) -> float | None:
+    """Return the ceiling of the fastest units for a precision."""
+    peaks, facts = _peaks(evidence, gpu), gpu_facts(gpu.name)
+    known = [peaks.get(name, {}).get("flop_per_s") for name in (precision, f"{precision}_tensor")]
+    peak = max(filter(None, known), default=None)
+    usual = rules().numbers.gpu_product_fraction
+    reached = facts.product_fraction if facts and precision not in ORDINARY else None
+    return _reachable(peak, reached, usual)
+
+
+def _at_its_limit(gpu: Gpu, runs: Iterable[Ran], row: Row) -> Row:
+    """Return the row of a small GPU that its own power limit holds back, as its maker meant it.
+
+    The ceiling is at its highest clock, which a GPU of few watts never has in large products.
+    Drivers tell no watts of some GPUs of laptops.
+    """
+    watts = gpu.power_default_watts or gpu.power_limit_watts or 0.0
+    is_small = watts <= rules().numbers.small_gpu_watts and not has_lowered_limit(gpu)
+    held = [look.held_back for run in runs for look in run.tables["conditions"]]
+    is_capped = 2 * sum(POWER_CAP in each for each in held) > len(held)
+    only_ceiling = all(e.source is Source.CEILING for e in row.expected if e.word is row.word)
+    is_low = row.word is Word.LOOK and row.reason != UNCONFIRMED and only_ceiling
+    if not (is_low and is_capped and is_small):
+        return row
+    return replace(row, word=Word.FINE, reason="power_limit")
 
 
 def _products(precision: str, runs: Iterable[Ran]) -> Samples:

@@ -2,6 +2,8 @@
 
 import random
 
+from msgspec.structs import replace
+
 from experiments.checkup.result import Expected, Measurement, Result, Row, Word
 from experiments.checkup.rules import Source, Stage
 
@@ -48,6 +50,12 @@ def bandwidth(middle=40e9, *, word=Word.FINE, seed=1, version=1, **more):
         runs=1,
         **more,
     )
+
+
+def disturbed(middle=20e9, **more):
+    """Return the same, measured while others used the machine."""
+    row = bandwidth(middle, **more)
+    return replace(row, word=Word.UNCHECKED, reason="machine_was_busy")
 
 
 def fact(rule="kernel-log", word=Word.FINE, reason="clean", part="", **values):

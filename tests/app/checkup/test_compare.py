@@ -4,7 +4,7 @@ from app.checkup.compare import compare
 from app.checkup.in_words import compared_lines, pair_text
 from experiments.checkup.result import Word
 from experiments.core import words
-from tests.app.checkup.made import bandwidth, checkup, fact, measured
+from tests.app.checkup.made import bandwidth, checkup, disturbed, fact, measured
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,7 @@ def test_versions_that_differ_stand_beside_it(said):
 OTHERWISE = {
     "rule_version": checkup(bandwidth(20e9, version=2)),
     "settings": checkup(bandwidth(20e9), measurements=[measured(params={"rounds": 2})]),
+    "disturbed": checkup(disturbed(20e9)),
 }
 
 

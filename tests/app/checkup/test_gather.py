@@ -6,7 +6,7 @@ from app.checkup.gather import Node, gather, to_json
 from app.checkup.in_words import odd_text
 from experiments.checkup.result import Word
 from experiments.core import words
-from tests.app.checkup.made import bandwidth, checkup, fact
+from tests.app.checkup.made import bandwidth, checkup, disturbed, fact
 
 
 def nodes(*middles, **more):
@@ -33,6 +33,17 @@ def test_the_slow_one_of_eight_is_named():
     assert "n5" in odd_text(words.load(), odd)
     said = [machine["word"] for machine in to_json(gathered)["machines"]]
     assert said == ["fine"] * 5 + ["problem"] + ["fine"] * 2
+
+
+def test_a_row_that_others_disturbed_is_neither_odd_nor_a_measure():
+    busy = Node("busy", checkup(disturbed(20e9), id="busy"))
+    gathered = gather([*nodes(40e9, 40e9, 40e9), busy])
+    assert gathered.odd == ()
+    assert gathered.word is Word.FINE
+    # Two are left to compare it with, but for the disturbed one.
+    assert gather([*nodes(40e9, 40e9, 30e9)]).odd
+    slow = [Node("busy", checkup(disturbed(60e9), id="busy")), *nodes(40e9, 40e9)]
+    assert gather(slow).odd == ()
 
 
 def test_the_fast_one_is_not_odd_nor_makes_the_others_so():

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from app.checkup.store import Checkups
 from experiments.checkup.result import read
 from experiments.core.problems import UserError
-from tests.app.checkup.made import checkup
+from tests.app.checkup.made import bandwidth, checkup, disturbed
 
 
 def test_what_is_kept_comes_back_newest_first(tmp_path):
@@ -58,6 +58,13 @@ def test_a_checkup_that_was_stopped_is_no_baseline(tmp_path):
     kept = Checkups(tmp_path)
     with pytest.raises(UserError, match="checkup_cut_short"):
         kept.save_baseline(checkup(outcome="stopped"))
+    assert kept.baseline("abc123") is None
+
+
+def test_a_checkup_that_others_disturbed_is_no_baseline(tmp_path):
+    kept = Checkups(tmp_path)
+    with pytest.raises(UserError, match="checkup_disturbed"):
+        kept.save_baseline(checkup(bandwidth(), disturbed()))
     assert kept.baseline("abc123") is None
 
 

@@ -20,6 +20,7 @@ POSSIBLE = {
     "torch-works": {F, L, P, U, A},
     "frameworks": {F, L, P, U, A},
     "memory-speed": {F, L, U},  # slow memory works; a machine always has memory
+    "memory-channels": {F, L, U, A},  # as slow memory does
     "gpu-link": {F, L, P, U, A},
     "nvlinks": {F, L, P, U, A},
     "memory-bandwidth": {F, L, P, U, A},

@@ -13,7 +13,7 @@ from experiments.checkup.probes.sustained.experiment import Work
 from experiments.checkup.result import Word
 from experiments.checkup.rules import Source, rules
 from tests.experiments.checkup.cases.performs import sweep
-from tests.experiments.checkup.made import evidence, ran, rule, workstation
+from tests.experiments.checkup.made import BUSY, baseline, evidence, ran, rule, workstation
 
 ROUNDS, MORE_RUNS = 5, 3  # of a quick run; how often what scatters is measured again
 FEW = 0.05  # of the trials
@@ -187,6 +187,39 @@ def test_the_worst_of_several_expectations_counts():
 
     assert [each.word for each in row.expected] == [Word.FINE, Word.LOOK]
     assert (row.word, row.reason) == (Word.LOOK, "below")
+
+
+@pytest.mark.parametrize("kind", ["baseline", "references"])
+@pytest.mark.parametrize(("noted", "sources"), [((), 1), ((BUSY,), 0)])
+def test_what_others_disturbed_is_no_baseline_and_no_reference(kind, noted, sources):
+    judge, run = rule("memory-bandwidth"), ran("stream", (), workstation(), notes=noted)
+    before = evidence(workstation())
+    row = timed(judge, before, [run], [[0.8, 0.81, 0.79]], "bytes/s", part="memory")
+    earlier = baseline(row, here=workstation())
+    known = {"baseline": earlier} if kind == "baseline" else {"references": [earlier]}
+    quiet = ran("stream", (), workstation())
+
+    now = timed(
+        judge,
+        evidence(workstation(), **known),
+        [quiet],
+        [[0.4, 0.41, 0.39]],
+        "bytes/s",
+        part="memory",
+    )
+
+    assert row.reason == (BUSY.key if noted else "no_expectation")
+    assert (row.disturbance is None) == (not noted)
+    assert len(now.expected) == sources
+
+
+def test_a_low_result_that_stands_beside_the_load_is_no_baseline_either():
+    judge, run = rule("memory-bandwidth"), ran("stream", (), workstation(), notes=[BUSY])
+    expected = {Source.CEILING: 1.0}
+    row = timed(judge, evidence(workstation()), [run] * 2, [[0.2, 0.21, 0.19]] * 2, "bytes/s",
+                expected=expected)  # fmt: skip
+
+    assert (row.word, row.reason, row.disturbance) == (Word.PROBLEM, "low", BUSY.key)
 
 
 @pytest.mark.parametrize(("seconds", "noise"), [(60, 0.01), (1200, 0.05)])

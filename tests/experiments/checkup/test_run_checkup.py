@@ -168,15 +168,15 @@ def test_a_machine_known_to_be_good_is_what_is_expected():
     _, result = carried(Checkup("quick", machine=server, engine=slower, references=[good]))
     row = next(r for r in result.rows if (r.rule, r.part) == ("gpu-memory", "gpu3"))
     assert row.word is Word.PROBLEM
-    assert {each.source for each in row.expected} == {"consistency", "reference"}
+    assert {each.source for each in row.expected} == {"ceiling", "consistency", "reference"}
 
 
 @pytest.mark.parametrize("kind", ["baseline", "references"])
 def test_what_another_version_of_a_rule_found_is_no_expectation(kind):
     found = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
     older = replace(found, rows=tuple(replace(r, version=r.version + 1) for r in found.rows))
-    for earlier, sources in ((found, {"consistency", kind.removesuffix("s")}),
-                             (older, {"consistency"})):  # fmt: skip
+    always = {"ceiling", "consistency"}
+    for earlier, sources in ((found, always | {kind.removesuffix("s")}), (older, always)):
         given = {"baseline": earlier} if kind == "baseline" else {"references": [earlier]}
         _, result = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0), **given))
         row = next(r for r in result.rows if (r.rule, r.part) == ("gpu-memory", "gpu0"))

@@ -7,7 +7,6 @@ import pytest
 from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import read_memory
-from machine.memory.modules import is_slowed
 from machine.model import Cpu, MemoryModule
 
 GIB = 2**30
@@ -147,13 +146,7 @@ def test_modules_that_the_firmware_runs_slower_keep_both_speeds_and_the_peak_is_
     assert [(m.transfers_per_s, m.rated_transfers_per_s) for m in memory.modules] == [
         (4.8e9, 5.6e9)
     ] * 2
-    assert all(map(is_slowed, memory.modules))
     assert memory.peak_bytes_per_s == 2 * 4.8e9 * 64 / 8
-
-
-def test_modules_that_run_as_they_can_are_not_slowed(tree):
-    table(tree, entry(rated=4800), entry(configured=0), entry(rated=0))
-    assert not any(map(is_slowed, read(tree)[0].modules))
 
 
 def test_without_a_configured_speed_the_rated_one_counts(tree):

@@ -12,7 +12,7 @@ from experiments.core.units import decimal_bytes, show
 from experiments.presentation.grouped import grouped
 from machine.condition import PowerLimit, Temperature
 from machine.devices import Disk
-from machine.memory.modules import is_slowed
+from machine.memory.setting import setting
 from machine.processor.protection import protection
 from widgets.map.panel.fact import Fact, FactMaker
 
@@ -76,8 +76,8 @@ class ConditionFacts(FactMaker):
     def of_pages(self) -> Iterator[Fact]:
         """Yield slow modules, huge pages and swap."""
         memory, say = self._machine.memory, self._words.say
-        if slowed := next(filter(is_slowed, memory.modules), None):
-            rates = (slowed.transfers_per_s or 0, slowed.rated_transfers_per_s or 0)
+        if (speed := setting(self._machine)) is not None and speed.is_short:
+            rates = (speed.set_transfers_per_s, speed.rated_transfers_per_s)
             now, rated = (f"{rate / 1e6:g}" for rate in rates)
             text = say("map.slowed", {"now": now, "rated": rated})
             yield self._fact("map.fact_look", "memory.modules", text)

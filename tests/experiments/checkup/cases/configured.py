@@ -78,14 +78,32 @@ FRAMEWORKS = [
 ]
 
 
-def modules(set_per_s: float | None, rated_per_s: float | None, *slots: tuple[str, int]):
+def modules(
+    set_per_s: float | None,
+    rated_per_s: float | None,
+    *slots: tuple[str, int],
+    parts: tuple[str, ...] = ("", ""),
+    channels: int | None = None,
+    kind: str | None = None,
+    model: str | None = None,
+):
+    """Modules in the workstation, which has two channels and promises 5600 MT/s."""
+    named = slots or (("DIMM_A2", 32 * GIB), ("DIMM_B2", 32 * GIB))
     found = tuple(
         MemoryModule(
-            slot=slot, size_bytes=size, transfers_per_s=set_per_s, rated_transfers_per_s=rated_per_s
+            slot=slot,
+            size_bytes=size,
+            transfers_per_s=set_per_s,
+            rated_transfers_per_s=rated_per_s,
+            part_number=parts[place % len(parts)] or None,
+            kind=kind,
         )
-        for slot, size in slots or (("DIMM_A2", 32 * GIB), ("DIMM_B2", 32 * GIB))
+        for place, (slot, size) in enumerate(named)
     )
-    return lambda: evidence(replace(workstation(), memory=Memory(modules=found)))
+    here = workstation()
+    cpu = replace(here.cpu, model=model) if model else here.cpu
+    memory = Memory(modules=found, channels=channels)
+    return lambda: evidence(replace(here, cpu=cpu, memory=memory))
 
 
 def locked():
@@ -100,20 +118,62 @@ def hidden():
     return evidence(replace(guest(), missing=(missing,)))
 
 
-HALF = tuple((f"P0 CHANNEL {letter}", 64 * GIB * (letter < "G")) for letter in "ABCDEFGHIJKL")
+UNKNOWN = "A processor that no table knows"
+XMP, SLOWER = "F5-6000J3038F16G", "CT16G48C40U5.M8A1"  # of 6000 MT/s, and of 4800
 MEMORY_SPEED = [
+    Case("memory-speed", Word.FINE, "as_rated", modules(6e9, 4.8e9, parts=(XMP,))),
+    # Nobody knows these, but more than the processor's maker promises takes a profile.
     Case("memory-speed", Word.FINE, "as_rated", modules(6e9, 6e9)),
+    Case("memory-speed", Word.FINE, "as_rated", modules(6e9, 4.8e9)),
+    Case("memory-speed", Word.FINE, "as_rated", modules(5.6e9, 5.6e9, kind="LPDDR5")),
+    Case("memory-speed", Word.FINE, "as_processor", modules(5.6e9, 6.4e9)),
+    # Servers take modules without profiles.
+    Case(
+        "memory-speed",
+        Word.FINE,
+        "as_rated",
+        modules(4.8e9, 4.8e9, model="AMD EPYC 9354 32-Core Processor"),
+    ),
     Case("memory-speed", Word.LOOK, "slowed", modules(4.8e9, 6e9)),
-    Case("memory-speed", Word.LOOK, "channels_empty", modules(6e9, 6e9, *HALF)),
+    Case("memory-speed", Word.LOOK, "profile_off", modules(4.8e9, 4.8e9, parts=(XMP,))),
+    # Faster than the processor's maker promises, and slower than bought.
+    Case("memory-speed", Word.LOOK, "profile_off", modules(5.6e9, 4.8e9, parts=(XMP,))),
+    Case("memory-speed", Word.LOOK, "mixed", modules(4.8e9, 4.8e9, parts=(XMP, SLOWER))),
+    Case("memory-speed", Word.UNCHECKED, "unpromised", modules(4.8e9, 6e9, model=UNKNOWN)),
+    Case("memory-speed", Word.UNCHECKED, "untold", modules(4.8e9, 4.8e9)),
+    Case("memory-speed", Word.UNCHECKED, "untold", modules(4.8e9, 4.8e9, parts=(SLOWER, ""))),
     Case("memory-speed", Word.UNCHECKED, "not_told", modules(None, None)),
     Case("memory-speed", Word.UNCHECKED, "not_readable", locked),
     Case("memory-speed", Word.UNCHECKED, "hidden", hidden),
 ]
 
+FOUR = tuple((f"DIMM_{slot}", 16 * GIB) for slot in ("A1", "A2", "B1", "B2"))
+ONE = (("DIMM_A2", 32 * GIB), ("DIMM_B2", 0))
+HALF = tuple((f"P0 CHANNEL {letter}", 64 * GIB * (letter < "G")) for letter in "ABCDEFGHIJKL")
+MEMORY_CHANNELS = [
+    Case("memory-channels", Word.FINE, "all_filled", modules(6e9, 6e9, channels=2)),
+    Case("memory-channels", Word.LOOK, "channels_empty", modules(6e9, 6e9, *ONE)),
+    Case("memory-channels", Word.LOOK, "channels_empty", modules(6e9, 6e9, *HALF, channels=6)),
+    Case(
+        "memory-channels",
+        Word.LOOK,
+        "channels_empty",
+        modules(6e9, 6e9, *HALF, channels=6, model=UNKNOWN),
+    ),
+    Case("memory-channels", Word.LOOK, "channel_shared", modules(6e9, 6e9, channels=1)),
+    Case("memory-channels", Word.UNCHECKED, "slots_untold", modules(6e9, 6e9, *FOUR)),
+    Case("memory-channels", Word.UNCHECKED, "not_told", modules(6e9, 6e9, model=UNKNOWN)),
+    Case("memory-channels", Word.UNCHECKED, "not_readable", locked),
+    Case("memory-channels", Word.UNCHECKED, "hidden", hidden),
+    Case("memory-channels", Word.ABSENT, "soldered", modules(6e9, 6e9, kind="LPDDR5")),
+]
 
-def copying(*seen: tuple[int, int], gpu: int = 0, rate: float = 50e9):
+
+def copying(
+    *seen: tuple[int, int], gpu: int = 0, rate: float = 50e9, machine: Machine | None = None
+):
     """GPU `gpu` copies; `seen` are generation and lanes at each look."""
-    here, device = workstation(), f"cuda:{gpu}"
+    here, device = machine or workstation(), f"cuda:{gpu}"
     rows = [
         Copy(size_bytes=256 * MIB, way=way, repeat=turn, bytes_per_s=rate * noise, is_clean=True)
         for way in ("pinned_to_gpu", "pinned_from_gpu")
@@ -124,6 +184,29 @@ def copying(*seen: tuple[int, int], gpu: int = 0, rate: float = 50e9):
         for turn, (generation, width) in enumerate(seen)
     ]
     return lambda: evidence(here, ran("pinned", rows, here, device=device, watched=watched))
+
+
+def of_a_laptop():
+    """The first GPU is one of a laptop, with half of its lanes laid to it."""
+    here = workstation()
+    first, *others = here.gpus
+    gpus = (replace(first, name="NVIDIA GeForce RTX 4070 Laptop GPU"), *others)
+    pci = tuple(
+        replace(d, link=replace(d.link, width=8, slot_width=8))
+        if d.link is not None and d.address == first.pci_address
+        else d
+        for d in here.pci
+    )
+    return replace(here, gpus=gpus, pci=pci)
+
+
+def behind_the_chipset():
+    """The first GPU is behind a switch whose own link has four lanes."""
+    here = workstation()
+    address = here.gpus[0].pci_address
+    chipset = next(d.address for d in here.pci if d.link and d.parent == "0000:00:02.1")
+    pci = tuple(replace(d, parent=chipset) if d.address == address else d for d in here.pci)
+    return replace(here, pci=pci)
 
 
 def without_link():
@@ -144,8 +227,23 @@ def without_gpu():
 
 GPU_LINK = [
     Case("gpu-link", Word.FINE, "as_able", copying((1, 16), (5, 16)), "gpu0"),
-    # The second slot has eight lanes: the card cannot have more there.
-    Case("gpu-link", Word.FINE, "as_able", copying((5, 8), gpu=1, rate=25e9), "gpu1"),
+    # The second slot has eight lanes, as the map says, too.
+    Case("gpu-link", Word.LOOK, "narrow_slot", copying((5, 8), gpu=1, rate=25e9), "gpu1"),
+    # Nobody can choose the slot of a laptop's.
+    Case(
+        "gpu-link",
+        Word.FINE,
+        "as_able",
+        copying((5, 8), rate=25e9, machine=of_a_laptop()),
+        "gpu0",
+    ),
+    Case(
+        "gpu-link",
+        Word.LOOK,
+        "narrow_way",
+        copying((5, 16), rate=7e9, machine=behind_the_chipset()),
+        "gpu0",
+    ),
     Case("gpu-link", Word.LOOK, "fewer_lanes", copying((5, 8), rate=25e9), "gpu0"),
     Case("gpu-link", Word.LOOK, "lower_generation", copying((4, 16), rate=25e9), "gpu0"),
     Case("gpu-link", Word.PROBLEM, "few_lanes", copying((5, 4), rate=13e9), "gpu0"),
@@ -232,4 +330,4 @@ NVLINKS = [
     Case("nvlinks", Word.ABSENT, "none", lambda: evidence(workstation())),
 ]
 
-CASES = [*TORCH_WORKS, *FRAMEWORKS, *MEMORY_SPEED, *GPU_LINK, *NVLINKS]
+CASES = [*TORCH_WORKS, *FRAMEWORKS, *MEMORY_SPEED, *MEMORY_CHANNELS, *GPU_LINK, *NVLINKS]

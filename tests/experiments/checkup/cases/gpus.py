@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from experiments.checkup.result import Word
 from experiments.core.judging.disturbed import Loss, mark
+from experiments.devices.conditions import Condition
 from experiments.many_devices.p2p.experiment import Copied
 from experiments.many_devices.p2p.links import RIGHT, WRONG, YES, Access
 from experiments.memory.roofline.arms import Peak, Rate
 from experiments.to_the_gpu.pinned.experiment import Copy
+from machine.live.gpu_samples import GpuSample
 from machine.live.surroundings import GpuCompany, Surroundings
 from machine.model import Machine
 from tests.experiments.checkup.made import (
@@ -24,6 +26,7 @@ from tests.experiments.checkup.made import (
     in_a_guest,
     ran,
     refused,
+    sample,
     server,
     workstation,
 )
@@ -34,9 +37,18 @@ NO_GPU = replace(workstation(), gpus=())
 
 
 def copies(
-    *back: float, pinned: bool = True, here=workstation, noise=ROUNDS, notes=(), **known: Any
+    *back: float,
+    pinned: bool = True,
+    here=workstation,
+    noise=ROUNDS,
+    notes=(),
+    seen: tuple[int, int] | None = None,
+    **known: Any,
 ):
     """Runs of GPU 0 that copy at these fractions of the link from it, and at 0.85 to it."""
+    generation, width = seen or (None, None)
+    look = GpuSample(index=0, pcie_generation=generation, pcie_width=width)
+    there = 0.43 if seen else 0.85
     runs = [
         ran(
             "pinned",
@@ -50,11 +62,12 @@ def copies(
                 )
                 for turn, each in enumerate(noise)
                 for size in (4096, 2**28)
-                for way, share in (("to_gpu", 0.85), ("from_gpu", fraction))
+                for way, share in (("to_gpu", there), ("from_gpu", fraction))
             ],
             here(),
             device="cuda:0",
             notes=notes,
+            watched=[sample(0.0, look)],
         )
         for fraction in back
     ]
@@ -85,7 +98,9 @@ COPY = [
     Case("gpu-copy", Word.PROBLEM, "low", copies(0.4, 0.4), "gpu0"),
     Case("gpu-copy", Word.LOOK, "guest", copies(0.4, 0.4, here=in_a_guest("vgpu")), "gpu0"),
     Case("gpu-copy", Word.PROBLEM, "low", copies(0.4, 0.4, here=in_a_guest("passthrough")), "gpu0"),
-    Case("gpu-copy", Word.FINE, "measured", copies(0.8, surroundings=SHARED), "gpu0"),
+    Case("gpu-copy", Word.FINE, "gpu_is_shared", copies(0.8, surroundings=SHARED), "gpu0"),
+    # What the link lacks is told by its own row.
+    Case("gpu-copy", Word.FINE, "measured", copies(0.42, seen=(5, 8)), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "gpu_is_shared", copies(0.4, surroundings=SHARED), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "machine_was_busy", copies(0.4, notes=[BUSY]), "gpu0"),
     Case("gpu-copy", Word.UNCHECKED, "no_pinned", copies(0.4, pinned=False), "gpu0"),
@@ -126,7 +141,7 @@ def roofs(
                     Rate(kernel="triad", repeat=turn, bytes_per_s=2.5e12 * rate),
                     Rate(kernel="dot", repeat=turn, bytes_per_s=2.4e12 * rate),
                     Peak(precision="fp32", cores=1, repeat=turn, flop_per_s=5e13 * rate),
-                    Peak(precision="fp16", cores=1, repeat=turn, flop_per_s=6e14 * rate),
+                    Peak(precision="fp16", cores=1, repeat=turn, flop_per_s=8e14 * rate),
                 )
             ]
             if rows
@@ -141,28 +156,60 @@ def roofs(
     return lambda: evidence(here, *runs)
 
 
-def alone(**known):
-    """A GPU that has no other of its model beside it."""
-    here = replace(workstation(), gpus=workstation().gpus[:1])
-    return lambda: evidence(here, *roofs(here, 1.0)().runs["roofline", "cuda:0"], **known)
+def alone(memory: float = 0.9, products: float = 0.8, *, capped: bool = False, **gpu: Any):
+    """A GPU without another of its model, at these fractions of its ceilings."""
+    whole = workstation()
+    here = replace(whole, gpus=(replace(whole.gpus[0], **gpu),))
+    held_back = "clock_reasons.power_cap" if capped else ""
+    rows = [
+        row
+        for turn, each in enumerate(ROUNDS)
+        for row in (
+            Rate(kernel="triad", repeat=turn, bytes_per_s=1.792e12 * memory * each),
+            Rate(kernel="read", repeat=turn, bytes_per_s=1.7e12 * memory * each),
+            Peak(precision="fp32", cores=1, repeat=turn, flop_per_s=134e12 * products * each),
+            Peak(precision="fp16", cores=1, repeat=turn, flop_per_s=269e12 * products * each),
+            Condition(
+                repeat=turn,
+                sm_hz=2e9,
+                memory_hz=None,
+                power_watts=None,
+                temperature_celsius=None,
+                pcie_generation=None,
+                held_back=held_back,
+            ),
+        )
+    ]
+    runs = [ran("roofline", rows, here, device="cuda:0")] * 2
+    return lambda: evidence(here, *runs)
+
+
+def without_ceilings():
+    found = alone()()
+    found.machine = replace(found.machine, peaks={})
+    return found
 
 
 def roofline(rule: str, part: str) -> list[Case]:
     """The cases that memory and products have in common; `part` begins with the GPU."""
     precision = part.partition(".")[2]
     other = f"gpu0.{precision}" if precision else "gpu0"
-    shared = in_a_guest("vgpu")()
+    shared, unlimited = in_a_guest("vgpu")(), replace(server(), peaks={})
     return [
         Case(rule, Word.FINE, "measured", roofs(server(), 1.0), part),
         Case(rule, Word.LOOK, "below", roofs(server(), 0.95), part),
         Case(rule, Word.LOOK, "between", roofs(server(), 0.97), part),
-        Case(rule, Word.UNCHECKED, "scatters", roofs(server(), 1.0, noise=NOISY), part),
+        Case(rule, Word.UNCHECKED, "scatters", roofs(unlimited, 1.0, noise=NOISY), part),
         Case(rule, Word.LOOK, "unconfirmed", roofs(server(), 0.8), part),
         # One slow GPU of eight: the others are fine.
         Case(rule, Word.PROBLEM, "low", roofs(server(), 0.8, 0.8), part),
         Case(rule, Word.FINE, "measured", roofs(server(), 0.8, 0.8), other),
         Case(rule, Word.LOOK, "guest", roofs(shared, 0.8, 0.8, slow_gpu=1), "gpu1" + part[4:]),
-        Case(rule, Word.UNCHECKED, "no_expectation", alone(), other),
+        # Alone, it is held against its ceilings.
+        Case(rule, Word.FINE, "measured", alone(), other),
+        Case(rule, Word.LOOK, "below", alone(0.6, 0.5), other),
+        Case(rule, Word.PROBLEM, "low", alone(0.45, 0.3), other),
+        Case(rule, Word.UNCHECKED, "no_expectation", without_ceilings, other),
         Case(rule, Word.UNCHECKED, "machine_was_busy", roofs(server(), 0.8, notes=[BUSY]), part),
         Case(
             rule,
@@ -186,8 +233,27 @@ MEMORY = [
     *roofline("gpu-memory", "gpu3"),
     Case("gpu-memory", Word.UNCHECKED, "no_samples", roofs(server(), 1.0, rows=False), "gpu3"),
 ]
+FEW_WATTS: dict[str, Any] = {"power_limit_watts": 115.0, "power_default_watts": 115.0}
+LOWERED: dict[str, Any] = {"power_limit_watts": 70.0, "power_default_watts": 115.0}
 PRODUCTS = [
     *roofline("gpu-products", "gpu3.fp16"),
+    Case(
+        "gpu-products",
+        Word.FINE,
+        "power_limit",
+        alone(products=0.5, capped=True, **FEW_WATTS),
+        "gpu0.fp16",
+    ),
+    Case("gpu-products", Word.LOOK, "below", alone(products=0.5, **FEW_WATTS), "gpu0.fp16"),
+    Case(
+        "gpu-products",
+        Word.LOOK,
+        "below",
+        alone(products=0.5, capped=True, **LOWERED),
+        "gpu0.fp16",
+    ),
+    # 575 W are enough for more.
+    Case("gpu-products", Word.LOOK, "below", alone(products=0.5, capped=True), "gpu0.fp16"),
     Case("gpu-products", Word.UNCHECKED, "no_precision", roofs(server(), 1.0, rows=False), "gpu3"),
 ]
 

@@ -14,6 +14,7 @@ from experiments.engine import messages
 from experiments.memory.storage.experiment import Read, Where
 from experiments.memory.stream.experiment import Move
 from machine.live.surroundings import Surroundings
+from machine.live.threads import ThreadSample
 from machine.model import Machine
 from tests.experiments.checkup.made import (
     BUSY,
@@ -26,10 +27,17 @@ from tests.experiments.checkup.made import (
     ran,
     refused,
     rule,
+    sample,
     workstation,
 )
+from tests.tools.made_machines.parts import link
 
 PEAK = 96e9  # of the workstation's two channels
+
+
+def one_die():
+    here = workstation()
+    return replace(here, cpu=replace(here.cpu, model="AMD Ryzen 7 9700X 8-Core Processor"))
 
 
 def moves(fraction: float, noise: Sequence[float] = ROUNDS):
@@ -65,8 +73,11 @@ NOISY = (1.0, 0.6, 1.1, 0.55, 0.9)
 SAVING = Surroundings(power_saver=True, power_saver_by=("governor powersave",))
 MEMORY = [
     Case("memory-bandwidth", Word.FINE, "measured", memory(0.8)),
-    # A fine result stays fine, whatever went on beside it.
-    Case("memory-bandwidth", Word.FINE, "measured", memory(0.8, notes=[BUSY])),
+    # A fine result stays fine, whatever went on beside it, and names that.
+    Case("memory-bandwidth", Word.FINE, "machine_was_busy", memory(0.8, notes=[BUSY])),
+    # One die reads less than two channels carry.
+    Case("memory-bandwidth", Word.FINE, "measured", memory(0.6, here=one_die)),
+    Case("memory-bandwidth", Word.LOOK, "below", memory(0.45, here=one_die)),
     Case("memory-bandwidth", Word.LOOK, "below", memory(0.6)),
     Case("memory-bandwidth", Word.LOOK, "between", memory(0.8, noise=NOISY)),
     Case("memory-bandwidth", Word.LOOK, "unconfirmed", memory(0.4)),  # half of the channels
@@ -85,6 +96,12 @@ MEMORY = [
         memory(0.72, 0.72, baseline=baseline(earlier(0.99))),
     ),
     Case("memory-bandwidth", Word.UNCHECKED, "no_expectation", memory(0.8, here=guest)),
+    Case(
+        "memory-bandwidth",
+        Word.UNCHECKED,
+        "machine_was_busy",
+        memory(0.8, here=guest, notes=[BUSY]),
+    ),
     Case("memory-bandwidth", Word.UNCHECKED, "machine_was_busy", memory(0.4, notes=[BUSY])),
     Case(
         "memory-bandwidth",
@@ -109,9 +126,26 @@ MEMORY = [
 ]
 
 
-def sweep(*slow: float, here: Machine | None = None, cores: int = 8, noise=ROUNDS, notes=()):
-    """Runs in which core 5 does these fractions of what the others do."""
+def sweep(
+    *slow: float,
+    here: Machine | None = None,
+    cores: int = 8,
+    noise=ROUNDS,
+    notes=(),
+    hz: float | None = None,
+):
+    """Runs in which core 5 does these fractions of what the others do; one core has this clock."""
     here = here or workstation()
+    looks = [
+        replace(
+            sample(at / 2),
+            threads=tuple(
+                ThreadSample(id=core, busy=None, hz=hz if core == at else 8e8, steal_fraction=None)
+                for core in range(cores)
+            ),
+        )
+        for at in range(8 if hz else 0)
+    ]
     runs = [
         ran(
             "core-sweep",
@@ -127,10 +161,21 @@ def sweep(*slow: float, here: Machine | None = None, cores: int = 8, noise=ROUND
             ],
             here,
             notes=notes,
+            watched=looks,
         )
         for fraction in slow
     ]
     return lambda: evidence(here, *runs)
+
+
+def unlike_dies():
+    """The cores of the die with the larger cache are slower, all alike."""
+    (run,) = sweep(1.0, cores=16)().runs["core-sweep", ""]
+    rates = [
+        replace(row, flop_per_s=row.flop_per_s * (0.9 if row.core < 8 else 1.0))
+        for row in run.tables["rates"]
+    ]
+    return evidence(workstation(), ran("core-sweep", rates, workstation()))
 
 
 def all_cores_disturbed():
@@ -146,6 +191,10 @@ def stopped():
 
 CORES = [
     Case("cores", Word.FINE, "measured", sweep(1.0)),
+    Case("cores", Word.FINE, "measured", sweep(1.0, hz=5.5e9)),
+    Case("cores", Word.FINE, "measured", unlike_dies),
+    Case("cores", Word.LOOK, "slow_clock", sweep(1.0, hz=3.4e9)),  # of 5.7 GHz
+    Case("cores", Word.PROBLEM, "slow_clock", sweep(1.0, 1.0, hz=8e8)),
     Case("cores", Word.LOOK, "below", sweep(0.9)),
     Case("cores", Word.LOOK, "between", sweep(0.95)),
     Case("cores", Word.LOOK, "unconfirmed", sweep(0.5)),
@@ -172,12 +221,23 @@ WAYS = (
 
 
 def disk(
-    *fractions: float, kind: str = "nvme", here=workstation, noise=ROUNDS, notes=(), ways=WAYS
+    *fractions: float,
+    kind: str = "nvme",
+    here=workstation,
+    noise=ROUNDS,
+    notes=(),
+    ways=WAYS,
+    model: str = "Samsung SSD 990 PRO 2TB",
+    lanes: int = 4,
 ):
-    """Runs that read in order at these fractions of the disk's link."""
+    """Runs that read in order at these fractions of the link that its disk has."""
     found = here()
-    disks = tuple(replace(each, kind=kind) for each in found.storage)
-    found = replace(found, storage=disks)
+    disks = tuple(replace(each, kind=kind, model=model) for each in found.storage)
+    pci = tuple(
+        replace(d, link=link(4, 4, slot=(4, lanes))) if d.address == disks[0].pci_address else d
+        for d in found.pci
+    )
+    found = replace(found, storage=disks, pci=pci)
     runs = [
         ran(
             "storage",
@@ -212,13 +272,26 @@ def without_reads():
     return evidence(workstation(), ran("storage", (), workstation()))
 
 
+SLOW_MODEL, UNKNOWN_MODEL = "KINGSTON SNV2S1000G", "A disk that no table knows"
+ONE_READER = ((2**20, "sequential", 0.5), (2**20, "random_32", 1.0), *WAYS[1:])
 DISK = [
     Case("disk", Word.FINE, "measured", disk(0.8)),
-    Case("disk", Word.LOOK, "below", disk(0.45)),  # two lanes of four
+    # One reader at a time is slower than makers promise for many.
+    Case("disk", Word.FINE, "measured", disk(0.8, ways=ONE_READER)),
+    Case("disk", Word.FINE, "measured", disk(0.42, model=SLOW_MODEL)),  # 3500 MB/s
+    Case("disk", Word.FINE, "measured", disk(0.8, model=UNKNOWN_MODEL)),
+    Case("disk", Word.LOOK, "below", disk(0.45)),
+    Case("disk", Word.LOOK, "few_lanes", disk(0.45, lanes=2)),
+    # The map marks such a slot, too.
+    Case("disk", Word.LOOK, "few_lanes", disk(0.42, model=SLOW_MODEL, lanes=2)),
+    Case("disk", Word.PROBLEM, "few_lanes", disk(0.22, 0.22, lanes=1)),
     Case("disk", Word.LOOK, "between", disk(0.7, noise=NOISY)),
     Case("disk", Word.LOOK, "guest", disk(0.22, 0.22, here=container)),
-    Case("disk", Word.LOOK, "unconfirmed", disk(0.22)),  # one lane of four
+    Case("disk", Word.LOOK, "unconfirmed", disk(0.22)),
     Case("disk", Word.PROBLEM, "low", disk(0.22, 0.22)),
+    Case("disk", Word.PROBLEM, "low", disk(0.02, 0.02, model=UNKNOWN_MODEL)),
+    # Between its link and the slowest that are sold it may be as fast as it is made.
+    Case("disk", Word.UNCHECKED, "model_unknown", disk(0.3, model=UNKNOWN_MODEL)),
     # A hard disk is never as fast as its link.
     Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd")),
     Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd", ways=WAYS[:1])),

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from machine.devices import Gpu
 from machine.live.surroundings import Surroundings
 from machine.memory.errors import ControllerErrors, MemoryErrors
-from machine.model import Missing
+from machine.model import CoreKind, Missing
 from machine.system.kernel_log import KernelLog, LogEntry
 from tests.experiments.checkup.machines import checked as c
 from tests.experiments.checkup.machines import parts as p
@@ -46,7 +46,7 @@ def intel(
 ) -> p.Processor:
     """A processor of Intel with fast cores and small ones; `hz` of one and of all fast ones."""
     one_hz, all_hz = hz
-    kinds = ("performance", "efficiency") if small else (None, None)
+    kinds: tuple[CoreKind | None, ...] = ("performance", "efficiency") if small else (None, None)
     groups = [
         p.Cores(count=fast, one_hz=one_hz, all_hz=all_hz, kind=kinds[0]),
         p.Cores(count=small, one_hz=0.76 * one_hz, all_hz=0.8 * all_hz, kind=kinds[1]),

@@ -157,7 +157,8 @@ def _told(module: Module) -> dict[str, object]:
 
 
 def _cpu(read: Any, processor: Processor, throttling: Throttling) -> Any:
-    threads, caches = [], []
+    threads: list[Thread] = []
+    caches: list[tuple[int, int, tuple[int, ...]]] = []
     for group in processor.cores:
         first = len(threads)
         threads += [
