@@ -69,6 +69,7 @@ class Numbers(Record):
     power_fraction: float
     desktop_clock_fraction: float
     desktop_cores: int
+    desktop_channels: int
     least_clock_fraction: float
 
 

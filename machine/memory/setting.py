@@ -104,14 +104,14 @@ def setting(machine: Machine) -> Setting | None:
 def placing(machine: Machine) -> Placing | None:
     """Return how the modules are spread over the channels; None where nobody tells.
 
-    The channels are those of the processors, and of the board where its slots name more or the
-    processor is unknown. A board with fewer slots leads out fewer.
+    The channels are those of the processors, of which a board with fewer slots leads out fewer; of
+    an unknown processor those that the slots name.
     """
     modules, memory = _filled(machine), machine.memory
     if not modules or is_virtual(machine):
         return None
     has, _ = channels_of(machine.cpu, memory.modules)
-    channels = max(has, named_channels(memory.modules))
+    channels = has or named_channels(memory.modules)
     if not channels:
         return None
     filled = memory.channels

@@ -6,6 +6,7 @@ guest is not told its clocks, or those of its host.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -79,6 +80,8 @@ def _usual_hz(evidence: Evidence) -> float | None:
         return facts.all_core_hz
     around, highest = evidence.surroundings, machine.cpu.clock.max_hz
     has_battery = around is None or around.battery_fraction is not None
-    is_desktop = not has_battery and (machine.cpu.cores or 0) <= numbers.desktop_cores
+    channels = (facts.channels if facts else None) or math.inf
+    is_desktop = not has_battery and channels <= numbers.desktop_channels
+    is_desktop = is_desktop and (machine.cpu.cores or 0) <= numbers.desktop_cores
     share = numbers.desktop_clock_fraction if is_desktop else numbers.least_clock_fraction
     return highest * share if highest else None

@@ -19,7 +19,7 @@ from experiments.checkup.rules import Rule, Source, rules
 from experiments.core.judging.disturbed import counting, loss_of
 from machine.bus.pcie import able, bytes_per_s, card_lanes, narrowed
 from machine.devices import Disk, Link
-from machine.model import Machine
+from machine.model import Machine, is_virtual
 from machine.parts import disk_facts, processor_facts
 
 LAST_LEVEL, MANY = 3, 3  # of caches; cores of a die that are compared with each other
@@ -153,7 +153,8 @@ def disk(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
         timed, rule, evidence, runs, samples, RATE, part="disk", values=values, is_shared=True
     )
     judged = row(expected={Source.CEILING: promised or ceiling})
-    if used is not None and promised is None and judged.word is not Word.FINE:
+    is_bare = not is_virtual(evidence.machine)  # a host gives out as much as was paid for
+    if used is not None and is_bare and promised is None and judged.word is not Word.FINE:
         judged = _of_unknown_model(used, row)
     yield _in_its_slot(evidence.machine, used, judged)
 
@@ -173,9 +174,11 @@ def _of_unknown_model(disk: Disk, judge: Callable[..., Row]) -> Row:
     numbers = rules().numbers
     least = numbers.nvme_bytes_per_s if disk.kind == "nvme" else numbers.ssd_bytes_per_s
     row = judge(expected={Source.CEILING: least})
-    if row.reason != "measured":
+    if row.word is not Word.FINE:
         return row
-    return replace(row, word=Word.UNCHECKED, reason="model_unknown", expected=())
+    others = tuple(each for each in row.expected if each.source is not Source.CEILING)
+    row = replace(row, expected=others)
+    return row if others else replace(row, word=Word.UNCHECKED, reason="model_unknown")
 
 
 def _in_its_slot(machine: Machine, disk: Disk | None, row: Row) -> Row:

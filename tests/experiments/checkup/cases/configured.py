@@ -153,7 +153,12 @@ HALF = tuple((f"P0 CHANNEL {letter}", 64 * GIB * (letter < "G")) for letter in "
 MEMORY_CHANNELS = [
     Case("memory-channels", Word.FINE, "all_filled", modules(6e9, 6e9, channels=2)),
     Case("memory-channels", Word.LOOK, "channels_empty", modules(6e9, 6e9, *ONE)),
-    Case("memory-channels", Word.LOOK, "channels_empty", modules(6e9, 6e9, *HALF, channels=6)),
+    Case(
+        "memory-channels",
+        Word.LOOK,
+        "channels_empty",
+        modules(6e9, 6e9, *HALF, channels=6, model="AMD EPYC 9354 32-Core Processor"),
+    ),
     Case(
         "memory-channels",
         Word.LOOK,

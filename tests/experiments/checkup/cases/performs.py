@@ -264,6 +264,12 @@ def disk(
     return lambda: evidence(found, *runs)
 
 
+def in_a_cloud():
+    here = workstation()
+    disks = tuple(replace(each, peak_bytes_per_s=None) for each in here.storage)
+    return replace(here, virtualization="kvm", storage=disks)
+
+
 def container():
     return replace(workstation(), container="docker")
 
@@ -292,6 +298,13 @@ DISK = [
     Case("disk", Word.PROBLEM, "low", disk(0.02, 0.02, model=UNKNOWN_MODEL)),
     # Between its link and the slowest that are sold it may be as fast as it is made.
     Case("disk", Word.UNCHECKED, "model_unknown", disk(0.3, model=UNKNOWN_MODEL)),
+    # A cloud gives out as much as was paid for.
+    Case(
+        "disk",
+        Word.UNCHECKED,
+        "no_expectation",
+        disk(0.02, 0.02, model="Amazon Elastic Block Store", here=in_a_cloud),
+    ),
     # A hard disk is never as fast as its link.
     Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd")),
     Case("disk", Word.UNCHECKED, "no_expectation", disk(0.22, kind="hdd", ways=WAYS[:1])),
