@@ -24,10 +24,11 @@ OF_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/etc/", "/proc/", 
 
 _SHOWN = r"<(?:program|python|folder|user|host|domain|address)>"  # what stands instead
 _ROOT = r"(?:file://)?(?:/(?=[\w.])|[a-z]:[\\/]|\\\\(?=\w))"
+_RATE = r"/s(?!\w|[/.-]\w)"  # of "500 /s"
 _PATH = re.compile(  # one in quotes may have blanks
     r"(?P<url>\b(?!file:)[a-z][a-z+.]*://[^\s\"']*)"
     rf"|(?<=[\"']){_ROOT}[^\"'\n]+(?=[\"'])"
-    rf"|(?<![\w.~<>/\\)\]]){_ROOT}[^\s\"'<>|*?,;:()\[\]{{}}]*",
+    rf"|(?<![\w.~<>/\\)\]])(?!{_RATE}){_ROOT}[^\s\"'<>|*?,;:()\[\]{{}}]*",
     re.IGNORECASE,
 )
 _HARDWARE = re.compile(

@@ -170,7 +170,8 @@ NAMED = {
     "this Python": (f'File "{sys.base_prefix}/lib/x.py"', 'File "<python>/lib/x.py"'),
 }  # fmt: skip
 NOBODYS = """127.0.0.1 ::1 12:34:56 x[::2] 2.7.1+cu118 0000:17:00.0 Linux-5.10.16.3-microsoft a / b
-a // b km/s /proc/cpuinfo '/sys/devices' https://github.com/x/y torch::jit <module> malice"""
+a // b km/s 500 /s, 1.4 M /s. /proc/cpuinfo '/sys/devices'
+https://github.com/x/y torch::jit <module> malice"""
 
 
 @pytest.fixture
