@@ -8,10 +8,14 @@ program would hang.
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 OLDEST = 2
 MANY = 1000
+
+_making: list[None] = []  # one for each thread that makes many things
+Things = TypeVar("Things", bound=Sequence[Any])
 
 
 def leave_to_us() -> None:
@@ -20,20 +24,32 @@ def leave_to_us() -> None:
 
 
 def collect_due() -> None:
-    """Collect the oldest generation that is due, by Python's own counts and thresholds."""
+    """Collect the oldest generation that is due, by Python's own counts and thresholds.
+
+    While a thread makes many things, which may take seconds, the next call does it.
+    """
+    if _making:
+        return
     due = zip(gc.get_count(), gc.get_threshold(), range(OLDEST + 1), strict=True)
     generations = [generation for count, threshold, generation in due if count > threshold]
     if generations:
         gc.collect(max(generations))
 
 
-def spare(now: Sequence[object], before: Sequence[object]) -> None:
-    """Never again look at what exists, if `now` has many things that are not among `before`.
+def spared(make: Callable[[], Things], before: Sequence[object]) -> Things:
+    """Return what `make` makes, in any thread; nothing is collected meanwhile.
 
-    Each full collection would look at all that belongs to ten thousand runs, and stop the window
-    meanwhile. They are still freed when nobody refers to them any more.
+    If many of the things are not among `before`, what exists by then is never looked at again. A
+    collection would look at all that belongs to ten thousand runs, and stop the window meanwhile.
+    They are still freed when nobody refers to them any more.
     LIMIT: garbage that refers to itself and was not collected by then stays.
     """
-    known = set(map(id, before))
-    if sum(id(each) not in known for each in now) > MANY:
-        gc.freeze()
+    _making.append(None)
+    try:
+        made = make()
+        known = set(map(id, before))
+        if sum(id(each) not in known for each in made) > MANY:
+            gc.freeze()
+        return made
+    finally:
+        _making.pop()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from collections.abc import Sequence
 
 import pytest
 
@@ -77,16 +78,34 @@ def test_old_objects_are_collected_after_many_collections_of_young_ones():
     assert ends == [threading.current_thread()]
 
 
+def test_nothing_is_collected_while_many_things_are_made():
+    ends: list[threading.Thread] = []
+    garbage.leave_to_us()
+    knotted(ends)
+
+    kept: list[list[object]] = []
+
+    def make() -> Sequence[object]:
+        allocate(kept, MANY)
+        garbage.collect_due()  # as the window does meanwhile
+        assert ends == []
+        return ()
+
+    garbage.spared(make, ())
+    garbage.collect_due()
+    assert ends == [threading.current_thread()]
+
+
 def test_what_comes_in_bulk_and_lasts_is_never_looked_at_again():
     before = [[number] for number in range(garbage.MANY)]
     came = [[number] for number in range(garbage.MANY + 1)]
     frozen = gc.get_freeze_count()
 
-    garbage.spare(before, ())
-    garbage.spare([*before, *came[1:]], before)
+    assert garbage.spared(lambda: before, ()) is before
+    garbage.spared(lambda: [*before, *came[1:]], before)
     assert gc.get_freeze_count() == frozen
 
-    garbage.spare([*before, *came], before)
+    garbage.spared(lambda: [*before, *came], before)
     assert gc.get_freeze_count() > frozen
     looked_at = set(map(id, gc.get_objects()))
     assert not any(id(each) in looked_at for each in (*before, *came))

@@ -176,13 +176,7 @@ class Session(QObject):
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""
         before = self.runs
-
-        def read() -> Sequence[Kept]:
-            runs = self.library.runs()
-            garbage.spare(runs, before)
-            return runs
-
-        self.background.do(read, self._use_runs)
+        self.background.do(lambda: garbage.spared(self.library.runs, before), self._use_runs)
 
     def go(self, place: str, **wanted: Any) -> None:
         """Go to a place and open something there; `wanted` are the fields of a Target."""

@@ -210,8 +210,7 @@ class RunsPlace(Place):
         def work() -> Refreshed:
             kept = {run.path.name: run for run in known}
             kept.pop(measured_now, None)
-            lines = [listing.line(run) for run in kept.values()]
-            garbage.spare(lines, before)
+            lines = garbage.spared(lambda: [*map(listing.line, kept.values())], before)
             guessed = [run for run in kept.values() if run.run_notes.guess is not None]
             return lines, kept, guessed
 
