@@ -15,7 +15,7 @@ from typing import Any
 
 from app.report import about, number, setting, when
 from app.runs.library import Kept
-from app.runs.selection import completed, runs_here
+from app.runs.selection import by_experiment, completed, runs_here
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, Part, Value, specs
 from experiments.core.judging.trust import Trust, as_trusted
@@ -45,11 +45,11 @@ def known_numbers(
     The library is not read where none of the `experiments` asks for a number.
     """
     asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
-    kept = runs() if asked else ()
+    kept = by_experiment(runs() if asked else ())
     found: dict[str, float] = {}
     for source_id in {name.partition(".")[0] for name in asked}:
         usual = _Usual(catalogue.load(source_id), machine)
-        run = _newest(kept, usual)
+        run = _newest(kept.get(source_id, ()), usual)
         run = run if run and run.trust is Trust.SOLID else None
         for name, value in run.values.items() if run and not usual.departures(run) else ():
             found[f"{source_id}.{name}"] = value
@@ -108,13 +108,14 @@ def known_values(
     values: dict[Part, list[KnownValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
     possible: dict[Part, int] = {}
-    kept = list(runs)
+    kept = by_experiment(runs)
     for experiment in experiments:
         usual = _Usual(experiment, machine)
-        run = _newest(kept, usual)
+        its_runs = kept.get(experiment.id, ())
+        run = _newest(its_runs, usual)
         settings = _settings(words, usual, run) if run else ""
         since = when(words, run.at, now) if run else ""
-        if run and _is_passed_over(run, kept, usual):
+        if run and _is_passed_over(run, its_runs, usual):
             since = words.say("map.usual_settings", {"when": since})
         need = missing_need(experiment, machine)
         can_come = need is None or _can_be_met(need, machine)

@@ -72,7 +72,7 @@ class Kept:
     @property
     def is_altered(self) -> bool:
         """Was its file changed after it was written, so that its numbers may be wrong?"""
-        return any(key == ALTERED for key, _ in self.notes)
+        return bool(self.notes) and any(key == ALTERED for key, _ in self.notes)
 
 
 # The columns of the index: how the JSON of each is read, made once, before threads ask.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -20,7 +21,15 @@ from machine.model import Machine
 def runs_of(runs: Iterable[Kept], experiment: str) -> list[Kept]:
     """Return the readable runs of an experiment, newest first."""
     found = [run for run in runs if run.experiment == experiment and run.problem is None]
-    return sorted(found, key=lambda run: run.at, reverse=True)
+    return sorted(found, key=attrgetter("at"), reverse=True)
+
+
+def by_experiment(runs: Iterable[Kept]) -> dict[str, list[Kept]]:
+    """Return the runs of each experiment, for those who ask for many experiments."""
+    found: dict[str, list[Kept]] = {}
+    for run in runs:
+        found.setdefault(run.experiment, []).append(run)
+    return found
 
 
 def runs_here(runs: Iterable[Kept], experiment: str, machine: Machine | None) -> Iterator[Kept]:

@@ -7,12 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from app.lecture.file import Item
-from app.window.catalogue.card_data import REFUSED, best_run, card_data, read_sketch, refused
+from app.window.catalogue.card_data import (
+    REFUSED,
+    Before,
+    before,
+    card_data,
+    read_sketch,
+    refused,
+)
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Target
@@ -25,6 +32,8 @@ from widgets.controls.basics import row
 if TYPE_CHECKING:
     from app.window.experiment.place import ExperimentPage
     from app.window.lecture.playlist import PlaylistPart
+
+SOON_MS = 50  # dozens of sketches come at once: the cards show them together
 
 
 class ExperimentsPlace(Place):
@@ -41,6 +50,9 @@ class ExperimentsPlace(Place):
         self._is_stale = True  # the cards may say less than is known
         self._percent = -1  # of the run under way, as its card says
         self._sketches: dict[Path, Sketch | None] = {}  # None until it is read, or cannot be
+        self._known: tuple[Sequence[object], dict[str, Before]] = ((None,) * 4, {})
+        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
+        self._soon.timeout.connect(self._refresh)
         self._catalogue = Catalogue(session.words, session.look)
         self._catalogue.opened.connect(self._ask_for)
         self._stack = QStackedWidget()
@@ -248,11 +260,9 @@ class ExperimentsPlace(Place):
             return
         self._is_stale = False
         session = self.session
-        cards = []
+        cards, known = [], self._before()
         for experiment in session.catalogue:
-            run = None
-            if session.machine is not None and not session.context.has_fake_machine:
-                run = best_run(session.runs, experiment.id, session.machine)
+            run = known[experiment.id].run
             if run is not None and run.path not in self._sketches and session.is_awake:
                 self._sketches[run.path] = None
                 session.background.do(
@@ -260,11 +270,20 @@ class ExperimentsPlace(Place):
                     partial(self._take_sketch, run.path),
                 )
             sketch = self._sketches.get(run.path) if run is not None else None
-            cards.append(card_data(experiment, session, run, sketch))
+            cards.append(card_data(experiment, session, known[experiment.id], sketch))
         cards += [refused(*each, session) for each in session.catalogue.refused.items()]
         cards.sort(key=lambda card: not card.is_own)  # first: whoever wrote one looks for it
         self._catalogue.show_cards(cards)
 
+    def _before(self) -> dict[str, Before]:
+        """Return what the runs tell each card; looked up once, until one of these is another."""
+        session = self.session
+        asked = session.runs, session.machine, session.entries, session.catalogue.homes
+        if any(one is not other for one, other in zip(asked, self._known[0], strict=True)):
+            self._known = asked, before(session)
+        return self._known[1]
+
     def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:
         self._sketches[path] = sketch
-        self._refresh()
+        if not self._soon.isActive():
+            self._soon.start()

@@ -25,6 +25,7 @@ from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
 from widgets.catalogue.card import Card
 from widgets.catalogue.card_data import State
+from widgets.catalogue.catalogue import Catalogue
 from widgets.controls.basics import column
 
 
@@ -192,6 +193,21 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
     )  # not the usual setting
     qtbot.waitUntil(lambda: card(place, "cache-ladder").data.sketch.is_measured)
     assert place.status() == f"1 of the {runnable(place)} that run here are measured"
+
+
+def test_sketches_that_come_together_are_shown_together(place, awake, qtbot, monkeypatch):
+    waiting, shown = [], []
+    monkeypatch.setattr(awake.background, "do", lambda *work: waiting.append(work))
+    catalogue = place.findChild(Catalogue)
+    show_cards = catalogue.show_cards
+    monkeypatch.setattr(catalogue, "show_cards", lambda cards: shown.append(show_cards(cards)))
+    keep(awake, burst(), ladder(), threads())
+
+    for read, then in waiting:
+        then(read())
+    names = ("burst-random", "cache-ladder", "gil-threads")
+    qtbot.waitUntil(lambda: all(card(place, name).data.sketch.is_measured for name in names))
+    assert len(shown) == 2  # with the runs, and with the sketches
 
 
 def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
