@@ -56,6 +56,7 @@ class RunsModel(QAbstractTableModel):
         self._surprises = False
         self._column, self._is_descending = Column.WHEN, True
         self.shown: list[ListedRun] = []
+        self._rows: dict[str, int] = {}  # by the keys of the shown runs
 
     @property
     def total(self) -> int:
@@ -84,7 +85,7 @@ class RunsModel(QAbstractTableModel):
 
     def row_of(self, key: str) -> int | None:
         """Return the row of a run, None if it is not shown."""
-        return next((row for row, run in enumerate(self.shown) if run.key == key), None)
+        return self._rows.get(key)
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
         """Return the number of shown runs."""
@@ -137,7 +138,7 @@ class RunsModel(QAbstractTableModel):
             for key in _KEYS[self._column][::-1]:
                 found.sort(key=key, reverse=self._is_descending)
         found.sort(key=lambda run: not run.is_pinned)
-        self.shown = found
+        self.shown, self._rows = found, {run.key: row for row, run in enumerate(found)}
         self.endResetModel()
 
     def _text(self, run: ListedRun, column: Column) -> str:
