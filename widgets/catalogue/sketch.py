@@ -160,6 +160,8 @@ def _lanes(
 
 
 def _cells(places: Sequence[Cell], shades: Mapping[Cell, str]) -> tuple[Block, ...]:
+    if not places:
+        return ()
     rows = marks.in_order(row for row, _ in places)
     columns = marks.in_order(column for _, column in places)
     side = 1 / max(len(rows), len(columns))

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from experiments.core import declare, marks, words
 from experiments.core.catalogue import Catalogue
+from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from experiments.engine.recording import read
 from tests.shipped import SHIPPED
@@ -87,6 +88,12 @@ def test_what_is_no_plot_of_rows_has_a_stamp_of_its_kind_only(view):
 @every_view
 def test_nothing_measured_is_no_stamp(view):
     assert measured(view, []) is None
+
+
+@pytest.mark.parametrize("name", sorted(VIEWS.keys() - {"lanes"}))  # those tell moments
+def test_samples_that_were_all_disturbed_are_no_stamp(name):
+    loss = Loss(lost_fraction=0.5, switches=9)
+    assert measured(VIEWS[name], [mark(row, loss) for row in ROWS]) is None
 
 
 def test_bars_are_as_long_as_what_was_measured():
