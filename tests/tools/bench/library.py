@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -47,25 +48,34 @@ def _listing(look: Any, data: Path) -> Iterator[Line]:
 
     from app import garbage
     from app.context import Context
+    from app.runs.library import Library
+    from app.window.catalogue.place import ExperimentsPlace
+    from app.window.core.availability import suited
     from app.window.core.background import Background
+    from app.window.core.runner import Runner
     from app.window.core.session import Session
     from app.window.core.settings import Settings
     from app.window.runs.place import RunsPlace
-    from app.window.shell.start import GARBAGE_MS
+    from app.window.shell.start import GARBAGE_MS, SWITCH_S
+    from experiments.engine.jobs import Engine
+    from tests.experiments.machines import machine
+    from tests.tools.pictures import wait_s
     from widgets.runs.model import Column
 
     ascending = Qt.SortOrder.AscendingOrder
+    switch_s = sys.getswitchinterval()
     garbage.leave_to_us()  # as in the window's process
+    sys.setswitchinterval(SWITCH_S)
     collecting = QTimer(interval=GARBAGE_MS)
     collecting.timeout.connect(garbage.collect_due)
     collecting.start()
     session = Session(Context(data=data), look, Settings())
     session.background = Background()
-    session.runner = SimpleNamespace(is_running=False, kept_as=None, close=lambda: None)  # type: ignore[assignment]
+    session.runner = Runner(session.library, Engine())
     session.watcher = SimpleNamespace(close=lambda: None)  # type: ignore[assignment]
     try:
-        _fill(session.library.folder / "runs")
-        session.library.runs()
+        _fill(data / "runs")
+        Library(data).runs()
         place = RunsPlace(session)
         place.resize(1360, 850)
         place.show()
@@ -83,9 +93,23 @@ def _listing(look: Any, data: Path) -> Iterator[Line]:
             ("scrolled a page", lambda: QTest.keyClick(place.table, Qt.Key.Key_PageUp)),
         ):
             yield from _turns(what, act)
+        place.leave()
+        place.hide()
+        session.machine = machine()  # whose runs they are
+        session.entries = suited(session.catalogue, session.machine, {})
+        cards = ExperimentsPlace(session)
+        cards.resize(1360, 850)
+        cards.show()
+        cards.arrive()
+        wait_s(0.5)
+        before = session.runs
+        yield from _turns(
+            "counted on the cards", session.refresh_runs, lambda: session.runs is not before
+        )
     finally:
         session.close()
         gc.enable()
+        sys.setswitchinterval(switch_s)
 
 
 def _turns(
