@@ -20,13 +20,19 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app import garbage
+from experiments.core.shelves import VARIABLE
+from machine.system.files import DATA_FOLDER
 
+# What names folders of the developer's own: nothing of them may come into a test.
+OWN_FOLDERS = ("XDG_DATA_HOME", DATA_FOLDER, VARIABLE)
 OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
 QT_PATIENCE_MS = 60_000  # pytest-qt's own 5 s are too few for a busy machine
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
 
+for name in OWN_FOLDERS:
+    os.environ.pop(name, None)
 garbage.leave_to_us()  # as in the window's process
 # Hundreds of processes are started: where the environment forbids it, each would compile us anew,
 # and pytest would rewrite the asserts of every test file in each of its processes.
@@ -54,6 +60,14 @@ def pytest_collection_finish() -> None:
     """Take what stays to the end out of every collection."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def data_folder(tmp_path_factory) -> Iterator[None]:
+    """Give the program, and all that it starts, a data folder in which nothing of anybody lies."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -78,3 +78,7 @@ def test_the_library_lies_in_the_folder_that_was_named(tmp_path, monkeypatch):
 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert Context().library.folder == tmp_path / "coreopsis"
+
+
+def test_no_test_reads_the_data_folder_of_whoever_runs_it(tmp_path_factory):
+    assert Context().folder.is_relative_to(tmp_path_factory.getbasetemp())
