@@ -94,7 +94,7 @@ def report(
     is_sound = not ending and all(note.key != ALTERED for note in notes)
     if is_sound and (lead or finding.message not in (CANNOT_TELL, TOO_FEW)):
         beside = counted(words, tables, disturbed)
-        badge = badge_of(words, finding.trust, lead, doubts, quick=quick, beside=beside)
+        badge = badge_of(words, finding, lead, doubts, quick=quick, beside=beside)
     because, values = f"{experiment.id}.because.{finding.message}", told_values(experiment, finding)
     is_told = finding.trust is not Trust.DISTURBED
     return replace(

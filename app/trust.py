@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from experiments.core.judging.disturbed import MOSTLY_DISTURBED
+from experiments.core.judging.statistics import TOO_FEW
 from experiments.core.judging.trust import Trust, first_words
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -28,14 +30,21 @@ def first_line(words: Words, finding: messages.FindingSent, notes: Sequence[mess
 
 
 def badge_of(
-    words: Words, trust: Trust, cause: str, doubts: Sequence[str], *, quick: bool, beside: str
+    words: Words,
+    finding: messages.FindingSent,
+    cause: str,
+    doubts: Sequence[str],
+    *,
+    quick: bool,
+    beside: str,
 ) -> Badge:
     """Return the badge of a whole run; `cause` is its first line."""
     kind: Literal["solid", "quick", "busy", "disturbed"] = "quick" if quick else "solid"
     reason = tuple(doubts) if quick else (words.say("badges.solid_why"), *doubts)
-    if trust is not Trust.SOLID:
-        kind = "busy" if trust is Trust.BUSY else "disturbed"
-        reason = (cause, words.say(f"badges.{kind}_why"), *doubts)
+    if finding.trust is not Trust.SOLID:
+        kind = "busy" if finding.trust is Trust.BUSY else "disturbed"
+        why = "few_left" if finding.message in (MOSTLY_DISTURBED, TOO_FEW) else kind
+        reason = (cause, words.say(f"badges.{why}_why"), *doubts)
     name = words.say(f"badges.{kind}")
     return Badge(kind=kind, name=name, beside=beside, reason=" ".join(reason))
 

@@ -9,7 +9,7 @@ import pytest
 from app.report import analysed_anew, conditions, named_values, note_text, report, when
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.judging.disturbed import Loss, mark
+from experiments.core.judging.disturbed import MOSTLY_DISTURBED, Loss, mark
 from experiments.core.judging.statistics import TOO_FEW
 from experiments.core.judging.trust import Trust
 from experiments.core.units import About
@@ -229,6 +229,14 @@ def test_a_disturbed_run_says_first_who_took_the_processors_and_claims_nothing(n
     assert shown.badge.reason.startswith(shown.lead)
     assert (shown.because, shown.keys) == ("", ())
     assert len(shown.values) == len(GIL_VALUES)  # to be looked at all the same
+
+
+@pytest.mark.parametrize("message", [MOSTLY_DISTURBED, TOO_FEW])
+def test_a_run_of_which_little_was_left_says_that_and_not_that_load_could_do_it(message):
+    shown = told(GIL_VALUES, notes=[BUSY], trust=Trust.DISTURBED, message=message)
+
+    assert ENGLISH.say("badges.few_left_why") in shown.badge.reason
+    assert ENGLISH.say("badges.disturbed_why") not in shown.badge.reason
 
 
 @pytest.mark.parametrize("note", TAKEN, ids=str)
