@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from experiments.core.declare import (
     Experiment,
     Finding,
+    Key,
     Live,
     Need,
+    Next,
     Params,
     Part,
     Row,
@@ -75,8 +77,15 @@ def columns_of(view: View) -> set[str]:
 
 
 def missing_words(experiment: Experiment[Any], words: Words) -> Iterator[Problem]:
-    """Yield the words that are not there, all in one Problem."""
-    lacking = [key for key in wanted_words(experiment) if not words.has(f"{experiment.id}.{key}")]
+    """Yield the words that the declaration asks for and that are not there, in one Problem."""
+    yield from lacking_words(experiment, words, wanted_words(experiment))
+
+
+def lacking_words(
+    experiment: Experiment[Any], words: Words, keys: Iterable[str]
+) -> Iterator[Problem]:
+    """Yield which of these words of an experiment are not there, all in one Problem."""
+    lacking = [key for key in dict.fromkeys(keys) if not words.has(f"{experiment.id}.{key}")]
     if lacking:
         yield Problem("own_words_missing", {"keys": ", ".join(lacking)})
 
@@ -122,6 +131,9 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
     elif not {*experiment.budget.full, *experiment.budget.quick} <= {*specs(experiment.params)}:
         yield _wrong("budget", "x.Budget of names of parameters", experiment.budget)
     live, loop = typing.cast("tuple[object, object]", (experiment.live, experiment.loop))
+    following = typing.cast("object", experiment.next)
+    if following is not None and not isinstance(following, Next):
+        yield _wrong("next", "x.Next(an id)", following)
     if live is not None and not (
         isinstance(live, Live) and _is_a(Params, live.params) and callable(live.prepare)
     ):
@@ -140,6 +152,7 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
     for name, kinds, wanted in (
         ("views", typing.get_args(View), "a tuple of views such as x.Lines(...)"),
         ("values", (Value,), "x.values(...)"),
+        ("keys", (Key,), "a tuple of x.Key"),
         ("parts", (Part,), "a tuple of x.Part"),
         ("needs", (Need,), "a tuple of x.Need"),
         ("imports", (str,), "a tuple of module names"),
@@ -254,15 +267,16 @@ def _calls(experiment: Experiment[Any], words: Words, machine: Machine) -> Itera
             "analyse", Finding, params, {name: [] for name in experiment.tables}, machine
         )
         if finding is not None:
-            found.extend(_finding(experiment, words, finding))
+            found.extend(broken_finding(experiment, words, finding))
     yield from found
 
 
-def _finding(experiment: Experiment[Any], words: Words, finding: Finding) -> Iterator[Problem]:
+def broken_finding(
+    experiment: Experiment[Any], words: Words, finding: Finding
+) -> Iterator[Problem]:
+    """Yield the words that a finding lacks, and each value of it that is not declared."""
     keys = (f"findings.{finding.message}", *(f"limits.{key}" for key in finding.limits))
-    lacking = [key for key in keys if not words.has(f"{experiment.id}.{key}")]
-    if lacking:
-        yield Problem("own_words_missing", {"keys": ", ".join(lacking)})
+    yield from lacking_words(experiment, words, keys)
     declared = {value.name for value in experiment.values}
     for name in finding.values:
         # A value of another Python is told beside its own: `serial_python_3_13_s`.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from app.terminal.new import write
+from experiments import yours
+from experiments.core.shelves import YOURS
 
 Change = Callable[[Path], None]
 
@@ -30,15 +33,15 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     "exits": ("exits", _first("import os; os._exit(3)"), "own_ended"),
     "types": (
         "odd_types",
-        _edit(
-            "experiment.py", 'values=x.values(x.Value("call_s", x.Part.CORES))', 'values="call_s"'
-        ),
+        _edit("experiment.py", "parts=(x.Part.CORES,)", 'parts="cores"'),
         "own_wrong_type",
     ),
     "words": ("few_words", _edit("words.en.toml", "[views]", "[voews]"), "own_words_missing"),
     "package": ("unmet", _first("import not_there_at_all"), "own_package_missing"),
     "taken": ("stream", lambda folder: None, "own_name_taken"),
     "loop": ("odd_loop", _edit("experiment.py", 'loop="', 'loop=b"'), "own_wrong_type"),
+    "keys": ("odd_keys", _edit("experiment.py", "    keys=(", "    keys=('a', "), "own_wrong_type"),
+    "next": ("odd_next", _edit("experiment.py", "next=x.Next(", "next=("), "own_wrong_type"),
     "budget": (
         "odd_budget",
         _edit("experiment.py", 'quick={"calls"', 'quick={"cells"'),
@@ -107,3 +110,10 @@ def mend(folder: Path) -> None:
             path.unlink()
     folder.rmdir()
     write(folder)
+
+
+def forget() -> None:
+    """Know none of them any more, nor what was imported of them."""
+    yours.use([])
+    for name in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
+        del sys.modules[name]

@@ -16,7 +16,8 @@ from experiments.checkup.result import Kind, Word
 from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Need, Part, specs
+from experiments.core.declare import Need, Part
+from experiments.core.laws.code import is_declared
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
@@ -152,26 +153,9 @@ def used_terms() -> set[str]:
 
 def is_said_of_experiment(experiment, name: str) -> bool:
     section, _, key = name.partition(".")
+    if (is_known := is_declared(experiment, name)) is not None:
+        return is_known
     match section:
-        case "question" | "topic" | "method" | "in_short" | "found_by":
-            return not key
-        case "params" | "help":
-            live = specs(experiment.live.params) if experiment.live is not None else {}
-            return key in specs(experiment.params) | live
-        case "columns":
-            return any(key in specs(table) for table in experiment.tables.values())
-        case "views":
-            return key in {view.key for view in experiment.views}
-        case "tables":
-            return key in experiment.tables.keys() - {view.table for view in experiment.views}
-        case "pieces":
-            return key in {piece.key for piece in pieces_of(experiment)}
-        case "faults":
-            return key in {fault for piece in pieces_of(experiment) for fault in piece.faults}
-        case "lines":
-            return key in {limit.key for view in experiment.views for limit in view.limits}
-        case "values" | "about":
-            return key in {value.name for value in experiment.values}
         case "choices":
             # Also by those who work for it, and with a number behind: "dynamic_16".
             told = {key, key.rstrip("0123456789").rstrip("_")}
@@ -179,16 +163,8 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return is_told or is_put_together(key)
         case "notes" | "problems":
             return key in constants()
-        case "next":
-            return experiment.next is not None and (key == "experiment" or experiment.next.setting)
-        case "findings" | "because" | "limits":
-            return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
-            return False
-
-
-def pieces_of(experiment) -> list:
-    return [piece for view in experiment.views for piece in getattr(view, "pieces", ())]
+            return True  # tests/experiments/test_every_experiment.py looks closer
 
 
 def is_put_together(key: str) -> bool:

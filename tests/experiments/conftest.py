@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from experiments.core import sizes
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Frame, Need, Note, Progress
+from experiments.core.declare import Need, Note
+from experiments.core.laws.ran import Ran
 from experiments.core.needs import missing_need
 from experiments.core.shelves import PROBES, SHELVES
 from experiments.engine import messages
@@ -30,30 +31,21 @@ ALL = Catalogue((*SHELVES, PROBES))
 PLAYED = {Need.GPU: 1, Need.TWO_GPUS: 2}  # how many GPUs, where a machine lacks them
 
 
-class Small:
-    """A run that was really measured, if need be on a fake GPU: parameters, machine and rows."""
-
-    def __init__(self, experiment, kept: Path) -> None:
-        """Take the run from a file; the test process that needs it first puts it there."""
-        if not kept.exists():
-            writing = kept.with_suffix(f".{os.getpid()}")
-            writing.write_bytes(pickle.dumps(measured(experiment)))
-            writing.replace(kept)
-        self.experiment = experiment
-        self.machine, self.params, self.items = pickle.loads(kept.read_bytes())
-        self.rows = [each for each in self.items if not isinstance(each, Progress | Note | Frame)]
-
-    def tables(self, count: int | None = None) -> dict:
-        """Return the first `count` rows, each in its table."""
-        names = {row_type: name for name, row_type in self.experiment.tables.items()}
-        tables: dict[str, list] = {name: [] for name in self.experiment.tables}
-        for row in self.rows[:count]:
-            tables[names[type(row)]].append(row)
-        return tables
+def kept_run(experiment, kept: Path) -> Ran:
+    """Return a run that was really measured; the test process that needs it first keeps it."""
+    if not kept.exists():
+        writing = kept.with_suffix(f".{os.getpid()}")
+        writing.write_bytes(pickle.dumps(measured(experiment)))
+        writing.replace(kept)
+    here, params, items = pickle.loads(kept.read_bytes())
+    return Ran(experiment=experiment, params=params, machine=here, items=items)
 
 
 def measured(experiment) -> tuple:
-    """Measure as little as there is: machine, parameters, and all that the run yields."""
+    """Measure as little as there is: machine, parameters, and all that the run yields.
+
+    Where a machine lacks GPUs, on fake ones.
+    """
     here, clock = inspect(), time.perf_counter
     with contextlib.ExitStack() as stack:
         if (need := missing_need(experiment, here)) in PLAYED:
@@ -81,11 +73,11 @@ def small_run(tmp_path_factory, worker_id):
     folder = tmp_path_factory.getbasetemp()
     folder = (folder if worker_id == "master" else folder.parent) / "small"
     folder.mkdir(exist_ok=True)
-    runs: dict[str, Small] = {}
+    runs: dict[str, Ran] = {}
 
-    def one(experiment_id: str) -> Small:
+    def one(experiment_id: str) -> Ran:
         if experiment_id not in runs:
-            runs[experiment_id] = Small(ALL.load(experiment_id), folder / experiment_id)
+            runs[experiment_id] = kept_run(ALL.load(experiment_id), folder / experiment_id)
         return runs[experiment_id]
 
     return one
