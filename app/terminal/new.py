@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
-from app.context import Context, ExitCode
+from app.context import Context, ExitCode, quoted
 from app.own_experiments import FOLDER
 from experiments.core.problems import UserError
 from experiments.core.resources import FOLDER as RESOURCES
-from experiments.core.shelves import id_of
+from experiments.core.shelves import homes, id_of
 
 TEMPLATE = RESOURCES / "new"
 
@@ -22,8 +21,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     name, into = options.name.lower().replace("-", "_"), options.into
     if not (name.isascii() and name.isidentifier()):
         raise UserError("own_name", name=options.name)
-    if id_of(name) in (*context.catalogue.ids(), *context.catalogue.refused):
-        raise UserError("own_name_taken", id=id_of(name))
+    context.use_own_folders()
+    if id_of(name) in homes():
+        raise UserError("own_id_taken", id=id_of(name))
     folder = (into or context.folder / FOLDER) / name
     if os.path.exists(folder):
         raise UserError("own_there", folder=folder)
@@ -31,8 +31,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         write(folder)
     except OSError as error:
         raise UserError("own_not_written", folder=folder, reason=error.strerror or "?") from None
-    option = f"--experiments {shlex.quote(str(into))} " if into is not None else ""
-    values = {"folder": folder, "id": id_of(name), "option": option}
+    place = f" --experiments {quoted(str(into))}" if into is not None else ""
+    values = {"folder": folder, "id": id_of(name), "given": context.given + place}
     context.console.out(context.words.say("terminal.own_written", values), highlight=False)
     context.console.out(context.words.say("terminal.own_next", values), highlight=False)
     return ExitCode.DONE

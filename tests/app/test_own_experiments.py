@@ -19,7 +19,7 @@ from experiments.core.problems import UserError
 from experiments.core.words import load
 from experiments.engine import examine
 from tests import ROOT
-from tests.app.own import BROKEN, LEAVING, broken, good
+from tests.app.own import BROKEN, LEAVING, broken, forget, good
 from tests.checkout import environment
 
 ENGLISH = load()
@@ -28,7 +28,7 @@ ENGLISH = load()
 @pytest.fixture(autouse=True)
 def afterwards_none_is_known():
     yield
-    yours.use([])
+    forget()
 
 
 @pytest.fixture
@@ -66,7 +66,8 @@ def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, inside, t
 
 
 @pytest.mark.parametrize(
-    ("name", "key"), [("a b", "own_name"), ("../x", "own_name"), ("stream", "own_name_taken")]
+    ("name", "key"),
+    [("a b", "own_name"), ("../x", "own_name"), ("1x", "own_name"), ("stream", "own_id_taken")],
 )
 def test_new_refuses_a_name_that_cannot_be(inside, name, key):
     said = inside("new", name)
@@ -121,10 +122,85 @@ def test_a_folder_that_cannot_name_an_experiment_is_told_what_can(inside, shelf,
     assert (said.code, said.sentence) == (2, ENGLISH.say("problems.own_name", {"name": name}))
 
 
-@pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_that_holds_no_experiment_is_told(inside, folder):
-    assert inside("check", folder).code == 2
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        ("missing", "own_not_there"),
+        (".", "own_no_file"),
+        ("stream", "own_is_ours"),
+        (ROOT / "experiments" / "memory" / "stream", "own_is_ours"),
+        ("shelf", "own_several"),
+        ("n" * 300, "own_not_there"),
+    ],
+)
+def test_what_is_no_experiment_of_ones_own_is_told_what_is(coreopsis, inside, asked, key):
+    first = good(coreopsis.folder / "shelf", "first")
+    good(first.parent, "second")
+    folder, names = first.parent.relative_to(coreopsis.folder), "first, second"
+
+    said = inside("check", asked)
+
+    values = {"folder": asked, "id": "stream", "names": names, "first": folder / "first"}
+    assert (said.code, said.sentence) == (2, ENGLISH.say(f"problems.{key}", values))
     assert inside("--experiments", "missing", "inspect").code == 2
+
+
+@pytest.mark.parametrize("asked", ["two-calls", "two_calls", "experiments/two_calls/experiment.py"])
+def test_an_experiment_is_checked_by_its_id_or_its_file_too(coreopsis, inside, shelf, asked):
+    folder = good(shelf, "two_calls")
+    (folder / "words.en.toml").write_text("")
+
+    said = inside("check", coreopsis.data / asked if "/" in asked else asked)
+
+    assert (said.code, said.err) == (1, "")
+    assert "words.en.toml lacks: question" in said.out
+
+
+def test_one_of_ones_own_that_is_not_found_is_told_where_it_may_lie(inside, tmp_path):
+    good(tmp_path / "class", "sum_order")
+
+    assert "--experiments DIR" in inside("run", "sum-order").sentence
+    assert "--experiments DIR" in inside("run", "zzz").sentence
+
+
+# Each passed unseen when a check only looked at the declaration, and ran two rounds.
+WRONG = [
+    ("experiment.py", '= "calls_cost" if', '= "call_costs" if', "lacks: findings.call_costs"),
+    ("experiment.py", '{"calling_over_', '{"calls_over_', "reports the value calls_over_empty"),
+    ("words.en.toml", "takes {call_s}", "takes {cal_s}", "asks for cal_s"),
+    ("experiment.py", 'loops = {', 'loops = {"idle": nothing, ', "lacks: choices.idle"),
+    ("experiment.py", "measure.calling", "measure.called", "measure.called"),
+    ("experiment.py", "params.calls * params.rounds * 100e-9", "900", "takes 15 min"),
+    ("experiment.py", "    loops = {", "    print(1)\n    loops = {", "line 41: print"),
+    ("experiment.py", "yield x.Progress(turn.fraction)", "pass", "how far it is"),
+    ("experiment.py", 'if "empty" not in of or', "if not of or", "Of some of the rows"),
+    ("experiment.py", "machine: Params()", "machine: Params(rounds=machine.cpu.cores + 9)",
+     "of which nothing is known"),
+]  # fmt: skip
+
+
+def test_a_check_names_all_that_is_wrong_at_once(inside, shelf):
+    folder = good(shelf)
+    for file, old, new, _ in WRONG:
+        text = (folder / file).read_text()
+        assert old in text
+        (folder / file).write_text(text.replace(old, new))
+
+    said = inside("check", "call-cost")
+
+    assert (said.code, said.err) == (1, "")
+    assert [sign for *_, sign in WRONG if sign not in said.out] == [], said.out
+    assert len(said.lines) == len({*said.lines})
+    assert "KeyError" in said.out  # of some of the rows
+
+
+def test_a_run_without_a_row_is_told(inside, shelf):
+    file = good(shelf) / "experiment.py"
+    file.write_text(file.read_text().replace("yield Loop", "Loop"))
+
+    said = inside("check", "call-cost")
+
+    assert (said.code, said.out.strip()) == (1, ENGLISH.say("problems.own_no_rows"))
 
 
 # --- examined first -------------------------------------------------------------------------
