@@ -13,6 +13,10 @@ CANNOT_RUN_HERE = 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     end_at_once()
+    if arguments is None:  # in a process of its own
+        from app import garbage
+
+        garbage.seldom()
     from experiments.core.processes.libraries import missing_sentence
 
     # In a bare checkout nothing is installed, and most modules import some of these.

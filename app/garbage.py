@@ -1,4 +1,4 @@
-"""Collects Python's garbage in the window's main thread alone.
+"""When Python's garbage is collected: in the window's main thread alone, in the terminal seldom.
 
 Python collects in whichever thread happens to allocate. In the thread that reads the library, it
 would destroy widgets outside the window's thread. The window may wait for that very thread, and the
@@ -7,20 +7,34 @@ program would hang.
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 OLDEST = 2
 MANY = 1000
+USUAL, SELDOM = gc.get_threshold(), 50_000  # new things until Python looks for garbage
 
 _making: list[None] = []  # one for each thread that makes many things
 Things = TypeVar("Things", bound=Sequence[Any])
 
 
+def seldom() -> None:
+    """Let a command of the terminal collect seldom, and not when it ends.
+
+    Most leave hardly any garbage. To look for it takes a fifth of the time of a list, and most of
+    that at the end, where Python looks at all there is several times.
+    """
+    gc.set_threshold(SELDOM)
+    atexit.register(gc.freeze)
+
+
 def leave_to_us() -> None:
     """Stop automatic collection; the caller calls `collect_due` from now on."""
     gc.disable()
+    gc.set_threshold(*USUAL)
+    atexit.unregister(gc.freeze)
 
 
 def collect_due() -> None:

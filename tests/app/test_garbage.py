@@ -51,6 +51,14 @@ def test_only_the_thread_that_asks_collects():
     assert ends == [threading.current_thread()]
 
 
+def test_a_command_collects_seldom_and_the_window_as_python_does():
+    usual = gc.get_threshold()
+    garbage.seldom()
+    assert gc.get_threshold() > usual
+    garbage.leave_to_us()
+    assert gc.get_threshold() == usual
+
+
 def test_nothing_is_collected_before_it_is_due():
     ends: list[threading.Thread] = []
     garbage.leave_to_us()
