@@ -80,8 +80,8 @@ def find(
 ) -> tuple[Interpreter, ...]:
     """Return the other CPythons of this machine, oldest first. Never raises; takes 2 s at most.
 
-    `free_threaded`, `older_than` or both ask only those that may be so by their folder, since
-    asking takes a process each.
+    `free_threaded`, `older_than` or both ask only those that may be so by their names, since asking
+    takes a process each.
 
     A name is "3.13", or "3.14t" if free-threaded. If several share a name, the running interpreter
     or else the newest keeps it; the others get their full version, "3.13.0". Builds of the same
@@ -93,7 +93,7 @@ def find(
     if free_threaded or older_than:
         hints = {real: _hint(real) for real in candidates}
         for real, (version, is_threaded) in hints.items():
-            may_be_older = older_than and (version is None or version < older_than)
+            may_be_older = older_than and (version is None or OLDEST <= version < older_than)
             if not (may_be_older or (free_threaded and (is_threaded or version is None))):
                 del candidates[real]
     found = {running.build: running}
@@ -128,12 +128,14 @@ def _candidates() -> Iterator[str]:
 
 
 def _hint(path: str) -> tuple[tuple[int, int] | None, bool]:
-    """Return the version that a Python's library folder names, and whether it is free-threaded."""
+    """Return the version of a Python, and whether it may be free-threaded, as far as names tell.
+
+    Its own name counts before those of library folders, of which /usr may have several.
+    """
     prefix = os.path.dirname(os.path.dirname(path))
-    for library in glob.iglob(f"{prefix}/lib/python3.*"):
-        if match := re.fullmatch(r"python3\.(\d+)(t?)", os.path.basename(library)):
-            return (3, int(match[1])), bool(match[2])
-    return None, False
+    names = map(os.path.basename, [path, *glob.iglob(f"{prefix}/lib/python3.*")])
+    told = [match for name in names if (match := re.fullmatch(r"python3\.(\d+)(t?)", name))]
+    return (3, int(told[0][1])) if told else None, any(match[2] for match in told)
 
 
 def _ask(path: str) -> Interpreter | None:

@@ -137,6 +137,21 @@ def test_a_python_is_asked_again_only_if_its_file_changed_or_it_said_nothing(can
     assert [i.version for i in find()] == ["3.99.2"]
 
 
+def test_what_its_names_tell_to_be_another_version_is_not_asked(candidates, monkeypatch):
+    asked = []
+    run_instead(monkeypatch, lambda path: asked.append(os.path.basename(path)) or "")
+    (candidates.parent / "lib/python3.12").mkdir(parents=True)
+    for name in ("python3", "python3.7", "python3.9", "python3.11"):
+        install(candidates, name)
+    find(older_than=(3, 10))
+    assert asked == ["python3.9"]
+
+    (candidates.parent / "lib/python3.13t").mkdir()
+    asked.clear()
+    find(free_threaded=True)
+    assert "python3" in asked
+
+
 def test_all_candidates_are_asked_at_once(candidates, monkeypatch):
     everybody = threading.Barrier(4, timeout=10)
     run_instead(monkeypatch, lambda path: str(everybody.wait()))
