@@ -147,9 +147,11 @@ class Context:
     @functools.cached_property
     def folder(self) -> Path:
         """The user's data folder: runs, their index, and the settings of the window."""
+        if self._data is not None:
+            return self._data
         import platformdirs
 
-        return self._data or platformdirs.user_data_path("coreopsis", appauthor=False)
+        return platformdirs.user_data_path("coreopsis", appauthor=False)
 
     @functools.cached_property
     def library(self) -> Library:

@@ -7,6 +7,7 @@ a SWITCH as on or off; what a person waits for, a DURATION, in whole seconds: 1 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -70,6 +71,7 @@ _SUFFIXES = (
 )
 
 
+@functools.lru_cache(maxsize=4096)  # thousands of fields share some hundred names
 def unit_of(name: str) -> str:
     """Return the unit that a name such as `memory_latency_s` ends in, "" for a plain number."""
     if _COMPARING.search(name):

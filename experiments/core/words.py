@@ -92,9 +92,12 @@ class Words:
             self._read_head(section)
             if (known := self._texts.get(key)) is not None:
                 return known
-        for name in (section, SHARED, rest.partition(".")[0]):
+        places = (section, key), (SHARED, f"{SHARED}.{rest}"), (rest.partition(".")[0], rest)
+        for name, place in places:
             self._read(name)
-        return self._texts.get(key, self._texts.get(f"{SHARED}.{rest}", self._texts.get(rest)))
+            if (known := self._texts.get(place)) is not None:
+                return known
+        return None
 
     def _read_head(self, section: str) -> None:
         """Read what stands before the first table of an experiment's files."""
