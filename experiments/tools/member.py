@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import socket
 import threading
 from datetime import timedelta
 from typing import Any
@@ -134,6 +133,8 @@ def launched(bench: Bench, *, device: str, threads: int) -> Member:
 
 def interface_towards(host: str) -> str | None:
     """Return the name of the network interface that leads to a host."""
+    import socket
+
     import psutil
 
     interfaces: dict[str, list[Any]] = psutil.net_if_addrs()

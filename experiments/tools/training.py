@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import sys
@@ -28,7 +27,7 @@ IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
 WORKER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
 PREFETCHED = 2  # batches that a worker makes beforehand, as torch has it
 IMAGE_S, PASS_S = 0.8e-3, 0.6e-3  # to decode a picture, and to smooth it once
-FORKS = "forkserver" in multiprocessing.get_all_start_methods()
+FORKS = os.name == "posix"  # there multiprocessing has its server
 SERVER_S = 2.5  # until the server has loaded torch
 # Until a worker's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
 WORKER_S = 0.15 if FORKS else SERVER_S
@@ -85,6 +84,8 @@ def worker_context(are_wanted: bool = True) -> Iterator[Any]:
     if not are_wanted:
         yield None
         return
+    import multiprocessing  # not for a list of experiments
+
     if not FORKS:
         yield multiprocessing.get_context("spawn")
         return

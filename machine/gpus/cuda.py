@@ -16,8 +16,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 ANSWER_WITHIN_S = 20.0  # eight GPUs without persistence take several seconds to wake
 _GRACE_S = 1.0  # for a killed child to end; after that it is abandoned
@@ -45,8 +44,7 @@ _ERRORS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)  # the child has the standard library alone
-class CudaGpu:
+class CudaGpu(NamedTuple):  # the child has the standard library alone
     """A GPU as CUDA sees it. `peers` are the addresses of GPUs whose memory it can access."""
 
     address: str
@@ -61,8 +59,7 @@ class CudaGpu:
     peers: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cuda:
+class Cuda(NamedTuple):
     """CUDA's answers, or `why` there are none.
 
     `visible` are the addresses of the GPUs that a program started from here sees, None if unknown.
@@ -73,11 +70,10 @@ class Cuda:
     why: str | None = None
 
 
-@dataclass
-class PendingAnswer:
+class PendingAnswer(NamedTuple):
     """The running children."""
 
-    children: list[subprocess.Popen[str]] = field(default_factory=list)
+    children: list[subprocess.Popen[str]]
 
     def answer(self, within_s: float | None = None) -> Cuda:
         """Wait for the children's answers; may block for ANSWER_WITHIN_S, or `within_s`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,14 @@ UNLISTED = Reason(
 )
 
 
-@dataclass
-class Found:
+class Found(msgspec.Struct):
     """The GPUs, and what NVIDIA's libraries tell of pairs of them, by their indexes.
 
     `trouble` is why the library failed, which no GPU may be in sight to tell.
     """
 
-    gpus: list[Facts] = field(default_factory=list)
-    pairs: dict[tuple[int, int], Facts] = field(default_factory=dict)
+    gpus: list[Facts] = []
+    pairs: dict[tuple[int, int], Facts] = {}
     trouble: Reason | None = None
 
 
