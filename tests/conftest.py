@@ -20,7 +20,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app import garbage
-from experiments.core.shelves import VARIABLE
+from experiments.core.shelves import VARIABLE, YOURS
 from machine.system.files import DATA_FOLDER
 
 # What names folders of the developer's own: nothing of them may come into a test.
@@ -85,6 +85,7 @@ def nothing_is_left_behind(request) -> Iterator[None]:
     _delete_later_is_now()
     garbage.collect_due()
     _undress()
+    _forget_own()
     end_s = time.monotonic() + PATIENCE_S
     while (left := _left(threads, children)) and time.monotonic() < end_s:
         time.sleep(0.01)
@@ -96,6 +97,15 @@ def nothing_is_left_behind(request) -> Iterator[None]:
         assert _descriptors() <= descriptors + DESCRIPTORS, "left open: descriptors"
     if "caplog" not in request.fixturenames:
         assert not heard.records, [record.getMessage() for record in heard.records]
+
+
+def _forget_own() -> None:
+    """Know no experiments of a user's own any more, nor what was imported of them."""
+    if (yours := sys.modules.get(YOURS)) is None:
+        return
+    yours.use([])
+    for name in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
+        del sys.modules[name]
 
 
 class _Warnings(logging.Handler):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from app.terminal.new import write
-from experiments import yours
-from experiments.core.shelves import YOURS
 
 Change = Callable[[Path], None]
 
@@ -110,10 +107,3 @@ def mend(folder: Path) -> None:
             path.unlink()
     folder.rmdir()
     write(folder)
-
-
-def forget() -> None:
-    """Know none of them any more, nor what was imported of them."""
-    yours.use([])
-    for name in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
-        del sys.modules[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.own import forget, good
+from tests.app.own import good
 
 SMALL = ("--quick", "--no-keep", "--set", "calls=1000")
 LOST = "NameError: name 'lost' is not defined"
@@ -81,12 +81,6 @@ RUN = {
         "call_s is nan",
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def afterwards_none_is_known():
-    yield
-    forget()
 
 
 @pytest.fixture

@@ -19,16 +19,10 @@ from experiments.core.problems import UserError
 from experiments.core.words import load
 from experiments.engine import examine
 from tests import ROOT
-from tests.app.own import BROKEN, LEAVING, broken, forget, good
+from tests.app.own import BROKEN, LEAVING, broken, good
 from tests.checkout import environment
 
 ENGLISH = load()
-
-
-@pytest.fixture(autouse=True)
-def afterwards_none_is_known():
-    yield
-    forget()
 
 
 @pytest.fixture

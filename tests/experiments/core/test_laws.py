@@ -17,7 +17,7 @@ from experiments.core.shelves import YOURS, homes
 from experiments.engine.messages import HELD
 from machine.inspect import inspect
 from machine.model import Machine
-from tests.app.own import forget, good
+from tests.app.own import good
 from tests.experiments.machines import GIB
 
 HERE = inspect()
@@ -48,8 +48,7 @@ def changed(tmp_path):
         yours.use([tmp_path])
         return Catalogue((YOURS,)).load("call-cost"), words.load(experiments=homes((YOURS,)))
 
-    yield make
-    forget()
+    return make
 
 
 def first(line: str) -> tuple[str, str]:

@@ -17,6 +17,11 @@ def held(event: messages.Event) -> bool:
     return isinstance(event, messages.Note) and event.key == messages.HELD
 
 
+def turns(events: list[messages.Event]) -> set[object]:
+    """Return what the rows hold; on a busy machine a disturbed turn comes again."""
+    return {row.row["value"] for row in rows(events)}
+
+
 def test_the_first_turn_waits_for_its_key_and_the_wait_is_no_part_of_the_run(engine):
     run = start(engine, "takes_samples", impatient=True, hold=True)
     timer = threading.Timer(PAUSE_S, run.go)
@@ -33,7 +38,7 @@ def test_the_first_turn_waits_for_its_key_and_the_wait_is_no_part_of_the_run(eng
     assert ending(before) == COMPLETED
     (number,) = (n for n, event in enumerate(before) if held(event))
     assert isinstance(before[number + 1], messages.Progress)  # so that the time left is no older
-    assert len(rows(before)) == 3
+    assert len(turns(before)) == 3
     assert at_s["row"] - at_s["held"] >= PAUSE_S
     assert rows(before)[0].t_s < PAUSE_S
 
@@ -42,7 +47,7 @@ def test_what_comes_before_the_turns_is_told_before_the_wait(engine):
     run = start(engine, "says_and_takes_samples", hold=True)
     events = hear(run, {messages.Row: run.go})
     assert ending(events) == COMPLETED
-    assert len(rows(events)) == 4
+    assert len(turns(events)) == 4
 
 
 def test_a_key_that_comes_early_is_not_lost(engine):
@@ -50,7 +55,7 @@ def test_a_key_that_comes_early_is_not_lost(engine):
     run.go()
     events = hear(run)
     assert ending(events) == COMPLETED
-    assert len(rows(events)) == 3
+    assert len(turns(events)) == 3
 
 
 def test_a_held_run_can_be_stopped(engine):
