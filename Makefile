@@ -38,7 +38,7 @@ run: .venv/.app libraries $(TORCH_STAMP) ## open the window; ARGS='inspect' and 
 test: .venv/.dev libraries ## check the style, the types, the layers, and run the tests
 	@$(MAKE) --no-print-directory lint & lint=$$!; \
 	  $(if $(TORCH_STAMP),$(MAKE) --no-print-directory $(TORCH_STAMP) &&) wait $$lint
-	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(ARGS)
 
 SLOW := tests
 sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experiment for real, 2,000 damaged machines, 200 kills

@@ -83,7 +83,7 @@ def shelf(qtbot, look, tmp_path):
     yours.use([])
 
 
-def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened(
+def test_broken_ones_are_sentences_on_their_cards_and_stand_first_with_the_good_one(
     shelf, monkeypatch
 ):
     monkeypatch.setattr(examine, "CPU_S", 1)
@@ -98,12 +98,6 @@ def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened
     assert there.session.catalogue.load("stream").shelf == "memory"
     assert there.session.words.say("stream.question") == load().say("stream.question")
     settle(lambda: "call-cost" in there.session.entries)
-
-
-def test_the_shelf_of_ones_own_stands_first_with_what_is_broken(shelf):
-    there = shelf("good", *BROKEN)
-    there.examine()
-
     cards = there.place.findChild(Catalogue).cards
     own = [card.is_own for card in cards]
     assert own == sorted(own, reverse=True)
