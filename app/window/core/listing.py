@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import QDate, QLocale
+from PySide6.QtCore import QLocale
 
 from app.report import (
     label,
@@ -32,6 +32,7 @@ from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
 from widgets.runs.listed import ListedRun, Prediction, Result
 
+MONTHS = range(1, 13)
 SHOWN_RESULTS = 2
 ENDINGS = {
     messages.Outcome.STOPPED: "runs.stopped",
@@ -55,7 +56,10 @@ class Listing:
         self._words, self._catalogue, self._entries = words, catalogue, entries
         self._predictions = predictions
         self._now = datetime.now().astimezone()
-        self._locale = QLocale(QLocale.Language.English)
+        # Qt is asked once: in a thread that asks it again and again the window would not come up.
+        english, kinds = QLocale(QLocale.Language.English), QLocale.FormatType
+        self._months = [english.monthName(n, kinds.LongFormat) for n in MONTHS]
+        self._short_months = [english.monthName(n, kinds.ShortFormat) for n in MONTHS]
         self._experiments: dict[str, Experiment[Any] | None] = {}
         self._starts: dict[tuple[str, bool], Mapping[str, Any]] = {}
         self._lines: dict[str, tuple[Kept, Prediction | None, ListedRun]] = {}
@@ -170,13 +174,15 @@ class Listing:
         then = known.astimezone()
         time = f"{then:%H:%M}"
         days = (self._now.date() - then.date()).days
-        exact = self._locale.toString(_day(then), "d MMMM yyyy") + f" {then:%H:%M:%S}"
+        day = f"{then.day} {self._months[then.month - 1]}"
+        exact = f"{day} {then.year} {then:%H:%M:%S}"
         if days == 0:
             return self._words.say("runs.today", {"time": time}), exact
         if days == 1:
             return self._words.say("runs.yesterday", {"time": time}), exact
-        form = "d MMMM" if then.year == self._now.year else "d MMM yyyy"
-        return self._locale.toString(_day(then), form), exact
+        if then.year == self._now.year:
+            return day, exact
+        return f"{then.day} {self._short_months[then.month - 1]} {then.year}", exact
 
     def _experiment(self, experiment_id: str) -> Experiment[Any] | None:
         """Return an experiment, None if this program does not know it."""
@@ -272,7 +278,3 @@ class Listing:
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _day(then: datetime) -> QDate:
-    return QDate(then.year, then.month, then.day)
