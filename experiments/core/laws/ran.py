@@ -13,6 +13,7 @@ from experiments.core.declare import Experiment, Finding, Frame, Note, Progress,
 from experiments.core.laws.declared import needs_words
 from experiments.core.laws.texts import ALWAYS
 from experiments.core.problems import Problem
+from experiments.core.processes.own_errors import problem_at
 from experiments.core.rules import broken_finding, lacking_words
 from experiments.core.words import Words, asked
 from machine.model import Machine
@@ -185,7 +186,9 @@ def of_finding(experiment: Experiment[Any], words: Words, finding: object) -> It
     """Yield what is wrong with a finding."""
     if not isinstance(finding, Finding):
         what, found = "what analyse returns", type(finding).__name__
-        yield Problem("own_wrong_type", {"what": what, "wanted": "x.Finding", "found": found})
+        yield _in_analyse(experiment, f"analyse returns {found}, which is no Finding") or Problem(
+            "own_wrong_type", {"what": what, "wanted": "x.Finding", "found": found}
+        )
         return
     yield from broken_finding(experiment, words, finding)
     for key in {key for key in finding.limits if finding.limits.count(key) > 1}:
@@ -193,8 +196,16 @@ def of_finding(experiment: Experiment[Any], words: Words, finding: object) -> It
     for name, value in finding.values.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value):
-            yield Problem("own_no_number", {"name": name, "found": str(value)})
+            said = f"analyse says that {name} is {value!r}, which is no number"
+            yield _in_analyse(experiment, said) or Problem(
+                "own_no_number", {"name": name, "found": str(value)}
+            )
     yield from _said(experiment, words, finding)
+
+
+def _in_analyse(experiment: Experiment[Any], said: str) -> Problem | None:
+    """Return the sentence with the line of a user's own `analyse`, as a run says it; else None."""
+    return problem_at(experiment.analyse, TypeError(said))
 
 
 def _said(experiment: Experiment[Any], words: Words, finding: Finding) -> Iterator[Problem]:

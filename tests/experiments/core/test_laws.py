@@ -149,11 +149,11 @@ BROKEN = {
     "an undeclared value": ("own_value_undeclared", "c_s", ('values["call_s"]', 'values["c_s"]')),
     "a value that is not given": ("own_value_untold", "call_s", ('values["call_s"]', "_")),
     "no values": ("own_no_values", "calls_cost", (FINDING, "x.Finding(message)")),
-    "no number": ("own_no_number", "call_s", (CALL_S, 'float("nan")')),
+    "no number": ("own_error", "call_s", (CALL_S, 'float("nan")')),
     "two findings": ("own_two_findings", "", (CALL_S, "__import__('time').perf_counter()")),
     "a limit twice": ("own_twice", "short", ("tuple(limits), unclear", "('short_loops',) * 2")),
     "unclear and said": ("own_unclear_said", "call_s", ("unclear)", "('call_s',))")),
-    "no finding": ("own_wrong_type", "dict", (FINDING, "{}")),
+    "no finding": ("own_error", "dict", (FINDING, "{}")),
 }  # fmt: skip
 
 
