@@ -54,6 +54,16 @@ from experiments.core.sizes import (
     shrink,
 )
 from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot, found, limited
+from experiments.core.teaching.motion import (
+    Count,
+    Hold,
+    Motion,
+    Pointed,
+    Say,
+    Scene,
+    Travel,
+    rounded_factor,
+)
 from experiments.core.units import SWITCH
 from experiments.core.views import (
     BROKEN,

@@ -20,10 +20,11 @@ Point = tuple[float, float]
 
 
 class _Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A shape."""
+    """A shape; a motion speaks of it by its `name`."""
 
     role: Role = "plain"
     label: str = ""
+    name: str = ""
 
 
 class Box(_Shape, frozen=True, tag_field="kind", tag="box"):

@@ -2,8 +2,8 @@
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
 function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
-the texts may name, `HELD_BACK` names what a run shows last, and `predicted_range(machine)` sets the
-range of a prediction.
+the texts may name, `HELD_BACK` names what a run shows last, `predicted_range(machine)` sets the
+range of a prediction, and `motion(run, pointed)` is what moves on the drawing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from experiments.core.problems import UserError
 from experiments.core.shelves import LESSON, Home
 from experiments.core.teaching.diagram import Diagram, read_diagram
 from experiments.core.teaching.lesson_run import Guess, LessonRun
+from experiments.core.teaching.motion import Motion, Pointed
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import fill
@@ -184,6 +185,7 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
     code: str = ""
     vote: Choice | None = None
     diagram: dict[str, str] = {}  # labels of the drawing; `about` says in a sentence what it shows
+    motion: dict[str, str] = {}  # texts of the motion; `title` stands above it
 
 
 class Mark(Record, kw_only=False):
@@ -333,8 +335,26 @@ class Taught:
         off = max(ratios, key=_factor)
         return Mark(_factor(off) <= predict.likely, _factor(off) <= predict.sharp, off)
 
+    def evidence(self, run: LessonRun, recorded: LessonRun | None) -> LessonRun | None:
+        """Return the run whose numbers explain: it itself, else the recorded one; None for neither.
+
+        A run that was disturbed, or that found nothing, still ends in an explanation.
+        """
+        known = (each for each in (run, recorded) if each is not None)
+        return next((each for each in known if self.explain(each, None) is not None), None)
+
+    def motion(self, run: LessonRun, pointed: Pointed | None = None) -> Motion | None:
+        """Return what moves, with the times of a run; None where nothing does, or none is known."""
+        moves = getattr(self._functions, "motion", None)
+        return moves(run, pointed) if moves is not None else None
+
+    def motion_texts(self, run: LessonRun) -> dict[str, str]:
+        """Return the texts of the motion with the numbers of a run."""
+        values = self.values(run, None)
+        return {key: fill(_one_line(text), values) for key, text in self.words.motion.items()}
+
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
-        """Return the explanation of a run; None where nobody can tell, or a number is missing."""
+        """Return the explanation of a run; None where it cannot tell, or a number is missing."""
         if not is_told(run.message, run.trust):
             return None
         explain, values = self.words.explain, self.values(run, guess)

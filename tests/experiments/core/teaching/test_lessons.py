@@ -25,6 +25,7 @@ from experiments.core.teaching.lessons import (
     Taught,
     taught,
 )
+from experiments.core.teaching.motion import Pointed, faults
 from experiments.engine.recording import read, sent
 from machine.model import from_json as machine_from_json
 from machine.record import names
@@ -36,6 +37,7 @@ WRITTEN = [each for each in Catalogue() if (HOMES[each.id].folder / "lesson.en.t
 MOST_WAYS = 12  # values of a column that are ways of doing it, not measurements
 LONGEST, USUAL = 26, 14  # words of a sentence: at most, and on average
 EXPLAINED = range(60, 121)  # words
+MOST_SAID = 16  # words of a sentence below a motion
 SENTENCE = re.compile(r"[^.!?:]+[.!?:]")
 
 pytestmark = pytest.mark.parametrize("experiment", WRITTEN, ids=lambda each: each.id)
@@ -292,3 +294,24 @@ def test_what_was_measured_is_told_in_the_words_of_a_guess(lesson, shown):
     else:
         at = tuple(right) if lesson.kind == "rank" else (right,)
         assert told == lesson.told(Guess(kind=lesson.kind, at=tuple(map(float, at))))
+
+
+def test_its_motion_can_be_played_and_has_words(experiment, lesson, shown):
+    """Also where it points elsewhere, and with runs that show something else."""
+    runs = [shown, *made(experiment).values()]
+    pointed = [None, *(Pointed(view=view.key, at=1.0) for view in experiment.plots)]
+    texts = lesson.words.motion
+    moved = [lesson.motion(run, place) for run in runs for place in pointed]
+    for motion in filter(None, moved):
+        assert [*faults(motion, lesson.diagram, texts.keys() - {"title"})] == []
+    assert bool(texts) == any(motion is not None for motion in moved)
+    if texts:
+        assert lesson.motion(shown) is not None
+        assert "title" in texts
+        assert max(len(each.split()) for each in texts.values()) <= MOST_SAID
+        assert not any("{" in each.replace("{n}", "") for each in filled(lesson, shown))
+
+
+def filled(lesson: Taught, run: LessonRun) -> list[str]:
+    """Return the texts of a motion with the numbers of a run."""
+    return [*lesson.motion_texts(run).values()]
