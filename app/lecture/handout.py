@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from app.evidence import Evidence
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
 from app.lecture.lecture_state import LETTERS
@@ -120,9 +121,9 @@ class _Item:
         self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None
         lesson = found.lesson  # it may have other options by now
         self._today = options_of(lesson.voted_on(None), words) if lesson is not None else None
-        self._explained: Explained | None = None
+        self._evidence: Evidence | None = None
         if self._run is not None and found.lesson is not None:
-            self._explained = self._run.explained(found.lesson)
+            self._evidence = self._run.evidence(found.lesson)
 
     @property
     def is_live(self) -> bool:
@@ -152,10 +153,12 @@ class _Item:
         yield from self._result(self._run)
         if self._found.lesson is None:
             yield Paragraph(say("handout.no_lesson"), "soft")
-        elif self._explained is None:
+        elif self._evidence is None:
             yield Paragraph(say("handout.unexplained"), "soft")
         else:
-            yield from self._explanation(self._run, self._found.lesson, self._explained)
+            yield from self._run.band(self._evidence)
+            explained = self._evidence.explained
+            yield from self._explanation(self._run, self._found.lesson, explained)
 
     def _background(self) -> Iterator[Part]:
         """Yield what the question stands on, as the slide showed it."""

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from app.anonymous import nameless
-from app.loaded_run import as_lesson_run, clear_values
+from app.evidence import Evidence, evidence_of, shipped
+from app.loaded_run import LoadedRun, as_lesson_run, clear_values
 from app.report import Report, analysed_anew, conditions, note_text, notes_of_file, report, settings
 from app.reports.document import (
     Bullets,
@@ -31,7 +32,7 @@ from experiments.core.declare import Experiment, specs
 from experiments.core.judging.trust import DOUBTS
 from experiments.core.tables import in_words, number_columns
 from experiments.core.teaching.lesson_run import LessonRun
-from experiments.core.teaching.lessons import Explained, Taught
+from experiments.core.teaching.lessons import Taught
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -58,6 +59,7 @@ class Source:
     notes: RunNotes
     lesson: Taught | None
     has_names: bool  # is there anything that names somebody, and that is left out by default?
+    recorded: LoadedRun | None = None  # what explains the lesson where the run cannot
 
 
 def source_of(path: Path, catalogue: Catalogue) -> Source:
@@ -71,7 +73,9 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
     has_names = any(without(text) != text for text in said) or clean_lines(
         lines, is_own=is_own
     ) != clean_lines(lines, is_own=is_own, names=True)
-    return Source(recording, lines, experiment, notes, catalogue.lesson(experiment), has_names)
+    lesson = catalogue.lesson(experiment)
+    recorded = shipped(catalogue, experiment) if lesson is not None else None
+    return Source(recording, lines, experiment, notes, lesson, has_names, recorded)
 
 
 def run_report(source: Source, words: Words, include: Include, draw: Draw | None) -> Document:
@@ -124,6 +128,7 @@ class RunParts:
         self.started, self.notes = recording.started, _allowed(source.notes, include)
         self._words, self._recording = words, recording
         self._experiment, self._lesson, self._draw = source.experiment, source.lesson, draw
+        self._recorded = source.recorded
         self._tables = recording.tables(source.experiment)
         self._finished, self._other_version = analysed_anew(recording, source.experiment)
         # The lines were sealed anew: what was wrong with the file is known from the file.
@@ -167,15 +172,25 @@ class RunParts:
         if guess.sure in (1, 2, 3):
             facts.append((say("lesson.how_sure"), say(f"lesson.sure_{guess.sure}")))
         yield Facts(tuple(facts))
-        if (explained := self.explained(lesson)) is not None:
+        if (evidence := self.evidence(lesson)) is not None:
+            explained = evidence.explained
             yield self._heading("lesson.explain")
+            yield from self.band(evidence)
             yield Paragraph(explained.headline, "strong")
             yield from map(Paragraph, (explained.text, *explained.beside))
 
-    def explained(self, lesson: Taught) -> Explained | None:
-        """Return the explanation with the numbers of this run; None where it shows too little."""
+    def evidence(self, lesson: Taught) -> Evidence | None:
+        """Return what explains: the numbers of this run, or of a recording where it cannot."""
         run = self.lesson_run()
-        return None if run is None else lesson.explain(run, self.notes.guess)
+        if run is None:
+            return None
+        return evidence_of(self._words, lesson, run, self.notes.guess, self._recorded)
+
+    def band(self, evidence: Evidence) -> Iterator[Part]:
+        """Yield the line that names the recording behind an explanation."""
+        if evidence.band:
+            yield Paragraph(self._words.say("lesson.recording_explains"))
+            yield Paragraph(evidence.band, "strong")
 
     def lesson_run(self) -> LessonRun | None:
         """Return the run as its lesson sees it; None unless it is whole."""

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from app.context import Context
+from app.evidence import evidence_of, shipped
 from experiments.core.declare import Experiment
 from experiments.core.teaching.lesson_run import Guess, lesson_run
 from experiments.core.teaching.lessons import Choice, Rank, Sketch, Taught
@@ -57,17 +58,24 @@ class Lesson:
         finding: messages.FindingSent | None,
     ) -> None:
         """Print the explanation of a run, with its numbers."""
-        run = finding and lesson_run(params, tables, self._context.machine, finding)
-        told = self._lesson.explain(run, guess) if run else None
-        print_ = self._context.console.print
+        context, lesson, experiment = self._context, self._lesson, self._experiment
+        run = finding and lesson_run(params, tables, context.machine, finding)
+        found = evidence_of(context.words, lesson, run, guess) if run else None
+        if run and found is None:
+            recorded = shipped(context.catalogue, experiment)
+            found = evidence_of(context.words, lesson, run, guess, recorded)
+        print_, say = context.console.print, context.words.say
         print_()
-        if told is None:
+        if found is None:
             self._say("lesson.cannot_tell")
             return
-        explain, say = self._lesson.words.explain, self._context.words.say
+        if found.band:
+            self._say("lesson.recording_explains")
+            print_(Text(found.band, style="bold reverse"))
+        told, explain = found.explained, lesson.words.explain
         print_(Text(told.headline, style="bold"))
         print_()
-        view = say(f"{self._experiment.id}.views.{explain.confirm.view}")
+        view = say(f"{experiment.id}.views.{explain.confirm.view}")
         for text in (
             told.text,
             *told.beside,

@@ -34,6 +34,7 @@ class Explanation(QWidget):
         super().__init__()
         self._words, self._look, self._to = words, look, ""
         self._lead = label("", "soft", wrap=True)
+        self._band = label("", "attention", wrap=True)
         self._headline = label("", "lesson-head", wrap=True)
         self._text, self._answer, self._confirm, self._limit, self._ask = (
             Paragraph(look) for _ in range(5)
@@ -57,7 +58,7 @@ class Explanation(QWidget):
             self._sources,
         )
         self._rest = holding(column(*parts, space=4 * STEP))
-        self.setLayout(column(self._lead, self._headline, self._rest, space=4 * STEP))
+        self.setLayout(column(self._lead, self._band, self._headline, self._rest, space=4 * STEP))
 
     def show_explained(
         self,
@@ -68,16 +69,20 @@ class Explanation(QWidget):
         title: str = "",
         sources: Sequence[Source] = (),
         lead: str = "",
+        band: str = "",
     ) -> None:
         """Replace what is shown; None says that this run explains nothing.
 
-        `lead` is said first: who was busy meanwhile.
+        `lead` is said first: who was busy meanwhile. `band` names the recording whose numbers
+        explain in place of the run's own.
         `view` is the title of the confirming view; `to` and `title` are the id and the question of
         the experiment that comes next. Without them there is no link.
         """
         say = self._words.say
         self._rest.setVisible(told is not None)
         show_text(self._lead, unbroken(lead))
+        of_recording = f"{say('lesson.recording_explains')}\n{band}" if band else ""
+        show_text(self._band, unbroken(of_recording))
         self._headline.setText(unbroken(told.headline if told else say("lesson.cannot_tell")))
         if told is None:
             return

@@ -94,7 +94,8 @@ class LessonController(QObject):
         if taught is None:
             self.forget()
             return
-        wanted = (taught, lesson.step, lesson.run, lesson.guess, lesson.is_answered)
+        found = (lesson.run, lesson.evidence, lesson.guess, lesson.is_answered)
+        wanted = (taught, lesson.step, *found)
         if wanted == self._shown:
             self._allow()
             return

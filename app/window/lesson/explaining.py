@@ -61,20 +61,22 @@ class Explaining(QObject):
     @property
     def first(self) -> QWidget:
         """What the keyboard goes to; where nothing is explained, another run helps."""
-        return self._try if self._lesson.explained is not None else self._again
+        return self._try if self._lesson.is_explained_by_itself else self._again
 
     def show(self, taught: Taught) -> None:
         """Explain the shown run; what belongs to the explanation follows in the next turn."""
         experiment, explain = self._model.experiment, taught.words.explain
         assert experiment is not None
         say = self._model.words.say
+        evidence = self._lesson.evidence
         self._explanation.show_explained(
-            self._lesson.explained,
+            evidence.explained if evidence is not None else None,
             view=say(f"{experiment.id}.views.{explain.confirm.view}"),
             to=explain.transfer.to,
             title=say(f"{explain.transfer.to}.question"),
             sources=taught.words.sources,
             lead=self._lead(),
+            band=evidence.band if evidence is not None else "",
         )
         self._in_short.hide()
         self.side.verticalScrollBar().setValue(0)
@@ -94,7 +96,7 @@ class Explaining(QObject):
 
     def _show_rest(self) -> None:
         self._plots.show(Step.EXPLAIN)
-        if self._lesson.explained is not None:
+        if self._lesson.is_explained_by_itself:
             self.short.show_verdict(verdict_of(self._model.report()))
             self._in_short.show()
 

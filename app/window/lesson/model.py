@@ -8,14 +8,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.evidence import Evidence, evidence_of
 from app.loaded_run import LoadedRun, lesson_run_of
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
 from app.window.experiment.page_model import PageModel
+from app.window.lesson.recorded import Recorded
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
 from experiments.core.teaching.lesson_run import Guess, LessonRun
-from experiments.core.teaching.lessons import Explained, Taught
+from experiments.core.teaching.lessons import Taught
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
 
@@ -41,7 +43,9 @@ class LessonModel(QObject):
         self._came_from: Step | None = None  # where the run under way was started
         self._before: tuple[tuple[object, ...], Kept | None] = ((None, None, None), None)
         self._read: tuple[object, LessonRun | None] = (None, None)
-        self._told: tuple[object, Guess | None, Explained | None] = (None, None, None)
+        self._found: tuple[tuple[object, ...], Evidence | None] = ((), None)
+        self.recorded = Recorded(page.session)
+        self.recorded.arrived.connect(self._take_recorded)
         self.step = Step.QUESTION
         page.is_covered = lambda: self.is_covered
         page.changed.connect(self._follow)
@@ -115,14 +119,23 @@ class LessonModel(QObject):
         return self._read[1]
 
     @property
-    def explained(self) -> Explained | None:
-        """The explanation of the shown run; None where it cannot be explained."""
-        lesson, run, guess = self.taught, self.run, self.guess
-        if lesson is None or run is None:
+    def evidence(self) -> Evidence | None:
+        """What explains the shown run: its own numbers, else those of the recording."""
+        lesson, run, guess, experiment = self.taught, self.run, self.guess, self._page.experiment
+        if lesson is None or run is None or experiment is None:
             return None
-        if self._told[0] is not run or self._told[1] != guess:
-            self._told = (run, guess, lesson.explain(run, guess))
-        return self._told[2]
+        recorded = self.recorded.of(experiment)
+        asked = (run, guess, recorded)
+        if [*map(id, asked)] != [*map(id, self._found[0])]:
+            words = self._page.words
+            self._found = (asked, evidence_of(words, lesson, run, guess, recorded))
+        return self._found[1]
+
+    @property
+    def is_explained_by_itself(self) -> bool:
+        """Is there something to be seen in the shown run?"""
+        evidence = self.evidence
+        return evidence is not None and not evidence.band
 
     @property
     def reached(self) -> Sequence[bool]:
@@ -158,7 +171,7 @@ class LessonModel(QObject):
         if not self.is_covered:
             found.add(Step.RUN)
         if has_ended and not self.is_covered:
-            can_observe = self.explained is not None
+            can_observe = self.is_explained_by_itself
             found |= {Step.OBSERVE} if can_observe else set()
             found |= {Step.EXPLAIN, Step.TRY} if self.has_observed or not can_observe else set()
         return found
@@ -231,13 +244,21 @@ class LessonModel(QObject):
             return Step.RESULT
         if self._came_from is Step.TRY:
             return Step.TRY
-        if self.explained is None:
+        if self.evidence is None:
             return Step.RUN
         is_new = self._page.loaded is not None and self._page.loaded.recording is None
-        if is_new and not self.has_observed:
+        if is_new and not self.has_observed and self.is_explained_by_itself:
             return Step.OBSERVE
-        self._observed.add(self._id)
+        if self.is_explained_by_itself:
+            self._observed.add(self._id)
         return Step.EXPLAIN
+
+    def _take_recorded(self, experiment_id: str) -> None:
+        """Explain with a recording what was shown without an explanation before it was read."""
+        is_waited_for = experiment_id == self._id and self.run is not None
+        if is_waited_for and self.step is Step.RUN and not self.is_explained_by_itself:
+            self._seen = None
+            self._follow()
 
     def _take_goals(self) -> None:
         lesson, run = self.taught, self.run

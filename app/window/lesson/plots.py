@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from PySide6.QtCore import QObject, Signal
 
-from app.loaded_run import LoadedRun, load
+from app.loaded_run import LoadedRun
 from app.window.experiment.page_model import PageModel
 from app.window.lesson.model import LessonModel
 from experiments.core.declare import Experiment
-from experiments.core.problems import Problem
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.teaching.lessons import Marker, Predict, Sketch
 from experiments.core.views import Lines
@@ -33,10 +32,12 @@ class LessonPlots(QObject):
     def __init__(self, model: PageModel, lesson: LessonModel, views: ViewsPanel) -> None:
         super().__init__()
         self._model, self._lesson, self.views = model, lesson, views
-        self._expected: dict[str, LoadedRun] = {}  # recorded runs, which say where axes end
+        self._is_waiting = False  # for a recording, which says where axes end
+        self._is_faint = False  # are marks of a recording drawn where nothing is measured yet?
         self._known: list[Plot] = []  # whose signals are connected
         self._plot: Plot | None = None  # on which something is drawn or picked
         self._zoomed: Plot | None = None  # by a question about it
+        lesson.recorded.arrived.connect(self._take_recorded)
 
     def show(self, step: Step) -> None:
         """Show the plots of a step."""
@@ -197,32 +198,31 @@ class LessonPlots(QObject):
 
         Its marks are drawn where they are `faint`: they would give a prediction away.
         """
-        experiment, recording = self._model.experiment, self._model.recording
-        if experiment is None or recording is None or self._has_rows():
+        experiment = self._model.experiment
+        self._is_waiting = experiment is not None and not self._has_rows()
+        if experiment is None or not self._is_waiting:
             return
-        if experiment.id in self._expected:
-            self._draw_expected(experiment, faint=faint)
-            return
-        work = partial(load, recording, self._model.session.catalogue, is_opened=True)
+        self._is_faint = faint
+        if (recorded := self._lesson.recorded.of(experiment)) is not None:
+            self._draw_expected(experiment, recorded)
 
-        def take(loaded: LoadedRun | Problem) -> None:
-            if isinstance(loaded, LoadedRun):
-                self._expected[experiment.id] = loaded
-                if self._model.experiment is experiment and not self._has_rows():
-                    self._draw_expected(experiment, faint=faint)
-
-        self._model.session.background.do_soon(work, take, failed=take)
+    def _take_recorded(self, experiment_id: str) -> None:
+        """Draw the axes of a recording that was waited for."""
+        experiment = self._model.experiment
+        if experiment is not None and experiment.id == experiment_id and self._is_waiting:
+            self.expect(faint=self._is_faint)
 
     def _has_rows(self) -> bool:
         run_state = self._model.run_state
         return run_state is not None and run_state.rows > 0
 
-    def _draw_expected(self, experiment: Experiment[Any], *, faint: bool) -> None:
+    def _draw_expected(self, experiment: Experiment[Any], recorded: LoadedRun) -> None:
+        self._is_waiting = False
         self.views.show_experiment(experiment)
-        tables = self._expected[experiment.id].run_state.tables
+        tables = recorded.run_state.tables
         values = self._known_values(experiment)
         for plot, view in zip(self.views.plots, experiment.plots, strict=True):
-            plot.show_expected(tables.get(view.table, ()), values, faint=faint)
+            plot.show_expected(tables.get(view.table, ()), values, faint=self._is_faint)
 
     def _known_values(self, experiment: Experiment[Any]) -> Mapping[str, float]:
         """Return the values that are known of this machine without a measurement."""

@@ -335,14 +335,6 @@ class Taught:
         off = max(ratios, key=_factor)
         return Mark(_factor(off) <= predict.likely, _factor(off) <= predict.sharp, off)
 
-    def evidence(self, run: LessonRun, recorded: LessonRun | None) -> LessonRun | None:
-        """Return the run whose numbers explain: it itself, else the recorded one; None for neither.
-
-        A run that was disturbed, or that found nothing, still ends in an explanation.
-        """
-        known = (each for each in (run, recorded) if each is not None)
-        return next((each for each in known if self.explain(each, None) is not None), None)
-
     def motion(self, run: LessonRun, pointed: Pointed | None = None) -> Motion | None:
         """Return what moves, with the times of a run; None where nothing does, or none is known."""
         moves = getattr(self._functions, "motion", None)

@@ -15,6 +15,7 @@ from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.judging.trust import Trust
 from experiments.core.shelves import homes
 from experiments.core.teaching import lessons
 from experiments.core.teaching.lesson_run import Guess, Spot
@@ -130,7 +131,7 @@ def test_all_six_steps_by_keyboard_only(qtbot, stage, id_):
 
     letter(qtbot, stage, Key.Key_E)
     assert lesson.step is Step.EXPLAIN
-    told = lesson.explained
+    told = lesson.evidence.explained
     assert plain(told.headline) in said(stage)
     assert plain(told.why_not_double) in said(stage)
 
@@ -271,7 +272,7 @@ def test_the_words_of_an_explanation_come_before_plots_and_result_in_short(stage
     lesson = explain_at_once(stage, "gil-threads")
     confirming = stage.views.keyed_plots()[lesson.taught.words.explain.confirm.view]
 
-    assert plain(lesson.explained.headline) in said(stage)
+    assert plain(lesson.evidence.explained.headline) in said(stage)
     assert ENGLISH.say("lesson.in_short") not in said(stage)
     assert confirming.isHidden()
     settle(lambda: ENGLISH.say("lesson.in_short") in said(stage))
@@ -287,6 +288,28 @@ def test_of_an_explanation_that_is_left_at_once_nothing_follows(stage):
     assert not any(plot.isHidden() for plot in stage.plots)
     lesson.go(Step.EXPLAIN)
     settle(lambda: any(plot.isHidden() for plot in stage.plots))
+
+
+def test_a_disturbed_run_is_explained_with_the_recording_and_offers_another_one(qtbot, stage):
+    stage.page.open("race")
+    lesson = lesson_of(stage)
+    lesson.answer(None)
+    settle(lambda: lesson.recorded.of(stage.page.model.experiment) is not None)
+    stage.do.run.trigger()
+    measure(stage, "race", share=0.5)
+    finished = read(HOMES["race"].recording).finished
+    disturbed = msgspec.structs.replace(finished.finding, trust=Trust.DISTURBED)
+    stage.runner.hear(msgspec.structs.replace(finished, finding=disturbed))
+
+    settle(lambda: lesson.step is Step.EXPLAIN)
+    assert Step.OBSERVE not in lesson.reachable
+    shown = said(stage)
+    assert plain(ENGLISH.say("lesson.recording_explains")) in shown
+    assert "RECORDED" in shown
+    assert plain(lesson.evidence.explained.text)[:40] in shown
+    assert ENGLISH.say("lesson.cannot_tell") not in shown
+    assert stage.page.lesson.focus()
+    assert plain(QApplication.focusWidget().text()) == plain(stage.do.run.text())
 
 
 def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):

@@ -1,0 +1,54 @@
+"""The numbers that explain a lesson: those of a run, or of the recording where it cannot tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.loaded_run import LoadedRun, band, lesson_run_of, load
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.problems import UserError
+from experiments.core.teaching.lesson_run import Guess, LessonRun
+from experiments.core.teaching.lessons import Explained, Taught
+from experiments.core.words import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A run that explains, and the explanation; `band` names a recording, "" for the run itself."""
+
+    run: LessonRun
+    explained: Explained
+    band: str = ""
+
+
+def shipped(catalogue: Catalogue, experiment: Experiment[Any]) -> LoadedRun | None:
+    """Return the recording that comes with an experiment; None without one. Takes a moment."""
+    path = catalogue.recording(experiment.id)
+    try:
+        return None if path is None else load(path, catalogue, is_opened=True)
+    except UserError:  # damaged: whoever opens it is told
+        return None
+
+
+def evidence_of(
+    words: Words,
+    lesson: Taught,
+    run: LessonRun,
+    guess: Guess | None,
+    recorded: LoadedRun | None = None,
+) -> Evidence | None:
+    """Return what explains a run: its own numbers, else those of the recording; None for neither.
+
+    A guess is about this machine, so that it is not held against a recording.
+    """
+    if (explained := lesson.explain(run, guess)) is not None:
+        return Evidence(run=run, explained=explained)
+    started = recorded.run_state.started if recorded is not None else None
+    other = lesson_run_of(recorded.run_state) if recorded is not None else None
+    if started is None or other is None:
+        return None
+    if (explained := lesson.explain(other, None)) is None:
+        return None
+    return Evidence(run=other, explained=explained, band=band(words, started))

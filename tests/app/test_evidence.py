@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from app.evidence import evidence_of, shipped
+from app.loaded_run import lesson_run_of
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.judging.statistics import CANNOT_TELL
+from experiments.core.judging.trust import Trust
+
+ENGLISH, CATALOGUE = words.load(), Catalogue()
+
+
+def lessons():
+    for experiment in CATALOGUE:
+        lesson, recorded = CATALOGUE.lesson(experiment), shipped(CATALOGUE, experiment)
+        if lesson is not None:
+            yield experiment.id, lesson, recorded
+
+
+def test_each_lesson_explains_a_disturbed_run_with_its_recording_under_a_band():
+    faults = []
+    for name, lesson, recorded in lessons():
+        run = lesson_run_of(recorded.run_state)
+        for broken in (replace(run, trust=Trust.DISTURBED), replace(run, message=CANNOT_TELL)):
+            found = evidence_of(ENGLISH, lesson, broken, None, recorded)
+            if found is None or not found.band.startswith("RECORDED"):
+                faults.append(name)
+    assert faults == []
+
+
+def test_a_run_that_can_tell_explains_itself_and_no_guess_is_held_against_a_recording():
+    lesson = CATALOGUE.lesson(CATALOGUE.load("gil-threads"))
+    recorded = shipped(CATALOGUE, CATALOGUE.load("gil-threads"))
+    run, guess = lesson_run_of(recorded.run_state), None
+    own = evidence_of(ENGLISH, lesson, run, guess, recorded)
+    assert (own.run, own.band) == (run, "")
+    disturbed = replace(run, trust=Trust.DISTURBED)
+    assert evidence_of(ENGLISH, lesson, disturbed, guess, None) is None
+    other = evidence_of(ENGLISH, lesson, disturbed, guess, recorded)
+    assert other.explained.headline == own.explained.headline
