@@ -17,7 +17,13 @@ DURATION = "duration"  # seconds, of a whole run
 ABOUT = "about "
 
 
-class About(float):
+class Rounded(float):
+    """A number that is shown in two digits, as 250 ms."""
+
+    __slots__ = ()
+
+
+class About(Rounded):
     """A number of which the first two digits hold; it is shown as "about 250 ms"."""
 
     __slots__ = ()
@@ -51,7 +57,7 @@ _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?
 
 _PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
 
-_NO_DIGITS = re.compile(r"(?<=\.)(\d*?[1-9])0+(?!\d)")  # of 1.90 ms, where 1.9 was meant
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 _COMPARING = re.compile(r"(^|_)over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
 
@@ -84,9 +90,9 @@ def unit_of(name: str) -> str:
 
 def show(value: float, unit: str = "") -> str:
     """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
-    if isinstance(value, About):
-        rough = show(float(f"{value:.1e}"), unit)
-        return ABOUT + _NO_DIGITS.sub(r"\1", rough)
+    if isinstance(value, Rounded):
+        rough = _NUMBER.sub(_two_digits, show(float(f"{value:.1e}"), unit))
+        return ABOUT + rough if isinstance(value, About) else rough
     if unit == "s":
         return _show_time(value)
     if unit == DURATION:
@@ -127,6 +133,11 @@ def digits(value: float, count: int = 3) -> str:
     places = max(0, count - 1 - exponent)
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
+
+
+def _two_digits(number: re.Match[str]) -> str:
+    """Return a number that is shown, in two digits: 99 000 s are 1.146 d, which is 1.1 d."""
+    return digits(float(f"{float(number[0]):.1e}"), 2)
 
 
 def _show_fraction(value: float) -> str:

@@ -23,7 +23,7 @@ from experiments.core.shelves import LESSON, Home
 from experiments.core.teaching.diagram import Diagram, read_diagram
 from experiments.core.teaching.lesson_run import Guess, LessonRun
 from experiments.core.teaching.motion import Motion, Pointed
-from experiments.core.units import show, unit_of
+from experiments.core.units import Rounded, show, unit_of
 from experiments.core.views import Lines
 from experiments.core.words import fill
 from machine.convert import convert
@@ -342,14 +342,14 @@ class Taught:
 
     def motion_texts(self, run: LessonRun) -> dict[str, str]:
         """Return the texts of the motion with the numbers of a run."""
-        values = self.values(run, None)
+        values = _rounded(self.values(run, None))
         return {key: fill(_one_line(text), values) for key, text in self.words.motion.items()}
 
     def explain(self, run: LessonRun, guess: Guess | None) -> Explained | None:
         """Return the explanation of a run; None where it cannot tell, or a number is missing."""
         if not is_told(run.message, run.trust):
             return None
-        explain, values = self.words.explain, self.values(run, guess)
+        explain, values = self.words.explain, _rounded(self.values(run, guess))
         held = [each for each in explain.branches if self.call(each.when, run)]
         instead = next((each for each in held if each.instead), None)
         beside = [each.text for each in held if not each.instead]
@@ -415,6 +415,14 @@ def _named(words: Lesson) -> list[str]:
     named += [words.vote.right] if words.vote is not None else []
     named += [branch.when for branch in words.explain.branches]
     return named + [goal.reached for goal in words.goals]
+
+
+def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as a text says them, in two digits; sizes in bytes are exact."""
+    return {
+        name: Rounded(value) if type(value) is float and unit_of(name) != "bytes" else value
+        for name, value in values.items()
+    }
 
 
 def _one_line(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.core.units import DURATION, SWITCH, digits, show, unbroken, unit_of
+from experiments.core.units import DURATION, SWITCH, About, Rounded, digits, show, unbroken, unit_of
 
 GIB = 2**30
 
@@ -157,3 +157,20 @@ def test_what_is_shown_is_the_number_to_three_digits(value):
 def test_no_line_ends_between_a_number_and_its_unit(text, kept):
     shown = unbroken(text).replace("\N{NO-BREAK SPACE}", "_").replace("\N{WORD JOINER}", "|")
     assert shown == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (28.04e-9, "s", "28 ns"),
+        (99_360.0, "s", "1.1 d"),
+        (999e-9, "s", "1 µs"),
+        (0.553, "fraction", "55 %"),
+        (6e-7, "fraction", "1 in 1.7 million"),
+        (1.13e9, "bytes/s", "1.1 GB/s"),
+        (1_234_567.0, "", "1200000"),
+    ],
+)
+def test_a_number_in_a_text_has_two_digits(value, unit, shown):
+    assert show(Rounded(value), unit) == shown
+    assert show(About(value), unit) == f"about {shown}"

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import re
 import statistics
-from importlib import import_module
 
 import pytest
 from msgspec.structs import replace
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.parameters import from_json, to_json
 from experiments.core.shelves import homes
@@ -29,6 +27,7 @@ from experiments.core.teaching.motion import Pointed, faults
 from experiments.engine.recording import read, sent
 from machine.model import from_json as machine_from_json
 from machine.record import names
+from tests.experiments.core.teaching.shown import made, recorded
 from tests.experiments.machines import machine
 
 HOMES = homes()
@@ -53,13 +52,7 @@ def lesson(experiment) -> Taught:
 @pytest.fixture
 def shown(experiment) -> LessonRun:
     """The run that comes with the experiment."""
-    path = HOMES[experiment.id].recording
-    assert path is not None
-    recording = read(path)
-    tables, started = recording.tables(experiment), recording.started
-    params = from_json(experiment.params, started.params, check_choices=False)
-    machine = machine_from_json(started.machine)
-    return lesson_run(params, tables, machine, recording.finding(experiment))
+    return recorded(experiment)
 
 
 def guesses(lesson: Taught) -> list[Guess]:
@@ -76,12 +69,6 @@ def guesses(lesson: Taught) -> list[Guess]:
         return [Guess(kind="rank", at=order), Guess(kind="rank", at=order[::-1])]
     assert isinstance(predict, Marker)
     return [Guess(kind="marker", at=(each,)) for each in predict.range]
-
-
-def made(experiment: Experiment) -> dict[str, LessonRun]:
-    """Return the runs that the test of an experiment's lesson made, by the branch they reach."""
-    shelf, _, name = HOMES[experiment.id].module.rpartition(".")[0].rpartition(".")
-    return import_module(f"tests.{shelf}.lessons_of_{name}").RUNS
 
 
 def test_every_function_that_the_words_name_is_there(lesson, shown):

@@ -1,0 +1,31 @@
+"""The runs that a lesson is tested with: the recording, and those made to reach its branches."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from experiments.core.declare import Experiment
+from experiments.core.parameters import from_json
+from experiments.core.shelves import homes
+from experiments.core.teaching.lesson_run import LessonRun, lesson_run
+from experiments.engine.recording import read
+from machine.model import from_json as machine_from_json
+
+HOMES = homes()
+
+
+def recorded(experiment: Experiment[Any]) -> LessonRun:
+    """Return the run that comes with the experiment."""
+    path = HOMES[experiment.id].recording
+    assert path is not None
+    recording = read(path)
+    params = from_json(experiment.params, recording.started.params, check_choices=False)
+    machine = machine_from_json(recording.started.machine)
+    return lesson_run(params, recording.tables(experiment), machine, recording.finding(experiment))
+
+
+def made(experiment: Experiment[Any]) -> dict[str, LessonRun]:
+    """Return the runs that the test of an experiment's lesson made, by the branch they reach."""
+    shelf, _, name = HOMES[experiment.id].module.rpartition(".")[0].rpartition(".")
+    return import_module(f"tests.{shelf}.lessons_of_{name}").RUNS
