@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLayout, QPushButton, QStackedWidget, QWidget
 
 from app.runs.selection import expected_s
@@ -61,9 +62,11 @@ class LessonController(QObject):
         self._input: PredictionInput | None = None
         self._sure: ConfidenceInput | None = None
         self._waiting: Sequence[QWidget] = ()
+        self._starting: dict[QWidget, QAction] = {}  # buttons that start a run
         self._first: QWidget | None = None  # what the keyboard goes to
         self._told = label("", wrap=True)  # what is said of a place that was picked
         self._tries = 0
+        self._wants_focus = False
         plots.picked.connect(self._take_pick)
         plots.pointed_out.connect(self._take_plot)
         for action in (do.run, do.quick):  # before the page measures
@@ -104,7 +107,7 @@ class LessonController(QObject):
         if before is None or before[0] is not taught:
             self._show_question(taught)
         self._shown, self._input, self._sure, self._first = wanted, None, None, None
-        self._waiting = ()
+        self._waiting, self._starting = (), {}
         self._tries = 0
         self._explaining.put_off()
         build: dict[Step, Callable[[Taught], Sequence[Part]]] = {
@@ -121,7 +124,13 @@ class LessonController(QObject):
         if lesson.step in build:
             self._asking.show_parts(build[lesson.step](taught))
             self.side.setCurrentWidget(self._asking)
-        if is_another and self.side.isVisible():
+        self._wants_focus = is_another
+        self.take_focus()
+
+    def take_focus(self) -> None:
+        """Give the keyboard to a step that was not shown before, once its column is seen."""
+        if self._wants_focus and self.side.isVisible():
+            self._wants_focus = False
             self.focus()
 
     def forget(self) -> None:
@@ -134,6 +143,8 @@ class LessonController(QObject):
     def focus(self) -> bool:
         """Focus what one would use next; False where there is nothing."""
         if self._lesson.step is Step.PREDICT and self._plots.focus_handles():
+            return True
+        if self._lesson.step is Step.OBSERVE and self._plots.focus_asked():
             return True
         if self._input is not None and not self._lesson.is_answered:
             self._input.focus_first()
@@ -183,12 +194,15 @@ class LessonController(QObject):
         if is_fixed:
             words = label(say("lesson.already_predicted"), "soft", wrap=True)
             return (*parts, words, sure)
-        run = button(self._run_text(), "main", clicked=self._do.run.trigger)
-        buttons: list[QWidget] = [run, self._button("lesson.skip", self._skip)]
+        # The quick run comes first: its answer follows the guess within seconds.
+        quick = button(self._run_text(is_quick=True), "main", clicked=self._do.quick.trigger)
+        full = button(self._run_text(is_quick=False), clicked=self._do.run.trigger)
+        self._starting = {quick: self._do.quick, full: self._do.run}
+        buttons: list[QWidget] = [quick, full]
         if self._lesson.earlier_run is not None:
-            buttons.insert(1, self._button("lesson.show_earlier", self._show_earlier))
-
-        self._waiting = buttons[:-1]  # for an answer; Skip never waits
+            buttons.append(self._button("lesson.show_earlier", self._show_earlier))
+        self._waiting = [*buttons]  # for an answer; Skip never waits
+        buttons.append(self._button("lesson.skip", self._skip))
         made.answered.connect(self._take_input)
         self._allow()
         return (*parts, sure, FlowLayout(*buttons))
@@ -258,17 +272,18 @@ class LessonController(QObject):
         """Let nobody run or look before there is an answer; what cannot run never can."""
         has_answer = self._input is not None and self._input.at() is not None
         for each in self._waiting:
-            each.setEnabled(has_answer)
-        if self._waiting:
-            self._waiting[0].setEnabled(has_answer and self._do.run.isEnabled())
+            starts = self._starting.get(each)
+            each.setEnabled(has_answer and (starts is None or starts.isEnabled()))
 
-    def _run_text(self) -> str:
+    def _run_text(self, *, is_quick: bool) -> str:
         """Return what the button says, with the time that a run takes here."""
-        text, entry, experiment = self._do.run.text(), self._model.entry, self._model.experiment
+        action = self._do.quick if is_quick else self._do.run
+        text, entry, experiment = action.text(), self._model.entry, self._model.experiment
         session = self._model.session
         if entry is None or entry.params is None or experiment is None or session.machine is None:
             return text
-        seconds = expected_s(session.runs, session.machine, experiment, entry.params)
+        params = experiment.reduced(entry.params) if is_quick else entry.params
+        seconds = expected_s(session.runs, session.machine, experiment, params, quick=is_quick)
         return f"{text}  {show(seconds, DURATION)}"
 
     def _take_pick(self, is_right: bool) -> None:

@@ -95,6 +95,8 @@ class LessonPart(QObject):
         is_own = self.is_seen and self._controller.is_shown
         self._marks.join(self._controller.short if is_own else self._numbers.result.verdict)
         self._stack.setCurrentWidget(self._controller.side if is_own else self._numbers)
+        if is_own:
+            self._controller.take_focus()
         if self.is_seen and lesson.step is Step.TRY and self._step is not Step.TRY:
             self._numbers.choose(Tab.SETTINGS)
         self._step = lesson.step if self.is_seen else None

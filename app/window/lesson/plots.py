@@ -54,7 +54,7 @@ class LessonPlots(QObject):
         drawn = getattr(words.predict, "view", headline)
         keys = {
             Step.PREDICT: {drawn},
-            Step.RUN: {headline},
+            Step.RUN: {headline, drawn},
             Step.OBSERVE: {words.observe.view},
             Step.EXPLAIN: {drawn, words.explain.confirm.view},
         }
@@ -68,7 +68,7 @@ class LessonPlots(QObject):
             plot.hold_back(taught.held_back if is_hidden else ())
         if step is Step.OBSERVE:
             self._ask(words.observe.view)
-        elif step is Step.EXPLAIN:
+        elif step in (Step.RUN, Step.EXPLAIN):
             self._show_guess(drawn)
 
     def leave(self) -> None:
@@ -103,6 +103,13 @@ class LessonPlots(QObject):
     def focus_handles(self) -> bool:
         """Focus the plot on which a prediction is drawn; False where there is none."""
         if self._plot is None or self._lesson.is_answered:
+            return False
+        self._plot.setFocus()
+        return True
+
+    def focus_asked(self) -> bool:
+        """Focus the plot that a question is about; False where none is asked."""
+        if self._plot is None or self._lesson.has_observed:
             return False
         self._plot.setFocus()
         return True

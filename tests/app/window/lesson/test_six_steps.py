@@ -8,7 +8,7 @@ from html import unescape
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from app.runs.run_notes import RunNotes, notes_path, read_notes
 from app.window.lesson.model import LessonModel
@@ -118,6 +118,7 @@ def test_all_six_steps_by_keyboard_only(qtbot, stage, id_):
     assert lesson.step is Step.OBSERVE
     assert Step.EXPLAIN not in lesson.reachable
 
+    settle(lambda: isinstance(QApplication.focusWidget(), Plot))  # not "I cannot see it"
     settle(lambda: not stage.drawing.isActive())
     spot = lesson.taught.call(lesson.taught.words.observe.right, lesson.run)
     plot = stage.views.keyed_plots()[lesson.taught.words.observe.view]
@@ -288,6 +289,24 @@ def test_of_an_explanation_that_is_left_at_once_nothing_follows(stage):
     assert not any(plot.isHidden() for plot in stage.plots)
     lesson.go(Step.EXPLAIN)
     settle(lambda: any(plot.isHidden() for plot in stage.plots))
+
+
+def test_the_quick_run_is_offered_first_and_a_sketch_stays_while_it_draws(qtbot, stage):
+    stage.page.open("cache-ladder")
+    lesson = lesson_of(stage)
+    settle(lambda: lesson.taught is not None)
+    letter(qtbot, stage, Key.Key_P)
+    answer(qtbot, stage)
+    offered = [each for each in stage.page.findChildren(QPushButton) if each.isVisible()]
+    texts = [plain(each.text()) for each in offered if each.property("role") in ("main", "plain")]
+    quick, full = (plain(do.text()) for do in (stage.do.quick, stage.do.run))
+    first, second = (next(t for t in texts if t.startswith(f"{name} ")) for name in (quick, full))
+    assert texts.index(first) < texts.index(second)
+
+    letter(qtbot, stage, Key.Key_F5)
+    measure(stage, "cache-ladder", share=0.5)
+    assert lesson.step is Step.RUN
+    assert stage.views.keyed_plots()[lesson.taught.words.predict.view].chart.guess is not None
 
 
 def test_a_disturbed_run_is_explained_with_the_recording_and_offers_another_one(qtbot, stage):
