@@ -24,7 +24,7 @@ from app.runs.library import machine_name
 from experiments.core.declare import Experiment
 from experiments.core.judging.trust import is_told
 from experiments.core.problems import Problem, UserError
-from experiments.core.teaching.lessons import Background, Explained, Taught
+from experiments.core.teaching.lessons import Background, Taught
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.record import Record
@@ -157,8 +157,7 @@ class _Item:
             yield Paragraph(say("handout.unexplained"), "soft")
         else:
             yield from self._run.band(self._evidence)
-            explained = self._evidence.explained
-            yield from self._explanation(self._run, self._found.lesson, explained)
+            yield from self._explanation(self._run, self._found.lesson, self._evidence)
 
     def _background(self) -> Iterator[Part]:
         """Yield what the question stands on, as the slide showed it."""
@@ -236,11 +235,13 @@ class _Item:
         assert self._found.experiment is not None
         yield from run.plots(*(view.key for view in self._found.experiment.plots[:1]))
 
-    def _explanation(self, run: RunParts, lesson: Taught, told: Explained) -> Iterator[Part]:
+    def _explanation(self, run: RunParts, lesson: Taught, evidence: Evidence) -> Iterator[Part]:
         say, explain, experiment = self._words.say, lesson.words.explain, self._found.experiment
         assert experiment is not None
+        told = evidence.explained
         yield Paragraph(told.headline, "strong")
         yield from map(Paragraph, (told.text, *told.beside))
+        yield from run.motion(lesson, evidence)
         view = explain.confirm.view
         named = {"view": say(f"{experiment.id}.views.{view}"), "text": told.confirm}
         yield Paragraph(say("lesson.confirm", named))

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from app.reports.pictures import ChartPicture
+from typing import Any, Literal, Protocol
 
 Colour = Literal["good", "attention", "fault", "soft"]
 Mode = Literal["light", "dark"]
@@ -76,14 +73,36 @@ class Table:
     left_out: int = 0
 
 
+class Picture(Protocol):
+    """What is drawn by Qt once a writer asks for it."""
+
+    @property
+    def said(self) -> str:
+        """What it shows, in sentences."""
+
+    @property
+    def height_over_width(self) -> float:
+        """Its shape."""
+
+    def svg(self, mode: Mode) -> str:
+        """Return it as an SVG element that may stand beside others."""
+
+    def paint(self, painter: Any, width: float) -> None:
+        """Paint it on a QPainter, `width` units wide."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A plot with its caption and its rows; `sketch` are its curves in letters, for a text."""
+    """A plot with its caption and its rows, or stills of a motion.
+
+    `sketch` are its curves in letters, for a text.
+    """
 
     caption: str
-    picture: ChartPicture | None = None  # without Qt there is none
+    picture: Picture | None = None  # without Qt there is none
     table: Table | None = None
     sketch: Sequence[str] = ()
+    in_text: str = "report.plot_in_text"  # the key of what a text says in its place
 
 
 Part = Heading | Paragraph | Code | Bullets | Facts | Table | Plot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from app.reports.document import PAPER
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
+from experiments.core.teaching.playable import Playable
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from app.context import Context
     from app.reports.document import Mode
     from app.reports.run_report import Draw
+    from widgets.lesson.drawing.stills import Stills
     from widgets.plots.chart import Chart
     from widgets.style.theme import Theme
 
@@ -121,6 +124,49 @@ class ChartPicture:
         bounds = QRectF(0, 0, WIDTH_PX, self._height)
         self._chart.paint(painter, bounds, replace(_theme(PAPER), is_for_pdf=True))
         painter.restore()
+
+
+class MotionPicture:
+    """Three moments of a motion, one below the other, each with its time."""
+
+    def __init__(self, playable: Playable, prefix: str) -> None:
+        self._playable, self._prefix = playable, prefix
+
+    @functools.cached_property
+    def _stills(self) -> Stills:
+        return self._made(PAPER)
+
+    @property
+    def said(self) -> str:
+        """What it shows, in a sentence."""
+        return self._playable.labels.get("about", "")
+
+    @property
+    def height_over_width(self) -> float:
+        """Its shape."""
+        return self._stills.height / WIDTH_PX
+
+    def svg(self, mode: Mode) -> str:
+        """Return it as an SVG element that may stand beside others."""
+        from PySide6.QtCore import QSize
+
+        from widgets.controls import picture_files
+
+        size = QSize(WIDTH_PX, math.ceil(self._stills.height))
+        made = picture_files.svg(size, self._made(mode).draw, title="", description="").decode()
+        return inline(made, f"{self._prefix}{mode[0]}-")
+
+    def paint(self, painter: Any, width: float) -> None:
+        """Paint it on a QPainter, `width` units wide."""
+        painter.save()
+        painter.scale(width / WIDTH_PX, width / WIDTH_PX)
+        self._made(PAPER, is_for_pdf=True).draw(painter)
+        painter.restore()
+
+    def _made(self, mode: Mode, *, is_for_pdf: bool = False) -> Stills:
+        from widgets.lesson.drawing.stills import Stills
+
+        return Stills(self._playable, replace(_theme(mode), is_for_pdf=is_for_pdf), WIDTH_PX)
 
 
 def _theme(mode: Mode) -> Theme:

@@ -115,7 +115,7 @@ def _text_of(part: object, words: Words) -> Iterator[str]:
             yield _columns(_with_states(part))
             yield from _left_out(part, words, _wrapped)
         case Plot(sketch=sketch):
-            yield _wrapped(words.say("report.plot_in_text", {"caption": part.caption}))
+            yield _wrapped(words.say(part.in_text, {"caption": part.caption}))
             if sketch:
                 yield "\n".join(sketch)
                 return
@@ -146,7 +146,7 @@ def _markdown_of(part: object, words: Words) -> Iterator[str]:
             )
             yield from _left_out(part, words, unmarked)
         case Plot(sketch=sketch):
-            caption = words.say("report.plot_in_text", {"caption": part.caption})
+            caption = words.say(part.in_text, {"caption": part.caption})
             yield f"**{unmarked(caption)}**"
             if sketch:
                 yield "\n".join(("```", *sketch, "```"))

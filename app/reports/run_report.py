@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +24,19 @@ from app.reports.document import (
     Plot,
     Table,
 )
-from app.reports.pictures import ChartPicture
+from app.reports.pictures import ChartPicture, MotionPicture
 from app.reports.privacy import Include, clean, clean_lines
 from app.runs.library import machine_name
 from app.runs.run_notes import RunNotes, read_notes, told_notes
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.judging.trust import DOUBTS
+from experiments.core.problems import UserError
 from experiments.core.tables import in_words, number_columns
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.teaching.lessons import Taught
+from experiments.core.teaching.motion_words import factor_text, moment_text
+from experiments.core.teaching.playable import playable
 from experiments.core.views import Plotted
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -178,6 +182,7 @@ class RunParts:
             yield from self.band(evidence)
             yield Paragraph(explained.headline, "strong")
             yield from map(Paragraph, (explained.text, *explained.beside))
+            yield from self.motion(lesson, evidence)
 
     def evidence(self, lesson: Taught) -> Evidence | None:
         """Return what explains: the numbers of this run, or of a recording where it cannot."""
@@ -191,6 +196,26 @@ class RunParts:
         if evidence.band:
             yield Paragraph(self._words.say("lesson.recording_explains"))
             yield Paragraph(evidence.band, "strong")
+
+    def motion(self, lesson: Taught, evidence: Evidence) -> Iterator[Part]:
+        """Yield three moments of what moves, and its sentences; nothing where nothing does."""
+        found = None
+        with contextlib.suppress(UserError):  # of a broken motion: the window tells of it
+            found = playable(lesson, evidence.run)
+        if found is None:
+            return
+        motion, texts = found.motion, found.texts
+        title = texts.get("title", "")
+        yield Plot(
+            caption=" · ".join(filter(None, (title, factor_text(self._words, motion)))),
+            picture=MotionPicture(found, f"m-{self._experiment.id}-") if self._draw else None,
+            in_text="report.motion_in_text",
+        )
+        if motion.says:
+            says = sorted(motion.says, key=lambda say: say.start_s)
+            yield Bullets(
+                [f"{moment_text(each.start_s, motion)}: {texts[each.text]}" for each in says]
+            )
 
     def lesson_run(self) -> LessonRun | None:
         """Return the run as its lesson sees it; None unless it is whole."""

@@ -6,8 +6,7 @@ import tomllib
 from html import escape
 from itertools import islice
 
-from app.reports.document import Document, Mode, Plot, kind_of
-from app.reports.pictures import ChartPicture
+from app.reports.document import Document, Mode, Picture, Plot, kind_of
 from app.reports.plain import data_json, foot, to_json, to_markdown, to_text
 from experiments.core.resources import FOLDER, read_resource
 from experiments.core.words import Words
@@ -94,7 +93,7 @@ def to_html(document: Document, words: Words) -> str:
     )
 
 
-def _drawn(picture: ChartPicture) -> str:
+def _drawn(picture: Picture) -> str:
     """Return a picture in both themes; the page shows the one that the reader prefers."""
     found = []
     for mode in MODES:

@@ -144,9 +144,14 @@ def _show_fraction(value: float) -> str:
     """Return a share in percent, or a tiny one as 1 in so many: nobody pictures 0.0000583 %."""
     if not 0 < abs(value) < LEAST_FRACTION * _ALMOST:
         return f"{digits(float(f'{value * 100:.3g}'))} %"
-    many, sign = float(f"{1 / abs(value):.2g}"), "-" if value < 0 else ""
-    least, name = next(each for each in _MANY if many >= each[0])
-    return f"{sign}1 in {digits(many / least, 2)} {name}"
+    return f"{'-' if value < 0 else ''}1 in {many(1 / abs(value))}"
+
+
+def many(value: float) -> str:
+    """Return a count in two digits, as people say it: 30 million."""
+    rounded = float(f"{value:.2g}")
+    least, name = next((each for each in _MANY if rounded >= each[0]), (1.0, ""))
+    return f"{digits(rounded / least, 2)} {name}".rstrip()
 
 
 def _show_power(value: float) -> str:

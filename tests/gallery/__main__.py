@@ -115,6 +115,7 @@ def settings(look: Look, words: Words) -> QWidget:
     sheet.show_settings(
         mode="system",
         zoom=look.theme.zoom,
+        less_motion=False,
         letters=True,
         numbers=False,
         closing="ask",

@@ -90,7 +90,7 @@ def question(look: Look, words: Words) -> QWidget:
     assert lesson is not None
     said, blocks = lesson.words, [QuestionBlock(words, look) for _ in range(2)]
     for block in blocks:
-        block.show_question(said.context, said.code, lesson.diagram, said.diagram)
+        block.show_question(said.context, said.code)
     blocks[1].setFixedWidth(round(SIDE_PX * look.theme.zoom))
     steps = StepBar(words, look)
     steps.show_steps(LESSON, Step.QUESTION, {Step.PREDICT})

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QSizePolicy, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import IconButton, chip, label, leave_keys, row, tip
 from widgets.controls.choices import joined
-from widgets.controls.slider import StopSlider
+from widgets.controls.slider import TimeSlider
 from widgets.style.icons import icon
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -47,7 +47,7 @@ class ReplayBar(QWidget):
             look, "step", say("replay.step"), clicked=lambda: self.step_asked.emit(False)
         )
         buttons = self.play_button, self.back_button, self.step_button, self.restart_button
-        self.slider = _TimeSlider(look)
+        self.slider = TimeSlider(look)
         self.slider.setAccessibleName(say("replay.position"))
         self._time = label(role="soft")
         self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -142,16 +142,3 @@ class ReplayBar(QWidget):
         self.play_button.call(self._words.say(key))
         colour = self._look.theme.accent
         self.play_button.setIcon(icon("pause" if self._is_playing else "play", colour))
-
-
-class _TimeSlider(StopSlider):
-    """A slider whose value is a time in milliseconds instead of the index of a stop."""
-
-    def _go_to(self, x: float) -> None:
-        left, right = self._reach()
-        share = (x - left) / max(1.0, right - left)
-        self.setValue(round(self.maximum() * min(max(share, 0.0), 1.0)))
-
-    def _handle_x(self) -> float:
-        left, right = self._reach()
-        return left + (right - left) * self.value() / max(1, self.maximum())

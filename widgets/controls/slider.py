@@ -114,3 +114,16 @@ class StopSlider(QSlider):
 
     def _track(self) -> QRectF:
         return QRectF(RING, (self.height() - TRACK) / 2, self.width() - 2 * RING, TRACK)
+
+
+class TimeSlider(StopSlider):
+    """A slider whose value is a place on a line of time instead of the index of a stop."""
+
+    def _go_to(self, x: float) -> None:
+        left, right = self._reach()
+        share = (x - left) / max(1.0, right - left)
+        self.setValue(round(self.maximum() * min(max(share, 0.0), 1.0)))
+
+    def _handle_x(self) -> float:
+        left, right = self._reach()
+        return left + (right - left) * self.value() / max(1, self.maximum())

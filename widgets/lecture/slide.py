@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF
 from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPaintEvent
 
 from experiments.core.declare import Experiment
+from experiments.core.teaching.playable import Playable
 from experiments.core.views import Ruler
 from experiments.core.words import Words
 from widgets.controls.basics import discard
@@ -16,6 +17,7 @@ from widgets.controls.layouts import Fitting
 from widgets.lecture.overlays import Halo, Still
 from widgets.lecture.slide_code import SlideCode
 from widgets.lecture.slide_data import SlideData
+from widgets.lecture.slide_motion import SlideMotion
 from widgets.lecture.slide_plot import SlidePlot, slide_theme
 from widgets.lecture.slide_text import SlideText, TextPart
 from widgets.lecture.vote_board import VoteBoard
@@ -61,7 +63,8 @@ class Slide(Fitting):
         self._explained, self._context = SlideText(EXPLAINS), SlideText(CONTEXTS)
         self._code = SlideCode(words, self._look)
         self._votes, self._halo = VoteBoard(words, self._look), Halo(self._look)
-        for each in (*self._texts, self._code, self._votes, self._halo):
+        self.motion = SlideMotion(words, self._look)
+        for each in (*self._texts, self._code, self._votes, self._halo, self.motion):
             each.setParent(self)
             each.hide()
         self.setMouseTracking(True)
@@ -90,6 +93,13 @@ class Slide(Fitting):
         """Show a step; what does not belong to it is out of sight."""
         if data != self.data:
             self.data = data
+            self._show()
+
+    def show_motion(self, playable: Playable | None) -> None:
+        """Show a motion in place of plot and words; None for the plot again."""
+        if playable != self.motion.playable:
+            self.motion.show_motion(playable)
+            self._keep_on_top()
             self._show()
 
     def set_halo(self, on: bool) -> None:
@@ -161,6 +171,7 @@ class Slide(Fitting):
 
     def _write(self, data: SlideData) -> None:
         theme, say = self._look.theme, self._words.say
+        is_moving = self.motion.playable is not None
         is_plotted, is_explained = data.step in PLOTTED, data.step == EXPLAINED
         head = data.verdict or data.title
         values = {"place": data.place, "count": data.count, "head": head}
@@ -174,7 +185,7 @@ class Slide(Fitting):
         self._asked.write(TextPart(head if is_alone else "", theme.ink, 700))
         self._head.write(TextPart("" if is_alone else head, theme.ink, 700))
         self._context.write(TextPart(data.context if is_asked else "", theme.ink))
-        self._explained.write(*self._said(data.said if is_explained else ""))
+        self._explained.write(*self._said(data.said if is_explained and not is_moving else ""))
         self._foot.write(*self._told(data))
         self._votes.show_votes(data)
         if self.plot is not None:
@@ -184,7 +195,7 @@ class Slide(Fitting):
         self._code.show_code("" if is_plotted else data.code)
         self._votes.setVisible(data.step in VOTED)
         if self.plot is not None:
-            self.plot.setVisible(is_plotted)
+            self.plot.setVisible(is_plotted and not is_moving)
 
     def _told(self, data: SlideData) -> tuple[TextPart, ...]:
         """Return what stands at the foot: what is wrong, what goes on, else what was said."""
@@ -278,6 +289,7 @@ class Slide(Fitting):
 
     def _fit_plot(self, room: QRectF, scale: float) -> None:
         """Give the plot what is left, and words beside it where it is explained; below a ruler."""
+        self.motion.fit(room, scale)
         plot = QRectF(room)
         if self._explained.text():
             words = QRectF(room)

@@ -35,6 +35,8 @@ class SettingsDialog(Overlay):
         self.closing = self._segments("closing", CLOSINGS)
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
+        self.less_motion = Check(words.say("settings.less_motion"), look)
+        self.less_motion.clicked.connect(lambda is_on: self.changed.emit({"less_motion": is_on}))
         kinds = [("lesson", words.say("page.lesson")), ("numbers", words.say("page.numbers"))]
         self.kind = Segments(kinds, name=words.say("settings.experiments"))
         self.kind.chosen.connect(lambda kind: self.changed.emit({"numbers": kind == "numbers"}))
@@ -54,6 +56,7 @@ class SettingsDialog(Overlay):
         self._add(words.say("settings.zoom"), self.zoom)
         self._add(words.say("settings.experiments"), self.kind)
         self._add(words.say("settings.letters"), self.letters)
+        self._add(words.say("settings.motion"), self.less_motion)
         self._add(words.say("settings.closing"), self.closing)
         buttons = row(self.opener, self.copier, None)
         self._add(words.say("settings.folder"), column(self.folder, buttons, self.not_opened))
@@ -62,12 +65,21 @@ class SettingsDialog(Overlay):
         self.content.addWidget(area, 1)
 
     def show_settings(
-        self, *, mode: str, zoom: float, letters: bool, numbers: bool, closing: str, folder: str
+        self,
+        *,
+        mode: str,
+        zoom: float,
+        letters: bool,
+        less_motion: bool,
+        numbers: bool,
+        closing: str,
+        folder: str,
     ) -> None:
         """Show these values without emitting `changed`."""
         self.mode.choose(mode)
         self.closing.choose(closing)
         self.letters.setChecked(letters)
+        self.less_motion.setChecked(less_motion)
         self.kind.choose("numbers" if numbers else "lesson")
         self.folder.setText(folder)
         self.zoom.choose(str(min(ZOOMS, key=lambda each: abs(each - zoom))))

@@ -61,6 +61,7 @@ class Session(QObject):
         self.machine: Machine | None = None
         self.entries: dict[str, Entry] = {}
         self.runs: Sequence[Kept] = ()
+        self._is_system_calm = False
         self._numbers: dict[str, float] = {}  # of earlier runs here, that experiments start from
         self.runner: Runner
         self.watcher: Watcher
@@ -111,6 +112,11 @@ class Session(QObject):
         """Does an experiment or a checkup run?"""
         return self.is_awake and (self.runner.is_running or self.checking.is_running)
 
+    @property
+    def is_calm(self) -> bool:
+        """Shall nothing move by itself, by the settings or as the system asks?"""
+        return self.settings.less_motion or self._is_system_calm
+
     def stop(self) -> None:
         """End the checkup that waits or runs, else the run."""
         if self.checking.is_waiting or self.checking.is_running:
@@ -135,6 +141,7 @@ class Session(QObject):
         from PySide6.QtCore import Qt  # 20 ms: after the first paint
 
         from app.window.core.background import Background
+        from app.window.core.less_motion import wants_less_motion
         from app.window.core.own_shelf import OwnShelf
         from app.window.core.runner import Runner
         from app.window.core.watcher import Watcher
@@ -152,6 +159,7 @@ class Session(QObject):
         self.watcher.inspected.connect(self._take_machine)
         self.watcher.not_inspected.connect(self._tell_unknown)
         self.watcher.ended.connect(self._tell_unwatched)
+        self.background.do_soon(wants_less_motion, self._use_calm)
         self.own = OwnShelf(self)
         self.refresh_runs()
         if self.context.has_fake_machine:
@@ -189,6 +197,9 @@ class Session(QObject):
     def say(self, problem: Problem) -> str:
         """Return a problem as one sentence."""
         return self.context.sentence(problem)
+
+    def _use_calm(self, is_calm: bool) -> None:
+        self._is_system_calm = is_calm
 
     def _tell_swept(self, count: int) -> None:
         self.tell(self.words.say("notes.swept", {"count": count}))

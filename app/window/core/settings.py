@@ -48,6 +48,7 @@ class Settings:
     worn: str = _one_of("dark", "light")  # last time, so that the first paint need not ask
     zoom: float = _between(0.8, 2.0, 1.0)  # the ends of theme.ZOOMS
     letters: bool = _any(True)  # do single letters act as shortcuts?
+    less_motion: bool = _any(False)  # nothing moves by itself
     numbers: bool = _any(False)  # no lesson: the result at once
     closing: str = _one_of("ask", "finish", "stop")  # what becomes of a run as the window closes
     live_hz: float = _between(0.1, 20.0, 2.0)

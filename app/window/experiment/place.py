@@ -139,10 +139,15 @@ class ExperimentPage(QWidget):
         keys += [("M", say("keys.measure_plot"))]
         if self.model.player is not None:
             keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
+        if self.lesson.moving.moves:
+            keys += [("Space", say("lesson.motion_key_play"))]
+            keys += [("← → Home End", say("lesson.motion_key_step"))]
         return keys
 
     def status(self) -> str:
-        """Return the number of rows of the shown run."""
+        """Return the keys of what moves, else the number of rows of the shown run."""
+        if self.lesson.moving.moves:
+            return self.session.words.say("lesson.motion_keys")
         run_state = self.model.run_state
         if run_state is None or run_state.started is None or not run_state.rows:
             return ""
@@ -156,10 +161,10 @@ class ExperimentPage(QWidget):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Escape stop the run also without the window's shortcut."""
+        """Let Escape stop the run also without the window's shortcut; Space plays what moves."""
         if event.key() == Qt.Key.Key_Escape and self.model.under_way is not None:
             self.model.stop()
-        else:
+        elif event.key() != Qt.Key.Key_Space or not self.lesson.moving.player.take_space():
             super().keyPressEvent(event)
 
     # --- building -----------------------------------------------------------------------------
@@ -169,7 +174,9 @@ class ExperimentPage(QWidget):
         # The chip that comes and goes stands first, so that the others stay in place.
         chips = (do.stop_comparing, do.lesson, do.plot, do.code, do.data, do.compare)
         self._header = Header(self.session.words, chips)
-        left = column(self._panel, self._bar, self._strip, space=3 * STEP)
+        left = column(
+            self._panel, self.lesson.moving.player, self._bar, self._strip, space=3 * STEP
+        )
         left.setStretch(0, 1)
         body = row(left, self.lesson.column, space=6 * STEP)
         body.setStretch(0, 1)
@@ -193,6 +200,7 @@ class ExperimentPage(QWidget):
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
         self.lesson.model.changed.connect(self._show_step)
+        self.lesson.moving.changed.connect(self.session.status_changed)
         self.session.look.changed.connect(self._fit)
         self._strip.part_wanted.connect(
             lambda part, threads: self.session.go(MAP, part=part, threads=threads)
@@ -269,7 +277,7 @@ class ExperimentPage(QWidget):
             self._wants_focus = False
 
     def _fit(self) -> None:
-        self.lesson.fit(self.width())
+        self.lesson.fit(self.size())
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words

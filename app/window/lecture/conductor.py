@@ -22,8 +22,9 @@ from app.window.core.session import Session
 from app.window.lecture.item_run import ItemRun
 from app.window.lecture.items import Prepared, prepare
 from app.window.lecture.shown_runs import ShownRuns, pause_s
-from experiments.core.problems import Problem
+from experiments.core.problems import Problem, UserError
 from experiments.core.processes.own_errors import unexpected
+from experiments.core.teaching.playable import Playable
 from experiments.engine.run_state import RunState
 
 log = logging.getLogger(__name__)
@@ -102,6 +103,7 @@ class Conductor(QObject):
         self.reason = ""  # what else is wrong, in one line
         self.aside = ""  # what is wrong but concerns no run
         self.is_halo = self.is_black = self.is_frozen = False
+        self.is_moving = False  # the drawing of the explanation, in place of its plot
         self.over = Over.NOTHING
         self.typed = ""  # the digits of a number, before Enter
         self._chosen = (0, Step.QUESTION, 0)  # item, step, and the option that was voted for last
@@ -172,6 +174,17 @@ class Conductor(QObject):
         """
         *where, option = self._chosen
         return option if where == [self.course.place, self.course.turn.step] else 0
+
+    @property
+    def motion(self) -> Playable | None:
+        """What moves in the explanation of now; None at any other step, and where nothing does."""
+        if self.course.turn.step is not Step.EXPLAIN:
+            return None
+        try:
+            return self.runs.playable()
+        except UserError as trouble:
+            self.aside = self._session.say(trouble.problem)
+            return None
 
     @property
     def is_under_way(self) -> bool:
@@ -275,6 +288,11 @@ class Conductor(QObject):
             self._begin_run()
 
     @guarded
+    def play_motion(self) -> None:
+        """Play the motion of an explanation in place of its plot, or show the plot again."""
+        self.is_moving = not self.is_moving and self.motion is not None
+
+    @guarded
     def go(self, place: int) -> None:
         """Go to an item."""
         before = self.course.place
@@ -370,6 +388,7 @@ class Conductor(QObject):
 
     def _follow(self, before: int) -> None:
         """Do what another step or item asks for."""
+        self.is_moving = False
         if self.course.place != before:
             self._live.drop()
             self.reason = self.aside = ""

@@ -25,6 +25,7 @@ LETTER_OF = {  # what a letter does; A to D vote
     "hide_votes": "U",
     "show_recording": "R",
     "show_live": "G",
+    "play_motion": "M",
     "freeze": "F",
     "blacken": "B",
     "use_halo": "H",

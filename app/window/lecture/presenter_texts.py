@@ -121,6 +121,8 @@ def _acts(session: Session, conductor: Conductor, step: str) -> Iterator[Act]:
     yield act("freeze", key="thaw" if conductor.is_frozen else "")
     yield act("show_recording", allowed=not conductor.is_by_recording)
     yield act("show_live", allowed=conductor.is_by_recording or bool(conductor.trouble))
+    moves = "stop_motion" if conductor.is_moving else ""
+    yield act("play_motion", key=moves, allowed=conductor.motion is not None)
     black = act("blacken", key="unblacken" if conductor.is_black else "")
     is_dot = conductor.course.is_voting  # B counts a hand then
     yield replace(black, keys=key_of(ALSO["blacken"])) if is_dot else black

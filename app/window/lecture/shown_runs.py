@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.evidence import evidence_of
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX
 from app.lecture.lecture_state import LectureState
@@ -19,6 +20,7 @@ from app.window.core.session import Session
 from app.window.lecture.items import Prepared, stand_ins_of
 from experiments.core.problems import Problem
 from experiments.core.teaching.lesson_run import LessonRun
+from experiments.core.teaching.playable import Playable, playable
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from widgets.plots.contents import label_column
@@ -46,6 +48,7 @@ class ShownRuns(QObject):
         self._recorded: dict[int, LoadedRun | None] = {}
         self._asked: set[int] = set()  # recordings that are read, or were
         self._read: tuple[object, LessonRun | None] = (None, None)
+        self._played: tuple[object, Playable | None] = (None, None)
 
     def want(self, place: int) -> None:
         """Read the recording of an item, unless that was done."""
@@ -121,6 +124,22 @@ class ShownRuns(QObject):
         if run is None or prepared.options is None or prepared.taught is None:
             return None
         return prepared.options.right(prepared.taught, run)
+
+    def playable(self) -> Playable | None:
+        """Return what moves in the run of the item of now. Raises UserError for a broken motion.
+
+        A run that cannot tell gives way to the recording.
+        """
+        taught, run = self._items[self._course.place].taught, self._lesson_run()
+        if taught is None or run is None:
+            return None
+        by = (id(run), id(self.recording))
+        if self._played[0] != by:
+            self._played = (by, None)  # a broken one is told once
+            evidence = evidence_of(self._session.words, taught, run, None, self.recording)
+            if evidence is not None:
+                self._played = (by, playable(taught, evidence.run, band=evidence.band))
+        return self._played[1]
 
     def know_arms(self) -> None:
         """Tell the course the arms that there are, in an order that new rows do not change."""

@@ -7,6 +7,7 @@ from app.loaded_run import band
 from app.report import Report, report_of
 from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
+from app.window.lecture.keys import LETTER_OF
 from app.window.lecture.shown_runs import ShownRuns
 from experiments.core.teaching.lessons import Background
 from experiments.core.words import Words
@@ -49,7 +50,7 @@ def slide_content(
         typed=conductor.typed if is_vote and course is now else "",
         typed_for=conductor.chosen if is_vote and course is now and conductor.typed else 0,
         hint=_hint(words, turn, is_hidden=course.has_hidden_votes) if is_vote else "",
-        key=(typed_key(words, conductor) or next_key(words, conductor)) if course is now else "",
+        key=_key(session, conductor) if course is now else "",
         source=_source(session) if run_state and run_state.rows and not turn.is_recording else "",
         band=_band(words, run_state) if turn.is_recording else "",
         verdict=verdict,
@@ -78,6 +79,18 @@ def next_key(words: Words, conductor: Conductor) -> str:
     """Return what the next key does, "" where it does nothing."""
     step, say = conductor.next_step, words.say
     return say("lecture.next_key", {"next": say(f"lecture.next.{step}")}) if step else ""
+
+
+def _key(session: Session, conductor: Conductor) -> str:
+    """Return what the next key does, and the key of a motion where there is one."""
+    words = session.words
+    if typed := typed_key(words, conductor):
+        return typed
+    moving = ""
+    if conductor.motion is not None:
+        key = "lecture.plot_key" if conductor.is_moving else "lecture.motion_key"
+        moving = words.say(key, {"key": session.settings.key_of(LETTER_OF["play_motion"])})
+    return " · ".join(filter(None, (moving, next_key(words, conductor))))
 
 
 def _hint(words: Words, turn: Turn, *, is_hidden: bool) -> str:

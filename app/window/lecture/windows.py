@@ -188,6 +188,8 @@ class LectureWindows(QObject):
         turn, prepared = course.turn, conductor.items[course.place]
         slide.show_experiment(prepared.experiment)
         slide.show_data(slide_content(self._session, conductor, self._runs, course))
+        is_moving = conductor.is_moving and slide is self.audience.slide
+        slide.show_motion(conductor.motion if is_moving else None)
         if turn.step in PLOTTED:
             _draw(slide, course, prepared.view, self._runs)
 

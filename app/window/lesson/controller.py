@@ -16,6 +16,7 @@ from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
 from app.window.lesson.explaining import Explaining
 from app.window.lesson.model import LessonModel
+from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.core.declare import specs
 from experiments.core.teaching.glossary import Glossary
@@ -71,6 +72,11 @@ class LessonController(QObject):
         plots.pointed_out.connect(self._take_plot)
         for action in (do.run, do.quick):  # before the page measures
             action.triggered.connect(self._take_before_run)
+
+    @property
+    def moving(self) -> Moving:
+        """What moves below the plots of an explanation."""
+        return self._explaining.moving
 
     @property
     def is_shown(self) -> bool:
@@ -153,10 +159,9 @@ class LessonController(QObject):
         return self._input is not None or self._first is not None
 
     def _show_question(self, taught: Taught) -> None:
-        words = taught.words
         self._question = QuestionBlock(self._words, self._look)
         on = taught.stands_on
-        self._question.show_question(on.context, on.code, taught.diagram, words.diagram)
+        self._question.show_question(on.context, on.code)
 
     # --- the steps ----------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import verdict_of
 from app.window.lesson.model import LessonModel
+from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.core.teaching.glossary import Glossary
 from experiments.core.teaching.lessons import Taught
@@ -55,6 +56,7 @@ class Explaining(QObject):
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, ways))
         # Words are read first: plots and the result in short come in the turn after their paint.
+        self.moving = Moving(model, lesson, plots)
         self._soon = QTimer(self.side, interval=0, singleShot=True)
         self._soon.timeout.connect(self._show_rest)
 
@@ -93,9 +95,14 @@ class Explaining(QObject):
     def put_off(self) -> None:
         """Let nothing follow: another step or run is shown."""
         self._soon.stop()
+        self.moving.hide()
 
     def _show_rest(self) -> None:
         self._plots.show(Step.EXPLAIN)
+        if (taught := self._lesson.taught) is not None:
+            self.moving.show(taught)
+            if self.moving.moves and self._try.hasFocus():
+                self.moving.player.setFocus()  # else Space would leave the explanation
         if self._lesson.is_explained_by_itself:
             self.short.show_verdict(verdict_of(self._model.report()))
             self._in_short.show()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
@@ -12,6 +12,7 @@ from app.window.experiment.page_model import PageModel
 from app.window.lesson.controller import LessonController
 from app.window.lesson.live_try import LiveTry
 from app.window.lesson.model import LessonModel
+from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.engine.run_state import RunState
 from widgets.controls.basics import column
@@ -76,9 +77,15 @@ class LessonPart(QObject):
         """Is the lesson the side that is seen?"""
         return self._do.lesson.isChecked()
 
-    def fit(self, page_px: int) -> None:
-        """Give the column its share of the page."""
-        self._numbers.fit(page_px)
+    @property
+    def moving(self) -> Moving:
+        """What moves below the plots of an explanation."""
+        return self._controller.moving
+
+    def fit(self, page: QSize) -> None:
+        """Give the column, and what moves below the plots, their share of the page."""
+        self._numbers.fit(page.width())
+        self.moving.fit(page.height())
         self.column.setFixedWidth(self._numbers.width())
 
     def refresh(self) -> None:

@@ -15,6 +15,7 @@ from app.window.lesson.model import LessonModel
 from experiments.core.declare import Experiment
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.teaching.lessons import Marker, Predict, Sketch
+from experiments.core.teaching.motion import Pointed
 from experiments.core.views import Lines
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.lesson.steps import Step
@@ -28,6 +29,7 @@ class LessonPlots(QObject):
 
     picked = Signal(bool)  # a place was picked: was it the right one?
     pointed_out = Signal(object)  # tuple of numbers: what a prediction was drawn as
+    pointed_at = Signal(object)  # Pointed: the mark below the mouse, or that is read
 
     def __init__(self, model: PageModel, lesson: LessonModel, views: ViewsPanel) -> None:
         super().__init__()
@@ -142,6 +144,7 @@ class LessonPlots(QObject):
                 plot.sketched.connect(partial(self._tell_drawn, plot))
                 plot.marked.connect(lambda x, plot=plot: self._tell_drawn(plot, (x,)))
                 plot.picked.connect(partial(self._take_pick, plot))
+                plot.pointed.connect(partial(self._take_pointed, plot))
             plot.end_sketch()
             plot.end_marker()
             plot.ask(False)
@@ -165,6 +168,12 @@ class LessonPlots(QObject):
         spot = self._right()
         if spot is not None and plot is self._plot:
             self.picked.emit(is_in(spot, name, x))
+
+    def _take_pointed(self, plot: Plot, name: str, x: float) -> None:
+        at = None if math.isnan(x) else x
+        if name or at is not None:
+            view = plot.chart.terms.view.key
+            self.pointed_at.emit(Pointed(view=view, name=name, at=at))
 
     def _right(self) -> Spot | None:
         taught, run = self._lesson.taught, self._lesson.run

@@ -88,6 +88,7 @@ class Preferences(QObject):
             mode=now.mode,
             zoom=now.zoom,
             letters=now.letters,
+            less_motion=now.less_motion,
             numbers=now.numbers,
             closing=now.closing,
             folder=folder,

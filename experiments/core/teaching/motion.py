@@ -13,6 +13,7 @@ from experiments.core.teaching.diagram import Diagram, Role
 from machine.record import Record
 
 MOST_EVENTS, MOST_SAYINGS, STILLS = 200, 6, 3
+RESERVED = frozenset({"title", "point"})  # keys of the words that stand above and below
 SHORTEST_S, USUAL_S, LONGEST_S = 4.0, 6.0, 8.0  # on the screen
 
 
@@ -145,4 +146,6 @@ def faults(motion: Motion, diagram: Diagram | None, texts: Set[str]) -> Iterator
         times = event.times if isinstance(event, Count) else (event.start_s, event.end_s)
         if any(not 0 <= each <= motion.duration_s for each in times) or [*times] != sorted(times):
             yield f"{event} does not lie within 0 to {motion.duration_s} s"
-    yield from (f"no text {key}" for key in sorted(used - texts - {""}) if not key.isdecimal())
+    yield from (
+        f"no text {key}" for key in sorted(used - (texts - RESERVED) - {""}) if not key.isdecimal()
+    )

@@ -14,6 +14,8 @@ HELD_BACK = (IN_A_ROW,)
 CLIMBED = 1.5  # times the first load: beyond, the first cache does not hold the data
 NEAR, PINNED_DOWN = 20.0, 1.1  # times
 SAME, A_LITTLE, FAR = 1.5, 10.0, 1000.0  # times as long: up to which each answer of a vote is right
+WAY = ("core", "l1", "l2", "l3", "memory")  # of a load, as the drawing has it
+LONGER = 1.5  # times: up to here two loads are back together
 HALF_AN_OCTAVE = math.sqrt(2)  # so exactly can one click
 
 
@@ -74,6 +76,48 @@ def all_near(run: x.LessonRun) -> bool:
     """Did no load take far longer than the first?"""
     found = _line(run).values()
     return bool(found) and max(found) <= NEAR * min(found)
+
+
+def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
+    """Send one load to L1, and one to where it finds the data of the pointed size.
+
+    Without a place, the second one is a load from memory. None where no time is known.
+    """
+    near_s, far_s, level = run.values.get("l1_latency_s"), None, WAY[-1]
+    if pointed is None:
+        far_s = run.values.get("memory_latency_s")
+    elif pointed.at is not None and pointed.name in ("", RANDOM):
+        far_s, level = _line(run).get(round(pointed.at)), _level(run, pointed.at)
+    if near_s is None or far_s is None:
+        return None
+    end_s = max(near_s, far_s)
+    to_l1 = x.Travel(along=WAY[:2], start_s=0.0, end_s=near_s, returns=True)
+    to_l1_again = x.Count(shape="core", label="loads", end_s=end_s, every_s=near_s)
+    answers = x.Hold(shape="l1", label="again", start_s=near_s, end_s=end_s)
+    there = WAY[: WAY.index(level) + 1]
+    far = x.Travel(along=there, start_s=0.0, end_s=far_s, token="on_its_way", returns=True)
+    once = x.Count(shape="core", label="loads", times=(far_s,))
+    is_longer = far_s > LONGER * near_s
+    says = [("both_leave", 0.0), ("b_is_there", far_s / 2)]
+    says += [("a_is_back", near_s)] if is_longer else []
+    says += [("b_is_back" if pointed else "b_crossed", far_s)]
+    return x.Motion(
+        scenes=(
+            x.Scene(title="a", events=(to_l1, to_l1_again, *([answers] if is_longer else []))),
+            x.Scene(title=f"b_{level}", events=(far, once)),
+        ),
+        duration_s=end_s,
+        stills=(min(near_s, end_s / 4), end_s / 2, end_s),
+        says=tuple(x.Say(text=text, start_s=start_s) for text, start_s in says),
+    )
+
+
+def _level(run: x.LessonRun, size: float) -> str:
+    """Return the shape of the nearest cache that holds so many bytes, else memory."""
+    known = run.values
+    l3_bytes = known.get("l3_seen_bytes", known.get("l3_bytes", 0.0))
+    holds = (known.get("l1_bytes", 0.0), known.get("l2_bytes", 0.0), l3_bytes)
+    return next((name for name, most in zip(WAY[1:], holds, strict=False) if size <= most), WAY[-1])
 
 
 def _line(run: x.LessonRun) -> dict[int, float]:

@@ -5,8 +5,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel
 
 from experiments.core import words
-from experiments.core.teaching.diagram import Box, Diagram
-from widgets.lesson.question import BESIDE_PX, QuestionBlock
+from widgets.lesson.question import QuestionBlock
 from widgets.style import theme as themes
 
 ENGLISH = words.load("en")
@@ -15,13 +14,12 @@ def job():                      # pure Python
     for _ in range(n):
         total += "a<b"
 """
-DRAWING = Diagram(size=(10, 4), shapes=(Box(at=(0, 0), size=(4, 2), label="one"),))
 
 
 @pytest.fixture
 def block(look, shown):
     made = QuestionBlock(ENGLISH, look)
-    made.show_question("Four jobs.", CODE, DRAWING, {"one": "1", "about": "A box."})
+    made.show_question("Four jobs.", CODE)
     return shown(made)
 
 
@@ -60,14 +58,7 @@ def test_code_follows_the_theme(block, look):
     assert block.code.findChild(QLabel).text() != before
 
 
-def test_the_drawing_stands_below_or_beside(block, qtbot):
-    assert block.drawing.y() > block.code.geometry().bottom()
-    fit(block, qtbot, BESIDE_PX + 100)
-    qtbot.waitUntil(lambda: block.drawing.x() > block.code.geometry().right())
-
-
-def test_without_code_and_drawing_there_is_only_the_text(block):
+def test_without_code_there_is_only_the_text(block):
     block.show_question("Four jobs.")
 
     assert not block.code.isVisible()
-    assert not block.drawing.isVisible()

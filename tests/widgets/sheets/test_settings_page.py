@@ -9,7 +9,14 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.sheets.below import WORDS, Below
 from widgets.sheets.settings_page import SettingsDialog
 
-VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask", "numbers": False}
+VALUES = {
+    "mode": "system",
+    "zoom": 1.0,
+    "letters": True,
+    "less_motion": False,
+    "closing": "ask",
+    "numbers": False,
+}
 
 
 def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
@@ -50,6 +57,14 @@ def test_letters_can_be_switched_off(qtbot):
     qtbot.keyClick(page.letters, Qt.Key.Key_Space)
 
     assert page.changes == [{"letters": False}]
+
+
+def test_less_motion_can_be_asked_for(qtbot):
+    page = opened(qtbot)
+
+    qtbot.keyClick(page.less_motion, Qt.Key.Key_Space)
+
+    assert page.changes == [{"less_motion": True}]
 
 
 def test_each_size_of_the_text_is_one_click(qtbot):
@@ -93,8 +108,9 @@ def test_every_control_has_a_name_and_is_reached_by_tab(qtbot):
     assert reached[2] in page.zoom.buttons.values()
     assert reached[3] in page.kind.buttons.values()
     assert reached[4] is page.letters
-    assert reached[5] in page.closing.buttons.values()
-    assert reached[6:8] == [page.opener, page.copier]
+    assert reached[5] is page.less_motion
+    assert reached[6] in page.closing.buttons.values()
+    assert reached[7:9] == [page.opener, page.copier]
     assert all(control.accessibleName() or control.text() for control in reached)
 
 

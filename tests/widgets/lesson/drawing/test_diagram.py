@@ -8,8 +8,8 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Text
 from experiments.core.teaching.lessons import taught
-from widgets.lesson.diagram import DiagramView
-from widgets.lesson.diagram_painter import SIZES, DiagramPainter
+from widgets.lesson.drawing.diagram import DiagramView
+from widgets.lesson.drawing.diagram_painter import SIZES, DiagramPainter
 from widgets.style import theme as themes
 from widgets.style.theme import contrast
 
@@ -152,7 +152,7 @@ def test_words_in_boxes_can_be_read(look, shown, mode, role, filled):
     assert max(contrast(QColor(colour), behind) for colour in inside) >= 4.5
 
 
-@pytest.mark.parametrize("width", [345, 900])
+@pytest.mark.parametrize("width", [480, 900])
 def test_the_drawing_of_each_lesson_has_room_for_its_labels(look, width):
     catalogue = Catalogue()
     drawings = 0

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Point, Role, Text
+from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Point, Role, Shape, Text
 from widgets.controls.wrapped import in_lines
 from widgets.style.ink import CENTRE, draw_box, draw_words, use_ink
 from widgets.style.theme import Theme, mixed, word_on
@@ -44,36 +44,39 @@ class DiagramPainter:
     def draw(self, painter: QPainter) -> None:
         """Draw all shapes, later ones above earlier ones."""
         for shape in self._diagram.shapes:
-            match shape:
-                case Box():
-                    self._draw_box(painter, shape)
-                case Line():
-                    self._draw_line(painter, shape)
-                case Dot():
-                    self._draw_dot(painter, shape)
-                case Text():
-                    self._draw_text(painter, shape)
+            self._draw(painter, shape)
 
-    def _draw_box(self, painter: QPainter, box: Box) -> None:
+    def _draw(self, painter: QPainter, shape: Shape, edge: float = 1.0) -> None:
+        match shape:
+            case Box():
+                self._draw_box(painter, shape, edge)
+            case Line():
+                self._draw_line(painter, shape, edge)
+            case Dot():
+                self._draw_dot(painter, shape, edge)
+            case Text():
+                self._draw_text(painter, shape)
+
+    def _draw_box(self, painter: QPainter, box: Box, edge: float) -> None:
         room, colour, behind = self._room(box), self._colour(box.role), self._ground(box)
         radius = min(CORNER * self._theme.zoom, room.height() / 3, room.width() / 3)
-        draw_box(painter, room, radius, colour, behind, self._hairline())
+        draw_box(painter, room, radius, colour, behind, edge * self._hairline())
         self._draw_in(painter, room, self._said(box.label), self._word(box.role, behind))
 
-    def _draw_dot(self, painter: QPainter, dot: Dot) -> None:
+    def _draw_dot(self, painter: QPainter, dot: Dot, edge: float) -> None:
         colour, said = self._colour(dot.role), self._said(dot.label)
         behind = self._tinted(colour) if said else colour
         radius = dot.radius * self._cell_px
-        use_ink(painter, colour, behind, self._hairline())
+        use_ink(painter, colour, behind, edge * self._hairline())
         painter.drawEllipse(self._sharp(dot.at), radius, radius)
         self._draw_in(painter, self._around(dot), said, self._word(dot.role, behind))
 
-    def _draw_line(self, painter: QPainter, line: Line) -> None:
+    def _draw_line(self, painter: QPainter, line: Line, edge: float) -> None:
         points = [self._sharp(each) for each in line.points]
         if len(points) < 2:
             return
         colour, zoom = self._colour(line.role), self._theme.zoom
-        pen = QPen(colour, 1.4 * zoom)
+        pen = QPen(colour, 1.4 * edge * zoom)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap if line.dashed else Qt.PenCapStyle.RoundCap)
         if line.dashed:
             pen.setDashPattern(DASHES)
@@ -120,8 +123,7 @@ class DiagramPainter:
         """Return where a text stands: within the drawing, also at its edge."""
         metrics, at = QFontMetricsF(self._font(size)), self._point(text.at)
         width = metrics.horizontalAdvance(self._said(text.label)) + 1
-        most = self._diagram.size[0] * self._cell_px + EDGE_PX
-        left = min(max(EDGE_PX, at.x() - _ALIGNED[text.align] * width), max(EDGE_PX, most - width))
+        left = self._within(at.x() - _ALIGNED[text.align] * width, width)
         return QRectF(left, at.y() - metrics.height() / 2, width, metrics.height())
 
     def _beside(self, points: Sequence[QPointF], said: str) -> QRectF:
@@ -136,8 +138,12 @@ class DiagramPainter:
         across, down = (each * self._theme.zoom for each in AIR)
         left = middle.x() + across if is_upright else middle.x() - width / 2
         top = middle.y() - (height / 2 if is_upright else height + down)
+        return QRectF(self._within(left, width), top, width, height)
+
+    def _within(self, left: float, width: float) -> float:
+        """Return the left end of a word that does not leave the drawing."""
         most = self._diagram.size[0] * self._cell_px + EDGE_PX
-        return QRectF(min(max(EDGE_PX, left), max(EDGE_PX, most - width)), top, width, height)
+        return min(max(EDGE_PX, left), max(EDGE_PX, most - width))
 
     def _colour(self, role: Role) -> QColor:
         theme = self._theme

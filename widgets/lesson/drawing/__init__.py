@@ -1,0 +1,1 @@
+"""The drawing of a lesson, still and as it moves."""
