@@ -31,7 +31,7 @@ from tests.gallery.lectures import over, playlist, presenter
 from tests.gallery.live_page import live_page
 from tests.gallery.map_page import map_page
 from tests.gallery.pictures import EXPERIMENT as PICTURES
-from tests.gallery.slides import NEXT, VOTING, slide
+from tests.gallery.slides import NEXT, VOTING, moving, slide
 from widgets.controls.basics import column, row
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.code_view import CodeView
@@ -408,6 +408,9 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "lesson-question": (lesson_page.question, (1200, 620)),
     "lesson-predict": (lesson_page.predict, (1500, 820)),
     "lesson-explain": (lesson_page.explain, (760, 860)),
+    "lesson-motion": (lesson_page.motion, (980, 420)),
+    "lesson-stills": (partial(lesson_page.motion, is_calm=True), (980, 360)),
+    "slide-motion": (moving, SHEET),
     **{f"slide-{step}": (partial(slide, step), SHEET) for step in (*NEXT, "explain", *VOTING)},
     "lecture-keys": (partial(over, Over.KEYS), SHEET),
     "lecture-leave": (partial(over, Over.LEAVE), SHEET),

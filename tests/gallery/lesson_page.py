@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from app.loaded_run import lesson_run_of, load
 from experiments.core.catalogue import Catalogue
 from experiments.core.teaching.lessons import Choice as ChoiceOf
 from experiments.core.teaching.lessons import (
@@ -15,9 +16,11 @@ from experiments.core.teaching.lessons import (
     Source,
     taught,
 )
+from experiments.core.teaching.playable import Playable, playable
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
 from widgets.lesson.confidence import ConfidenceInput
+from widgets.lesson.drawing.motion_player import MotionPlayer
 from widgets.lesson.explanation import Explanation
 from widgets.lesson.goals import Goals
 from widgets.lesson.prediction import prediction_input
@@ -140,6 +143,30 @@ def explain(look: Look, words: Words) -> QWidget:
     side = column(told, None)
     other = column(note, button("I cannot see it"), goals, nothing, None, space=6 * STEP)
     return _page(column(steps, row(side, other, space=8 * STEP), space=6 * STEP))
+
+
+def motion(look: Look, words: Words, *, is_calm: bool = False) -> QWidget:
+    """One load from L1 and one from memory, halfway; or three stills side by side."""
+    player = MotionPlayer(words, look)
+    player.show_motion(moved("cache-ladder"), is_calm=is_calm)
+    if not is_calm:
+        assert player.motion is not None
+        player.stand_at(player.motion.stills[1])
+    return _page(column(player, None))
+
+
+def moved(id_: str) -> Playable:
+    """Return what moves in the run that comes with an experiment."""
+    catalogue = Catalogue()
+    experiment, path = catalogue.load(id_), catalogue.recording(id_)
+    lesson = taught(experiment, catalogue.homes[id_])
+    assert lesson is not None
+    assert path is not None
+    run = lesson_run_of(load(path, catalogue, is_opened=True).run_state)
+    assert run is not None
+    found = playable(lesson, run, band="RECORDED · a machine · 2026-11-25")
+    assert found is not None
+    return found
 
 
 def _page(layout: object) -> QWidget:

@@ -14,6 +14,7 @@ from experiments.core.declare import Experiment
 from experiments.core.teaching.lessons import taught
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
+from tests.gallery.lesson_page import moved
 from widgets.lecture.series import chosen
 from widgets.lecture.slide import Slide
 from widgets.lecture.slide_data import SlideData
@@ -33,6 +34,13 @@ def slide(step: str, look: Look, words: Words, *, experiment: str = "gil-threads
     """Return the slide of a step of an experiment, with its recording."""
     made = Slide(words, look)
     fill(made, step, words, experiment)
+    return made
+
+
+def moving(look: Look, words: Words) -> Slide:
+    """Return the slide of an explanation whose motion plays."""
+    made = slide("explain", look, words, experiment="cache-ladder")
+    made.show_motion(moved("cache-ladder"))
     return made
 
 

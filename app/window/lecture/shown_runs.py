@@ -48,7 +48,7 @@ class ShownRuns(QObject):
         self._recorded: dict[int, LoadedRun | None] = {}
         self._asked: set[int] = set()  # recordings that are read, or were
         self._read: tuple[object, LessonRun | None] = (None, None)
-        self._played: tuple[object, Playable | None] = (None, None)
+        self._played: tuple[tuple[object, ...], Playable | None] = ((), None)
 
     def want(self, place: int) -> None:
         """Read the recording of an item, unless that was done."""
@@ -133,8 +133,8 @@ class ShownRuns(QObject):
         taught, run = self._items[self._course.place].taught, self._lesson_run()
         if taught is None or run is None:
             return None
-        by = (id(run), id(self.recording))
-        if self._played[0] != by:
+        by = (run, self.recording)
+        if [*map(id, by)] != [*map(id, self._played[0])]:
             self._played = (by, None)  # a broken one is told once
             evidence = evidence_of(self._session.words, taught, run, None, self.recording)
             if evidence is not None:

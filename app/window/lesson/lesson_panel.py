@@ -127,7 +127,8 @@ class LessonPart(QObject):
                 self._plots.expect(faint=True)
 
     def leave(self) -> None:
-        """End what measures while the page is seen."""
+        """End what measures or moves while the page is seen."""
+        self.moving.pause()
         self._live.show(None)
 
     def show_in(self, panel: MainPanel) -> bool:

@@ -37,6 +37,11 @@ class Moving(QObject):
         model.changed.connect(self._hold)
 
     @property
+    def is_waiting(self) -> bool:
+        """Is a place pointed at whose motion will be played if the mouse rests?"""
+        return self._rests.isActive()
+
+    @property
     def moves(self) -> bool:
         """Is there something that moves?"""
         return self._shown is not None
@@ -53,6 +58,11 @@ class Moving(QObject):
         else:
             self._play(found)
         self.changed.emit()
+
+    def pause(self) -> None:
+        """Stand still."""
+        self._rests.stop()
+        self.player.playback.pause()
 
     def hide(self) -> None:
         """Show nothing, and play nothing."""

@@ -25,13 +25,17 @@ from app.reports.document import (
     State,
     Table,
 )
+from app.reports.pictures import drawer
 from app.reports.plain import COLUMNS
+from app.reports.run_report import RunParts, run_report, source_of
 from app.reports.writing import PREVIEW_LINES, SUFFIXES, as_text, preview, written
+from app.runs.run_notes import RunNotes
+from experiments.core.teaching.lesson_run import Guess
 from experiments.engine import report_file
 from experiments.engine.recording import read
 from experiments.engine.report_file import BLOCK
-from tests.app.recordings import ladder, threads
-from tests.app.reports.made import NOTES, WORDS, report
+from tests.app.recordings import CATALOGUE, ladder, threads
+from tests.app.reports.made import ALL, NOTES, WORDS, report
 from widgets.style import theme as themes
 
 TEXTS = tuple(kind for kind in SUFFIXES if kind != "pdf")
@@ -297,6 +301,31 @@ def test_no_heading_ends_a_page(qapp, fonts, tmp_path):
     for lines in pages:
         body = [line.strip() for line in lines if line.strip()][:-1]  # without its number
         assert body[-1] not in heads
+
+
+def test_a_motion_is_three_stills_and_its_sentences_below_the_explanation(qapp, fonts, tmp_path):
+    path = CATALOGUE.recording("cache-ladder")
+    guess = Guess(kind="sketch", at=(1e-9, 4e-9, 1e-8, 1e-7, 1e-7))
+    source = dataclasses.replace(source_of(path, CATALOGUE), notes=RunNotes(guess=guess))
+    lesson = source.lesson
+    (run,) = [RunParts(WORDS, source, ALL, None).lesson_run()]
+    texts, motion = lesson.motion_texts(run), lesson.motion(run)
+
+    for kind in TEXTS:
+        told = as_text(run_report(source, WORDS, ALL, drawer(WORDS)), kind, WORDS)
+        said = " ".join(told.split())
+        assert texts["title"] in said
+        assert all(texts[say.text] in said for say in motion.says), kind
+        unguessed = dataclasses.replace(source, notes=RunNotes())
+        without = as_text(run_report(unguessed, WORDS, ALL, drawer(WORDS)), kind, WORDS)
+        assert texts["title"] not in " ".join(without.split())  # nothing is explained there
+    page = Page(as_text(run_report(source, WORDS, ALL, drawer(WORDS)), "html", WORDS))
+    (still,) = [attrs for tag, attrs in page.tags
+                if tag == "svg" and attrs.get("aria-label") == lesson.words.diagram["about"]
+                and attrs["class"] == "light"]  # fmt: skip
+    width, height = still["viewbox"].split()[2:]
+    assert float(height) > 0.5 * float(width)
+    assert written(run_report(source, WORDS, ALL, drawer(WORDS)), "pdf", WORDS)
 
 
 def test_without_qt_the_plots_are_left_out_and_that_has_a_reason(tmp_path, monkeypatch):

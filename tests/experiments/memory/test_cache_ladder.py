@@ -8,6 +8,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.shelves import homes
 from experiments.core.teaching.lesson_run import Guess
 from experiments.core.teaching.lessons import taught
+from experiments.core.teaching.motion import Count, Pointed, Travel
 from experiments.memory.cache_ladder import experiment as cache_ladder
 from experiments.memory.cache_ladder.experiment import (
     HUGE,
@@ -450,3 +451,22 @@ def test_a_sketch_is_held_against_what_was_measured_of_it():
     assert lesson.judge(sketched(1e-9, 4e-9, 4e-9, 1e-6, 1e-6), small).is_sharp
     assert not lesson.judge(sketched(1e-9, 4e-9, 1e-6, 1e-8, 1e-7), small).is_right
     assert lesson.judge(sketched(*[1e-9] * 5), replace(small, tables={"steps": []})) is None
+
+
+def test_a_load_moves_as_far_as_it_takes_and_the_pointed_size_chooses_it():
+    lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
+    run = RUNS["end_pinned_down"]  # 1 ns to L1, 4 ns up to 1 MiB, 100 ns beyond
+    moved = lesson.motion(run)
+    near, far = (
+        next(event for event in scene.events if isinstance(event, Travel)) for scene in moved.scenes
+    )
+    assert (near.end_s, far.end_s, moved.duration_s) == (1e-9, 1e-7, 1e-7)
+    assert (near.along[-1], far.along[-1]) == ("l1", "memory")
+    counts = [event.at(1e-7) for event in moved.events() if isinstance(event, Count)]
+    assert counts == [100, 1]
+
+    for size, end_s in ((16 * KIB, 1e-9), (MIB, 4e-9), (64 * MIB, 1e-7)):
+        sent = lesson.motion(run, Pointed(view="ladder", name=RANDOM, at=float(size)))
+        assert sent.duration_s == end_s
+    assert lesson.motion(run, Pointed(view="ladder", name=IN_A_ROW, at=float(MIB))) is None
+    assert lesson.motion(RUNS["memory_not_reached"]) is None

@@ -27,6 +27,7 @@ PARTS = (
     "live_cost",
     "live_points",
     "explaining",
+    "motion",
     "window",
     "drawing",
     "map",
