@@ -123,7 +123,6 @@ class LessonController(QObject):
         }
         if lesson.step is Step.EXPLAIN:
             self._explaining.show(taught)
-            self._first = self._explaining.first
             self.side.setCurrentWidget(self._explaining.side)
         else:
             self._plots.show(lesson.step)
@@ -152,11 +151,13 @@ class LessonController(QObject):
             return True
         if self._lesson.step is Step.OBSERVE and self._plots.focus_asked():
             return True
+        is_explained = self._lesson.step is Step.EXPLAIN
+        first = self._explaining.first if is_explained else self._first
         if self._input is not None and not self._lesson.is_answered:
             self._input.focus_first()
-        elif self._first is not None:
-            self._first.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        return self._input is not None or self._first is not None
+        elif first is not None:
+            first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return self._input is not None or first is not None
 
     def _show_question(self, taught: Taught) -> None:
         self._question = QuestionBlock(self._words, self._look)

@@ -62,7 +62,12 @@ class Explaining(QObject):
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to; where nothing is explained, another run helps."""
+        """What the keyboard goes to; where nothing is explained, another run helps.
+
+        Space on a button would leave what moves.
+        """
+        if self.moving.moves:
+            return self.moving.player
         return self._try if self._lesson.is_explained_by_itself else self._again
 
     def show(self, taught: Taught) -> None:
@@ -101,8 +106,8 @@ class Explaining(QObject):
         self._plots.show(Step.EXPLAIN)
         if (taught := self._lesson.taught) is not None:
             self.moving.show(taught)
-            if self.moving.moves and self._try.hasFocus():
-                self.moving.player.setFocus()  # else Space would leave the explanation
+            if self._try.hasFocus():
+                self.first.setFocus()
         if self._lesson.is_explained_by_itself:
             self.short.show_verdict(verdict_of(self._model.report()))
             self._in_short.show()

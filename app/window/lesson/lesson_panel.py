@@ -154,6 +154,8 @@ class LessonPart(QObject):
 
     def _go(self, step: Step) -> None:
         self._do.lesson.setChecked(True)
+        if step is self.model.step:
+            self.focus()  # the click took the keyboard away from it
         self.model.go(step)
 
     def _choose(self, *, numbers: bool) -> None:
