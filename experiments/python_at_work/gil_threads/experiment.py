@@ -137,7 +137,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if "serial" in of:
         values["job_s"] = of["serial"].median / params.workers
         values["made_for_s"] = params.job_s
-        values["perfect_s"] = of["serial"].median / at_once
+        is_asleep = params.job == "sleep"  # so it needs no core
+        values["perfect_s"] = of["serial"].median / (params.workers if is_asleep else at_once)
     gil = [t.gil for t in tables["timings"] if t.python == own]
     if gil:
         values["gil_enabled"] = int(gil[-1])
@@ -146,7 +147,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     ).items():
         values[f"sleeper_late_{_COUNTS[burners]}_s"] = late.median
     locked = params.job == "loop" and values.get("gil_enabled") == 1
-    message = _message(of, params.workers, locked=locked)
+    message = _message(of, params.workers, locked=locked, gil=values.get("gil_enabled") == 1)
     limits = _limits(params, of, machine)
     if locked and {"serial", "threads"} <= of.keys() and of["serial"].is_below(of["threads"]):
         limits.append("threads_slower")
@@ -173,15 +174,15 @@ SPEEDUPS = {
 _COUNTS = dict(zip(BURNERS, ("idle", "one", "two"), strict=True))
 
 
-def _message(of: dict[str, x.Spread], workers: int, *, locked: bool) -> str:
-    """Return the message; the GIL is blamed only where it is on and the job holds it."""
+def _message(of: dict[str, x.Spread], workers: int, *, locked: bool, gil: bool) -> str:
+    """Return the message; the GIL is blamed only where it is on and the job holds it: `locked`."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
     serial, threads, processes = of["serial"], of["threads"], of.get("processes")
     if x.too_few(each for each in (serial, threads, processes) if each is not None):
         return x.TOO_FEW
     if not locked and threads.is_below(serial):
-        return "threads_side_by_side"
+        return "jobs_let_go" if gil else "threads_side_by_side"
     # Beside load many threads get more turns than one: it can make them quicker, not slower.
     if not threads.is_no_lower(serial, within=HARDLY, is_alike=True):
         return x.CANNOT_TELL

@@ -6,10 +6,14 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
+from experiments.core.teaching.lesson_run import Spot
 from experiments.python_at_work.gil_threads import experiment as gil_threads
+from experiments.python_at_work.gil_threads import lesson
 from experiments.python_at_work.gil_threads.experiment import Params, Slice, Timing, Wake, analyse
 from machine.model import Machine
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_gil_threads as lessons
+from tests.experiments.python_at_work.recorded import all_recorded, lesson_of, recorded
 
 AGREED = {
     "job_s", "serial_s", "threads_s", "processes_s", "released_threads_s", "released_serial_s",
@@ -58,6 +62,16 @@ def test_threads_run_side_by_side_where_no_lock_is_in_their_way(others):
     assert analyse(PARAMS, tables(**fast, gil=False), machine()).message == "threads_side_by_side"
     # With the lock on they cannot: what looks like it is chance.
     assert analyse(PARAMS, tables(**fast), machine()).message != "threads_side_by_side"
+
+
+@pytest.mark.parametrize(("job", "gil", "message"), [
+    ("sort", True, "jobs_let_go"), ("sleep", True, "jobs_let_go"),
+    ("sort", False, "threads_side_by_side"), ("loop", False, "threads_side_by_side"),
+])  # fmt: skip
+def test_a_job_that_lets_go_of_the_lock_is_not_a_python_without_it(job, gil, message):
+    rows = tables(serial=0.4, threads=0.1, gil=gil)
+
+    assert analyse(Params(workers=4, job=job), rows, machine()).message == message
 
 
 @pytest.mark.parametrize(
@@ -152,6 +166,12 @@ def test_the_values_are_medians_and_their_ratios():
             "perfect_s": 0.2,  # two cores
         }
     )
+
+
+def test_jobs_that_sleep_need_no_core():
+    found = analyse(Params(workers=8, job="sleep"), tables(serial=0.8), machine(cores=2))
+
+    assert found.values["perfect_s"] == pytest.approx(0.1)
 
 
 def test_perfect_is_no_more_workers_at_once_than_there_are():
@@ -333,3 +353,88 @@ def test_gaps_where_nobody_was_in_the_way_are_explained(method, is_told):
     assert ("gaps_in_a_row" in found.limits) is is_told
     assert "gaps_in_processes" not in found.limits
     assert "gaps_in_a_row" not in without.limits
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+def explained(run):
+    return lesson_of("gil-threads").explain(run, None)
+
+
+@pytest.mark.parametrize(("workers", "jobs"), [(4, "4 "), (8, "8 "), (2, "2 ")])
+def test_as_many_jobs_are_said_as_there_were(workers, jobs):
+    """ "Four jobs took as long as 1.7 jobs" stood there on fewer cores, whatever the workers."""
+    run = lessons.modelled(Params(workers=workers), cores=2)
+
+    assert f"{workers} jobs took as long as {jobs}jobs" in explained(run).headline
+
+
+def test_a_sort_is_no_right_answer_to_which_way_took_as_long():
+    usual = lessons.made(lessons.TURNS)
+    rows = tables(serial=0.4, threads=0.41, released_serial=0.4, processes=0.11)
+    run = replace(usual, tables=rows)
+
+    assert lesson.bars_like_the_first(run) == Spot(names=("threads",))
+
+
+def test_where_no_way_took_as_long_the_nearest_is_right():
+    rows = tables(serial=0.4, threads=0.2, processes=0.1)
+
+    assert lesson.bars_like_the_first(replace(lessons.made("x"), tables=rows)).names == ("threads",)
+
+
+@pytest.mark.parametrize("made", ["jobs_let_go", "no_lock_no_gain", "threads_ran_side_by_side"])
+def test_the_lock_is_blamed_in_no_text_where_it_was_not_in_the_way(made):
+    told = explained(lessons.RUNS[made])
+
+    assert "take turns: at any moment" not in told.text
+    assert not any("The GIL does not" in text for text in told.beside)
+    assert "without the" not in told.text or made != "jobs_let_go"
+
+
+def test_the_lanes_are_told_by_how_much_they_overlap():
+    apart = lessons.ran("threads", (0, 0.0, 0.005), (1, 0.005, 0.01))
+    side_by_side = lessons.ran("threads", (0, 0.0, 1.0), (1, 0.5, 1.5), (2, 0.5, 0.6))
+
+    def overlap(slices):
+        run = lessons.made(lessons.TURNS, slices=slices, threads_s=2.0)
+        return lesson.numbers(run, None)["at_once_fraction"]
+
+    assert overlap(apart) == 0
+    assert overlap(side_by_side) == pytest.approx(0.25)
+    assert lesson.numbers(recorded("gil-threads"), None)["at_once_fraction"] == 0
+
+
+def test_the_lock_walks_in_the_time_that_was_measured():
+    motion = lesson.motion(lessons.RUNS["turns"], None)
+    (scene,) = motion.scenes
+    lit = {each.shape: each for each in scene.events}
+    lengths = {name: each.end_s - each.start_s for name, each in lit.items()}
+
+    assert lengths["thread_1"] == pytest.approx(2 * lengths["thread_0"])
+    assert lengths["process_1"] == pytest.approx(2 * lengths["process_0"])
+    assert {each.label for name, each in lit.items() if name.startswith("thread")} == {"gil"}
+    assert motion.duration_s == pytest.approx(0.0204)
+    assert [say.text for say in motion.says][-1] == "processes_done"
+
+
+@pytest.mark.parametrize("run", all_recorded("gil-threads"))
+def test_one_thread_at_a_time_holds_the_lock_in_the_motion_of_a_recording(run):
+    motion = lesson.motion(run, None)
+    holds = [each for scene in motion.scenes for each in scene.events if each.label == "gil"]
+
+    assert len(holds) > 40
+    for one, other in itertools.pairwise(sorted(holds, key=lambda each: each.start_s)):
+        assert one.end_s <= other.start_s
+        assert one.shape != other.shape
+
+
+def test_many_turns_are_cut_and_nothing_is_drawn_where_no_lock_was_held():
+    turns = [(n % 4, n * 0.005, (n + 1) * 0.005) for n in range(900)]
+    run = lessons.made(lessons.TURNS, slices=lessons.ran("threads", *turns))
+
+    assert lesson.motion(run, None).duration_s == pytest.approx(lesson.MOST_HOLDS * 0.005)
+    assert lesson.motion(replace(run, message="jobs_let_go"), None) is None
+    assert lesson.motion(replace(run, params=Params(workers=8)), None) is None
+    assert lesson.motion(lessons.made(lessons.TURNS), None) is None
