@@ -1,10 +1,11 @@
 """Where did my increments go? Several threads raise one counter, and some of it is lost.
 
 Method: several threads add 1 to the same counter again and again: in one line (bare), with a
-function call between reading and writing, and under a lock. What is missing at the end was lost:
-between a thread's read and its write another one wrote. Threads that end within a switch interval
-run one after another and lose nothing, so each is given increments for 20 of them at least; under a
-lock, which is slow, an eighth. Every run is a row, in shuffled rounds, in a process of its own; the
+function call between reading and writing, and under a lock. The share that is missing at the end
+was lost: between a thread's read and its write another one wrote. Several counters are dealt to the
+threads in turn, and what all of them miss counts. Threads that end within a switch interval run one
+after another and lose nothing, so each is given increments for 20 of them at least; under a lock,
+which is slow, an eighth. Every run is a row, in shuffled rounds, in a process of its own; the
 chosen other Pythons run the first two forms too. Once, two threads note when they read and wrote
 what, until an update is found that undid others.
 Source: the evaluation loop of CPython: since 3.10 it hands the lock over only where a function
@@ -45,6 +46,7 @@ class Params(x.Params):
     """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
+    counters: int = x.param(1, minimum=1, maximum=64)
     times: int = x.param(200_000, minimum=1000, maximum=10_000_000, scale="log10")
     pythons: tuple[str, ...] = x.param((), choices=other_pythons)
     switch_interval_s: float = x.param(0.005, minimum=1e-5, maximum=0.5, scale="log10")
@@ -52,25 +54,29 @@ class Params(x.Params):
 
 
 class Race(x.Row):
-    """The counter's end value after so many increments, and the time of one."""
+    """The end value of all counters after so many increments, the share lost, the time of one."""
 
     form: str
     python: str
     repeat: int
     increments: int
     count: int
-    kept_fraction: float
+    lost_fraction: float
     increment_s: float
 
 
 class Moment(x.Row):
-    """What a thread did meanwhile: one holds an old value, the other raises the counter."""
+    """What a thread did meanwhile: one holds an old value, the other raises the counter.
+
+    `updates` is how often it raised the counter in that time.
+    """
 
     worker: int
     act: str
     start_s: float
     end_s: float
     value: int
+    updates: int
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -86,14 +92,16 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             pythons[name] = stack.enter_context(contextlib.closing(python))
 
         def ask(python: str, form: str, times: int) -> dict[str, Any]:
-            switch_s, workers = params.switch_interval_s, params.workers
-            return pythons[python].do(form=form, workers=workers, times=times, switch_s=switch_s)
+            return pythons[python].do(
+                form=form, workers=params.workers, counters=params.counters, times=times,
+                switch_s=params.switch_interval_s,
+            )  # fmt: skip
 
         arms = [(form, name) for name in pythons for form in FORMS if form != LOCKED or name == OWN]
         times = {name: _times(partial(ask, name, BARE), params) for name in pythons}
         for form, name in arms:  # warmed up: specialised and the threads started once
             ask(name, form, params.times // 10)
-        for _ in range(TRACES):
+        for _ in range(TRACES if params.counters < params.workers else 0):
             found = ask(OWN, "trace", TRACED)
             if found["late"] is not None:
                 yield from moments_of(found)
@@ -108,7 +116,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                 repeat=turn.round,
                 increments=increments,
                 count=answer["count"],
-                kept_fraction=answer["count"] / increments,
+                lost_fraction=1 - answer["count"] / increments,
                 increment_s=answer["wall_s"] / increments,
             )
             yield x.Progress(turn.fraction)
@@ -125,21 +133,21 @@ def _times(race: Callable[[int], dict[str, Any]], params: Params) -> int:
 def moments_of(found: dict[str, Any]) -> Iterator[Moment]:
     """Yield what both threads did around a lost update, from its first read on."""
     began_s = found["late"][0]
-    for worker, act, (start_s, end_s, value) in (
-        (found["worker"], HOLDS, found["late"]),
-        (1 - found["worker"], RAISES, found["others"]),
+    for worker, act, updates, (start_s, end_s, value) in (
+        (found["worker"], HOLDS, 1, found["late"]),
+        (1 - found["worker"], RAISES, found["undone"], found["others"]),
     ):
         yield Moment(
-            worker=worker, act=act, start_s=start_s - began_s, end_s=end_s - began_s, value=value
-        )
+            worker=worker, act=act, start_s=start_s - began_s, end_s=end_s - began_s, value=value,
+            updates=updates,
+        )  # fmt: skip
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the forms that lost increments in any run; losing none is no promise."""
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
-    kept = x.collected(tables["races"], "kept_fraction", "form", "python")
-    lost = {way: [1 - each for each in of_way] for way, of_way in kept.items()}
+    lost = x.collected(tables["races"], "lost_fraction", "form", "python")
     expected = next(
         (r.increments for r in tables["races"] if r.form != LOCKED and r.python == own),
         params.workers * params.times,
@@ -148,7 +156,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "expected": expected,
         "workers": params.workers,
         "times": expected // params.workers,
-        "all_fraction": 1.0,
+        "all_but_one_fraction": max(0.0, 1 - params.counters / params.workers),
     }
     bare, call = lost.get((BARE, own), []), lost.get((CALL, own), [])
     for name, losses in (("bare", bare), ("read_call_write", call)):
@@ -161,7 +169,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
-    limits = x.Limits(["no_promise"] if bare and not any(bare) else [])
+    is_owned = params.counters >= params.workers  # each thread has a counter for itself
+    limits = x.Limits(["no_promise"] if bare and not any(bare) and not is_owned else [])
     if max(elsewhere, default=0) > 0:
         values["lost_fraction_elsewhere"] = max(elsewhere)
         limits.append("not_everywhere")
@@ -182,7 +191,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
     values["runs"] = min(len(bare), len(call))
     values["lost_most_fraction"] = max(call)
-    if any(bare):
+    if is_owned and not any(bare) and not any(call):
+        message = "one_owner_each"
+    elif any(bare):
         message = "both_lost" if any(call) else "bare_lost"
     else:
         message = "only_the_call_lost" if any(call) else "nothing_lost"
@@ -220,7 +231,7 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=3,
     params=Params,
     tables={"races": Race, "moments": Moment},
     measure=measure,
@@ -231,10 +242,10 @@ EXPERIMENT = x.Experiment(
             "counts",
             "races",
             "form",
-            "kept_fraction",
+            "lost_fraction",
             detail="python",
             order=FORMS,
-            limits=(x.Limit("all", "all_fraction", "x"),),
+            limits=(x.Limit("all_but_one", "all_but_one_fraction", "x"),),
         ),
         x.Timeline(
             "lanes", "moments", "worker", "start_s", "end_s", group="act", order=(HOLDS, RAISES)
@@ -252,7 +263,7 @@ EXPERIMENT = x.Experiment(
         x.Value("locked_slowdown", x.Part.CORES),
         "caught_s",
         "runs",
-        "all_fraction",
+        "all_but_one_fraction",
     ),
     keys=(
         x.Key("lost_fraction_bare", "counts", (BARE,)),

@@ -14,7 +14,7 @@ from experiments.python_at_work.amdahl.experiment import IDEAL, MEASURED, Speedu
 from experiments.python_at_work.false_sharing import lesson as false_sharing
 from experiments.python_at_work.false_sharing.experiment import PLAIN
 from experiments.python_at_work.race import lesson as race
-from experiments.python_at_work.race.experiment import BARE, CALL, LOCKED, Params
+from experiments.python_at_work.race.experiment import BARE, CALL, Params
 from experiments.python_at_work.uneven import lesson as uneven
 from experiments.python_at_work.uneven.experiment import BLOCK, INTERLEAVED, ChunkSpan
 from tests.experiments.machines import machine
@@ -24,6 +24,8 @@ from tests.experiments.python_at_work import (
     lessons_of_race,
     lessons_of_uneven,
 )
+
+OTHERS = Params(pythons=("3.8",))
 
 
 @pytest.mark.parametrize(
@@ -43,23 +45,23 @@ def test_race_is_judged_by_where_the_counter_ended(lost, option):
     assert race.option_by_spread(replace(run, params=Params(workers=1))) is None
 
 
-def test_a_form_that_loses_in_any_python_does_not_keep_all():
+def test_the_form_that_scatters_is_that_of_this_python():
     usual = lessons_of_race.made("only_the_call_lost")
     loser = replace(lessons_of_race.races(BARE, (0.3,))[0], python="3.8")
-    elsewhere = replace(usual, tables={"races": [*usual.tables["races"], loser], "moments": []})
+    rows = [*usual.tables["races"], loser]
+    elsewhere = replace(usual, tables={"races": rows, "moments": []}, params=OTHERS)
 
-    assert race.forms_that_never_lose(usual) == Spot(names=(BARE, LOCKED))
-    assert race.forms_that_never_lose(elsewhere) == Spot(names=(LOCKED,))
+    assert race.form_that_scatters(usual) == Spot(names=(CALL,))
+    assert race.form_that_scatters(elsewhere) == Spot(names=(CALL,))
 
 
 def test_what_another_python_lost_judges_nobody():
     usual = lessons_of_race.made("nothing_lost", call=(0, 0, 0))
     loser = replace(lessons_of_race.races(CALL, (0.3,))[0], python="3.8")
     rows = [*usual.tables["races"], loser]
-    run = replace(usual, tables={"races": rows, "moments": []}, params=Params(pythons=("3.8",)))
+    run = replace(usual, tables={"races": rows, "moments": []}, params=OTHERS)
 
     assert race.option_by_spread(run) == 0
-    assert not race.nothing_lost_unlocked(run)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_the_climb_ends_where_more_workers_bring_nothing(speedups, enough, below
 
 def test_nothing_is_clicked_in_plots_without_rows():
     for lesson, run in (
-        (race.forms_that_never_lose, lessons_of_race.made("nothing_lost")),
+        (race.form_that_scatters, lessons_of_race.made("nothing_lost")),
         (false_sharing.largest_fall, lessons_of_false_sharing.made("alike")),
         (uneven.longest_tail, lessons_of_uneven.made("ways_alike")),
         (amdahl.first_below_ideal, lessons_of_amdahl.made("scales_less")),

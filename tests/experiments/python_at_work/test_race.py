@@ -9,14 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
+from experiments.core.judging.trust import Trust, weigh
 from experiments.python_at_work.race import experiment as race
 from experiments.python_at_work.race import jobs as race_jobs
+from experiments.python_at_work.race import lesson
 from experiments.python_at_work.race.experiment import EXPERIMENT, Moment, Params, Race, analyse
 from experiments.tools.interpreters import OWN
 from machine.inspect import inspect
 from machine.system.pythons import find
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_race as lessons
+from tests.experiments.python_at_work.recorded import lesson_of, recorded
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {"expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown"}
@@ -29,7 +33,7 @@ def races(form, lost, python=OWN, increment_s=5e-8):
     return [
         Race(
             form=form, python=python, repeat=n, increments=4000, count=round(4000 * (1 - each)),
-            kept_fraction=1 - each, increment_s=increment_s * (1 + n / 500),
+            lost_fraction=each, increment_s=increment_s * (1 + n / 500),
         )
         for n, each in enumerate(lost)
     ]  # fmt: skip
@@ -104,8 +108,8 @@ def test_where_the_lock_was_tried_is_told_beside_other_pythons(others, locked, i
 def test_an_update_that_waits_on_after_the_other_is_over_has_a_reason(raised_s, is_told):
     rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
     rows["moments"] = [
-        Moment(worker=1, act="holds", start_s=0.0, end_s=0.0052, value=0),
-        Moment(worker=0, act="raises", start_s=0.0001, end_s=raised_s, value=0),
+        Moment(worker=1, act="holds", start_s=0.0, end_s=0.0052, value=0, updates=1),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=raised_s, value=0, updates=1),
     ]
 
     assert ("other_was_over" in analyse(PARAMS, rows, machine()).limits) is is_told
@@ -118,13 +122,32 @@ def test_an_update_that_waits_on_after_the_other_is_over_has_a_reason(raised_s, 
 def test_a_wait_that_is_not_about_one_switch_interval_has_a_reason(caught_s, reasons):
     rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
     rows["moments"] = [
-        Moment(worker=1, act="holds", start_s=0.0, end_s=caught_s, value=0),
-        Moment(worker=0, act="raises", start_s=0.0001, end_s=0.005, value=0),
+        Moment(worker=1, act="holds", start_s=0.0, end_s=caught_s, value=0, updates=1),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=0.005, value=0, updates=1),
     ]
     found = analyse(PARAMS, rows, machine())
 
     assert found.values["caught_s"] == caught_s
     assert {"waited_for_a_core", "handed_over_early"} & set(found.limits) == reasons
+
+
+def test_a_thread_that_owns_its_counter_is_safe_and_not_lucky():
+    rows = tables(races("bare", (0, 0, 0)), races("read_call_write", (0, 0, 0)))
+    owned = analyse(Params(workers=4, counters=4), rows, machine())
+    shared = analyse(Params(workers=4, counters=3), rows, machine())
+
+    assert (owned.message, shared.message) == ("one_owner_each", "nothing_lost")
+    assert ("no_promise" in owned.limits, "no_promise" in shared.limits) == (False, True)
+    assert owned.values["all_but_one_fraction"] == 0
+    assert shared.values["all_but_one_fraction"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("call", [(0, 0, 0), (0.5, 0.6, 0.4)])
+def test_what_was_lost_stands_however_busy_the_machine_was(call):
+    """An explanation with "do not trust its numbers" under it stood there once."""
+    rows = tables(races("bare", (0, 0, 0)), races("read_call_write", call))
+
+    assert weigh(lambda: analyse(PARAMS, rows, machine()), 0.9)[1] is Trust.BUSY
 
 
 def test_one_thread_cannot_lose_and_nothing_is_no_error():
@@ -140,7 +163,7 @@ def test_nothing_is_lost_under_a_lock_and_no_counter_is_too_high():
 
     assert all(r.count == r.increments for r in rows if r.form == "locked")
     assert all(0 < r.count <= r.increments for r in rows)
-    assert all(r.kept_fraction == r.count / r.increments for r in rows)
+    assert all(r.lost_fraction == 1 - r.count / r.increments for r in rows)
 
 
 @pytest.mark.parametrize("form", ["bare", "read_call_write"])
@@ -161,13 +184,19 @@ def test_a_quick_run_loses_increments():
         if isinstance(r, Race)
     ]
 
-    assert any(r.kept_fraction < 0.99 for r in rows if r.form == "read_call_write")
+    assert any(r.lost_fraction > 0.01 for r in rows if r.form == "read_call_write")
 
 
 def test_a_call_between_reading_and_writing_loses_increments():
     lost = [1 - race_jobs.race("read_call_write", 4, 200_000)["count"] / 800_000 for _ in range(20)]
 
     assert max(lost) > 0.01
+
+
+def test_threads_with_counters_of_their_own_lose_nothing():
+    found = race_jobs.race("read_call_write", 4, 200_000, counters=4)
+
+    assert found["count"] == 800_000
 
 
 @pytest.mark.parametrize("form", race_jobs.FORMS)
@@ -200,7 +229,8 @@ def test_an_update_after_which_the_other_thread_went_on_is_caught_rather_than_on
 
 @pytest.mark.parametrize("python", find(), ids=lambda p: p.name)
 def test_every_python_of_this_machine_can_race(python):
-    request = {"form": "read_call_write", "workers": 2, "times": 1000, "switch_s": 0.005}
+    request = {"form": "read_call_write", "workers": 2, "counters": 1, "times": 1000}
+    request["switch_s"] = 0.005
     ran = subprocess.run(
         [python.path, "-I", "-S", race_jobs.__file__],
         input=json.dumps(request) + "\n", capture_output=True, text=True, check=True, timeout=60,
@@ -246,3 +276,47 @@ def test_the_price_of_a_lock_is_told_where_it_is_clear(locked_s, unclear):
     rows = tables(races("bare", nothing), races("read_call_write", nothing), locked)
 
     assert analyse(PARAMS, rows, machine()).unclear == unclear
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", [recorded("race"), *lessons.RUNS.values()])
+def test_a_lock_is_never_said_to_be_the_only_way(run):
+    told = lesson_of("race").explain(run, None)
+    said = " ".join((told.text, told.answer, *told.beside))
+
+    assert "nly the lock" not in said
+    assert "nly a lock" not in said
+    assert "owner" in said
+
+
+def test_one_measure_of_the_loss_is_drawn_asked_said_and_explained():
+    (counts,) = (view for view in EXPERIMENT.plots if view.key == "counts")
+    words = lesson_of("race").words
+    run = recorded("race")
+    worst = max(row.lost_fraction for row in run.tables["races"]
+                if (row.form, row.python) == ("read_call_write", OWN))  # fmt: skip
+
+    assert counts.value == "lost_fraction"
+    assert "lost" in words.predict.ask
+    assert run.values["lost_most_fraction"] == worst
+    assert "{lost_most_fraction}" in words.explain.headline
+
+
+def test_the_thread_that_keeps_its_work_is_one_of_those_at_its_counter():
+    run = lessons.made("only_the_call_lost", workers=8, counters=2)
+
+    assert "one share in 4." in lesson_of("race").explain(run, None).why_not_double
+
+
+def test_the_late_write_takes_the_time_that_was_recorded():
+    motion = lesson.motion(lessons.RUNS["caught"], None)
+    (scene,) = motion.scenes
+    out, waits, counts, count, back = scene.events
+
+    assert (out.start_s, out.end_s, back.start_s, back.end_s) == (0.0, 0.001, 0.009, 0.01)
+    assert waits.end_s - waits.start_s == pytest.approx(10 * (out.end_s - out.start_s))
+    assert (counts.start_s, counts.end_s) == (0.001, 0.009)
+    assert [count.at(each) for each in (0.001, 0.005, 0.009, 0.01)] == [0, 2000, 4000, 4000]
+    assert lesson.motion(lessons.made("nothing_lost"), None) is None
