@@ -155,6 +155,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values: dict[str, float] = {
         "expected": expected,
         "workers": params.workers,
+        "counters": params.counters,
         "times": expected // params.workers,
         "all_but_one_fraction": max(0.0, 1 - params.counters / params.workers),
     }
@@ -255,6 +256,7 @@ EXPERIMENT = x.Experiment(
     values=x.values(
         "expected",
         "workers",
+        "counters",
         "times",
         "lost_fraction_bare",
         "lost_fraction_read_call_write",

@@ -72,8 +72,8 @@ def many_lose_nothing(run: x.LessonRun) -> bool:
 
 def lost_much_of_several(run: x.LessonRun) -> bool:
     """Did some run lose most increments, though the threads had several counters?"""
-    is_shared = run.params.counters >= SEVERAL
-    return is_shared and run.values.get("lost_most_fraction", 0.0) > MUCH
+    is_several = run.values.get("counters", 0) >= SEVERAL
+    return is_several and run.values.get("lost_most_fraction", 0.0) > MUCH
 
 
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:

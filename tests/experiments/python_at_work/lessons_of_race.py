@@ -64,7 +64,9 @@ def made(
 def modelled(params: Params) -> LessonRun:
     """Return the run in which all but one share of each counter is lost, at the most."""
     lost = max(0.0, 1 - params.counters / params.workers)
-    values = USUAL | {"workers": params.workers, "lost_most_fraction": lost}
+    values = USUAL | {
+        "workers": params.workers, "counters": params.counters, "lost_most_fraction": lost,
+    }  # fmt: skip
     message = "only_the_call_lost" if lost else "one_owner_each"
     run = made(message, call=(0.4 * lost, 0.6 * lost, lost), values=values)
     return replace(run, params=params)
