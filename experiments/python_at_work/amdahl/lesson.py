@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from experiments import api as x
 
-from .experiment import IDEAL, MEASURED, MEMORY
+from .experiment import COMPUTE, FIXED, GROWING, IDEAL, MEASURED, Params, by_law
 
 HELD_BACK = (MEASURED,)
+ASKED_CORES, ASKED_SERIAL = 16, 0.05  # in the question
+MOST_OF_OPTIONS = (5.0, 12.0, 15.5)  # times as fast: up to which each answer but the last is right
 HELPS = 1.05  # times: a gain below that is none
 BELOW = 0.95  # of the ideal: clearly below
-HALVED = 0.025  # of the work
-NEAR = 1.2  # times the cores, or as many times fewer: about as many
-
-
-def predicted_range(machine: x.Machine) -> tuple[float, float]:
-    """Return up to twice as many workers as the machine has hardware threads."""
-    return 1.0, max(4.0, 2.0 * len(x.usable_threads(machine)))
+HALF, PASSED = 0.5, 1.05  # of the work; times what the law allows
+DRAWN = 4  # workers
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return where the climb ends, and what Amdahl's law leaves to endlessly many workers."""
+    """Return what sixteen cores would reach by what was measured, and how many workers are drawn.
+
+    Source: Amdahl's law, 1 / (1 - p + p / n), with the p that was fitted.
+    """
     found: dict[str, float] = {}
-    line = _line(run, MEASURED)
-    if line:
-        enough = min(n for n, speedup in line.items() if speedup * HELPS >= max(line.values()))
-        found |= {"enough_workers": enough, "enough_speedup": line[enough]}
-    if run.params.serial_fraction:
-        found["law_bound_speedup"] = 1 / run.params.serial_fraction
+    parallel = run.values.get("parallel_fraction")
+    if parallel is not None and run.params.problem == FIXED:
+        measured = _line(run, MEASURED).get(ASKED_CORES)
+        is_there = (x.physical_cores(run.machine) or 0) >= ASKED_CORES and measured is not None
+        law = by_law(run.params, parallel, ASKED_CORES)
+        found["sixteen_speedup"] = measured if is_there and measured is not None else law
+    if drawn := _drawn(run):
+        found["drawn_workers"] = drawn
     return found
 
 
-def option_by_cores(run: x.LessonRun) -> int | None:
-    """Return the answer by where the climb ends; None where the cores or its end are unknown."""
-    enough, cores = numbers(run, None).get("enough_workers"), x.physical_cores(run.machine)
-    if enough is None or cores is None or cores == 1:
+def option_of_sixteen(run: x.LessonRun) -> int | None:
+    """Return the answer by what sixteen cores would reach; None where another share was alone."""
+    params: Params = run.params
+    is_asked = params.serial_fraction == ASKED_SERIAL and params.kernel == COMPUTE
+    speedup = numbers(run, None).get("sixteen_speedup")
+    if speedup is None or not is_asked:
         return None
-    if enough == max(_line(run, MEASURED)) < cores:
-        return None
-    if enough == 1:
-        return 0
-    return 1 if enough * NEAR < cores else 2 if enough <= cores * NEAR else 3
+    return sum(speedup > most for most in MOST_OF_OPTIONS)
 
 
 def first_below_ideal(run: x.LessonRun) -> x.Spot:
@@ -81,27 +81,70 @@ def beyond_cores(run: x.LessonRun) -> bool:
 
 def more_were_possible(run: x.LessonRun) -> bool:
     """Did the climb go on to the last number of workers, though the machine has room for more?"""
-    most = max(_line(run, MEASURED), default=0)
-    ended = numbers(run, None).get("enough_workers")
-    return ended == most and most < len(x.usable_threads(run.machine))
+    line = _line(run, MEASURED)
+    if not line:
+        return False
+    enough = min(n for n, speedup in line.items() if speedup * HELPS >= max(line.values()))
+    return enough == max(line) < len(x.usable_threads(run.machine))
 
 
 # Did the workers get less because they share the memory?
 memory_is_shared = x.found("scales_less_memory", "grows_less_memory")
 # Did it scale less than the law, without memory to blame?
 workers_slowed_down = x.found("scales_less", "grows_less")
-# Can nobody tell whether the law holds here?
+# Do the points scatter too much to test the law?
 law_unclear = x.found("scales_unclear", "grows_unclear")
 
 
-def halved_serial_part(run: x.LessonRun) -> bool:
-    """Was at most half of the usual part serial, and more workers faster?"""
-    return run.message.startswith("scales") and run.params.serial_fraction <= HALVED
+def passed_the_law(run: x.LessonRun) -> bool:
+    """Did much work stay alone, and was the speedup above what Amdahl's law allows?"""
+    serial, workers = run.values.get("serial_fraction", 0.0), run.values.get("best_workers")
+    if workers is None or serial < HALF or not run.message.startswith(("scales", "grows")):
+        return False
+    allowed = 1 / (serial + (1 - serial) / workers)
+    return run.values["best_speedup"] >= PASSED * allowed
 
 
-def read_memory(run: x.LessonRun) -> bool:
-    """Did the workers read from memory, and were more of them faster?"""
-    return run.params.kernel == MEMORY and run.message.startswith(("scales", "grows"))
+def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
+    """Return how one worker and several do the same job: the serial part, then the rest."""
+    walls_s = _walls_s(run)
+    several = _drawn(run)
+    if several is None or run.params.problem == GROWING:
+        return None
+    one_s, several_s = walls_s[1], walls_s[several]
+    serial_s = run.params.serial_fraction * one_s
+    if not serial_s < several_s < one_s:
+        return None
+    return x.Motion(
+        scenes=(
+            x.Scene(events=_at_work(1, serial_s, one_s), title="one"),
+            x.Scene(events=_at_work(several, serial_s, several_s), title="several"),
+        ),
+        duration_s=one_s,
+        stills=(serial_s / 2, (serial_s + several_s) / 2, (several_s + one_s) / 2),
+        says=(
+            x.Say(text="serial", start_s=0.0),
+            x.Say(text="shared", start_s=serial_s),
+            x.Say(text="done", start_s=several_s),
+        ),
+    )
+
+
+def _at_work(workers: int, serial_s: float, end_s: float) -> tuple[x.Hold, ...]:
+    alone = x.Hold(shape="worker_0", start_s=0.0, end_s=serial_s, role="attention", label="alone")
+    shared = (x.Hold(shape=f"worker_{n}", start_s=serial_s, end_s=end_s) for n in range(workers))
+    return (alone, *shared) if serial_s else tuple(shared)
+
+
+def _drawn(run: x.LessonRun) -> int | None:
+    """Return the largest number of workers that was timed and can be drawn, beside one alone."""
+    walls_s = _walls_s(run)
+    return max((n for n in walls_s if 1 < n <= DRAWN and 1 in walls_s), default=None)
+
+
+def _walls_s(run: x.LessonRun) -> dict[int, float]:
+    """Return the median time of all the work for each number of workers."""
+    return x.medians((row.workers, row.wall_s) for row in run.tables["runs"])
 
 
 def _line(run: x.LessonRun, curve: str) -> dict[int, float]:

@@ -11,6 +11,7 @@ from experiments.python_at_work.amdahl.experiment import (
     MEASURED,
     MEMORY,
     Params,
+    Run,
     Speedup,
     by_law,
 )
@@ -18,8 +19,15 @@ from tests.experiments.machines import machine
 
 USUAL = {
     "cores": 4, "best_workers": 4, "best_speedup": 3.4, "law_speedup": 3.48,
+    "parallel_fraction": 0.94,
 }  # fmt: skip
 LAW = Params(most_workers=4)
+
+
+def seconds(params: Params, workers: int) -> float:
+    """Return how long a job of one second takes so many workers that never slow down."""
+    shared_s = 1 - params.serial_fraction
+    return params.serial_fraction + (shared_s if params.problem == GROWING else shared_s / workers)
 
 
 def made(
@@ -39,14 +47,28 @@ def made(
             (MEASURED, by_law(params, 1 - params.serial_fraction, n)),
         )
     ]
+    runs = [Run(workers=n, repeat=0, wall_s=seconds(params, n), each_per_s=1.0) for n in counts]
     return LessonRun(
         params=params,
-        tables={"speedups": speedups, "runs": [], "losses": [], "core_speeds": []},
+        tables={"speedups": speedups, "runs": runs, "losses": [], "core_speeds": []},
         machine=machine(cores=cores, threads_per_core=threads_per_core),
         message=message,
         values=values | {"serial_fraction": params.serial_fraction},
     )
 
+
+def modelled(params: Params) -> LessonRun:
+    """Return the run of workers that never slow down, on as many cores as there are workers."""
+    workers = min(params.most_workers, 4)
+    values = USUAL | {
+        "best_workers": workers,
+        "best_speedup": by_law(params, 1 - params.serial_fraction, workers),
+    }
+    message = "grows_as_chosen" if params.problem == GROWING else "scales_as_chosen"
+    return made(message, params=params, values=values)
+
+
+REACHING = {"passed_the_law": Params(serial_fraction=0.5, problem=GROWING)}
 
 ALONE = replace(LAW, most_workers=1)
 GROWN, READ = replace(LAW, problem=GROWING), replace(LAW, kernel=MEMORY)
@@ -63,5 +85,5 @@ RUNS = {
     "memory_is_shared": made("scales_less_memory", params=READ),
     "workers_slowed_down": made("scales_less"),
     "law_unclear": made("scales_unclear"),
-    "halved_serial_part": made("scales_as_chosen", params=replace(LAW, serial_fraction=0.025)),
+    **{goal: modelled(params) for goal, params in REACHING.items()},
 }

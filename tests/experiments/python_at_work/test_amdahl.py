@@ -9,6 +9,7 @@ from experiments.core.judging.comparing import beside_load
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
+from experiments.python_at_work.amdahl import lesson
 from experiments.python_at_work.amdahl.busy_cores import CoreSpeed, core_speeds
 from experiments.python_at_work.amdahl.experiment import (
     EXPERIMENT,
@@ -25,6 +26,8 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.python_at_work import lessons_of_amdahl as lessons
+from tests.experiments.python_at_work.recorded import all_recorded, lesson_of
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {"parallel_fraction", "best_speedup", "best_workers"}
@@ -423,3 +426,56 @@ def test_mixing_is_xorshift():
 
 def test_nothing_is_left_of_a_run():
     stop_after_rows(EXPERIMENT, TINY, 1)
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cores", [2, 4, 64])
+def test_counting_the_cores_of_this_machine_answers_nothing(cores):
+    """It asked where one more worker stops helping: at the number of cores."""
+    run = lessons.made("scales_as_chosen", cores=cores)
+
+    assert "this machine" not in lesson_of("amdahl").words.predict.ask
+    assert lesson.option_of_sixteen(run) == 1
+
+
+def test_the_explanation_stands_or_falls_with_what_was_measured():
+    run = lessons.made("scales_less", values=lessons.USUAL | {"best_speedup": 1.7})
+    told = lesson_of("amdahl").explain(run, None)
+
+    assert "gives 3.48×, and 1.70× was measured" in told.text
+    assert any("below the law" in text for text in told.beside)
+    assert not any("below the law" in text for text in explained("scales_as_chosen").beside)
+
+
+def explained(message):
+    return lesson_of("amdahl").explain(lessons.made(message), None)
+
+
+@pytest.mark.parametrize("serial", [0.05, 0.5])
+def test_the_serial_part_takes_its_share_of_the_motion(serial):
+    run = lessons.made("scales_as_chosen", params=replace(lessons.LAW, serial_fraction=serial))
+    motion = lesson.motion(run, None)
+    one, four = (scene.events for scene in motion.scenes)
+
+    assert one[0].end_s == four[0].end_s == pytest.approx(serial * motion.duration_s)
+    assert one[1].end_s - one[1].start_s == pytest.approx(4 * (four[1].end_s - four[1].start_s))
+    assert [each.shape for each in four[1:]] == [f"worker_{n}" for n in range(4)]
+    assert {each.start_s for each in four[1:]} == {four[0].end_s}
+
+
+@pytest.mark.parametrize("run", all_recorded("amdahl"))
+def test_a_recording_moves_in_the_times_that_were_measured(run):
+    motion = lesson.motion(run, None)
+    ends = [max(event.end_s for event in scene.events) for scene in motion.scenes]
+
+    assert ends[0] / ends[1] == pytest.approx(run.values["best_speedup"], rel=0.05)
+
+
+def test_nothing_moves_where_nothing_was_gained():
+    run = lessons.made("does_not_scale")
+    slow = [replace(row, wall_s=1.0) for row in run.tables["runs"]]
+
+    assert lesson.motion(replace(run, tables={**run.tables, "runs": slow}), None) is None
+    assert lesson.motion(replace(run, tables={**run.tables, "runs": []}), None) is None

@@ -11,12 +11,17 @@ from msgspec.structs import replace
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
 from tests.experiments.machines import machine
-from tests.experiments.python_at_work import lessons_of_gil_threads, lessons_of_race
+from tests.experiments.python_at_work import (
+    lessons_of_amdahl,
+    lessons_of_gil_threads,
+    lessons_of_race,
+)
 from tests.experiments.python_at_work.recorded import all_recorded, lesson_of
 
 LESSONS = {
     "gil-threads": lessons_of_gil_threads,
     "race": lessons_of_race,
+    "amdahl": lessons_of_amdahl,
 }
 GOALS = [(name, goal) for name, runs in LESSONS.items() for goal in runs.REACHING]
 STEPS = 12  # values tried of a number

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from msgspec.structs import replace
 
-from experiments.core.catalogue import Catalogue
-from experiments.core.shelves import homes
 from experiments.core.teaching.lesson_run import LessonRun, Spot
-from experiments.core.teaching.lessons import taught
+from experiments.core.teaching.lessons import Taught
 from experiments.python_at_work.amdahl import lesson as amdahl
 from experiments.python_at_work.amdahl.experiment import IDEAL, MEASURED, Speedup
 from experiments.python_at_work.false_sharing import lesson as false_sharing
@@ -24,6 +24,7 @@ from tests.experiments.python_at_work import (
     lessons_of_race,
     lessons_of_uneven,
 )
+from tests.experiments.python_at_work.recorded import lesson_of
 
 OTHERS = Params(pythons=("3.8",))
 
@@ -131,23 +132,21 @@ def climbing(speedups: dict[int, float]) -> LessonRun:
         for n, measured in speedups.items()
         for curve, speedup in ((IDEAL, float(n)), (MEASURED, measured))
     ]
-    return replace(lessons_of_amdahl.made("scales_less"), tables={"speedups": rows})
+    return replace(lessons_of_amdahl.made("scales_less"), tables={"speedups": rows, "runs": []})
 
 
 @pytest.mark.parametrize(
-    ("speedups", "enough", "below"),
+    ("speedups", "below"),
     [
-        ({1: 1.0, 2: 1.98, 4: 3.5, 8: 3.6}, 4, (3.0, 6.0)),
-        ({1: 1.0, 2: 1.98, 4: 3.95, 8: 7.8}, 8, (6.0, 9.0)),
-        ({1: 1.0, 2: 1.02}, 1, (1.5, 3.0)),
+        ({1: 1.0, 2: 1.98, 4: 3.5, 8: 3.6}, (3.0, 6.0)),
+        ({1: 1.0, 2: 1.98, 4: 3.95, 8: 7.8}, (6.0, 9.0)),
+        ({1: 1.0, 2: 1.02}, (1.5, 3.0)),
     ],
 )
-def test_the_climb_ends_where_more_workers_bring_nothing(speedups, enough, below):
-    run = climbing(speedups)
+def test_the_first_point_clearly_below_the_ideal_is_clicked(speedups, below):
     low, high = below
 
-    assert amdahl.numbers(run, None)["enough_workers"] == enough
-    spot = amdahl.first_below_ideal(run)
+    spot = amdahl.first_below_ideal(climbing(speedups))
     assert spot.low == low
     assert low < spot.high <= high
 
@@ -163,26 +162,27 @@ def test_nothing_is_clicked_in_plots_without_rows():
 
 
 @pytest.mark.parametrize(
-    ("speedups", "cores", "option"),
-    [
-        ({1: 1.0, 2: 0.9, 4: 0.9}, 4, 0),
-        ({1: 1.0, 2: 1.8, 4: 1.85, 8: 1.8}, 8, 1),
-        ({1: 1.0, 2: 1.9, 4: 3.5, 8: 3.6}, 4, 2),
-        ({1: 1.0, 2: 1.9, 4: 3.5, 8: 4.5}, 4, 3),
-        ({1: 1.0, 2: 1.9}, 4, None),  # it may climb on
-        ({1: 1.0, 2: 1.0}, 1, None),  # one core is every core
-        ({}, 4, None),
-    ],
+    ("parallel", "option"), [(0.7, 0), (0.92, 1), (0.95, 1), (0.99, 2), (1.0, 3), (None, None)]
 )
-def test_a_vote_on_workers_is_judged_by_where_the_climb_ends(speedups, cores, option):
-    run = replace(climbing(speedups), machine=machine(cores=cores))
+def test_sixteen_cores_are_judged_by_the_share_that_was_fitted(parallel, option):
+    usual = lessons_of_amdahl.made("scales_as_chosen")
+    run = replace(usual, values={**usual.values, "parallel_fraction": parallel})
 
-    assert amdahl.option_by_cores(run) == option
+    assert amdahl.option_of_sixteen(run) == option
+    other = replace(run, params=replace(run.params, serial_fraction=0.5))
+    assert amdahl.option_of_sixteen(other) is None
 
 
-def test_a_mark_ends_where_the_machine_does():
-    lesson = taught(Catalogue().load("amdahl"), homes()["amdahl"])
+@pytest.mark.parametrize(("cores", "option"), [(16, 3), (8, 1)])
+def test_sixteen_cores_that_were_there_are_judged_by_their_speedup(cores, option):
+    run = replace(climbing({1: 1.0, 2: 2.0, 16: 15.9}), machine=machine(cores=cores))
 
-    assert lesson.predict_on(machine(cores=64)).range == (1, 128)
-    assert lesson.predict_on(machine(cores=1)).range == (1, 4)
-    assert lesson.predict_on(None) == lesson.words.predict
+    assert amdahl.option_of_sixteen(run) == option
+
+
+def test_a_question_is_asked_in_the_range_of_the_machine():
+    words = lesson_of("burst-random").words
+    lesson = Taught(words, SimpleNamespace(predicted_range=lambda here: (1, here.cpu.cores)), None)
+
+    assert lesson.predict_on(machine(cores=64)).range == (1, 64)
+    assert lesson.predict_on(None) == words.predict
