@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from experiments import api as x
 
-from .experiment import BLOCK, DYNAMIC, INTERLEAVED
+from .experiment import BLOCK, DYNAMIC, INTERLEAVED, SHOWN_CHUNKS, ChunkSpan
 
 HELD_BACK = (BLOCK,)
 WAYS = (BLOCK, INTERLEAVED, DYNAMIC)  # in the order of the options; the last hands out single rows
 LIKE = 1.1  # times: ways that are this close end together
-BUSY = 0.7  # of the workers' time
-CLEARLY = 1.5  # times: slower, and not by chance
+FAR_SLOWER = 3.0  # times
+DRAWN = 8  # workers
+MOST_PIECES = 80  # each flies to a worker and is computed there
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return how busy the workers were with blocks, and how many rows there are."""
-    busy = _busy_with_blocks(run)
-    return {"rows": run.params.rows} | ({} if busy is None else {"busy_fraction": busy})
+    """Return how busy blocks kept the workers, what handing out gained, and what is drawn."""
+    found: dict[str, float] = {}
+    shares = x.medians((row.way, row.efficiency_fraction) for row in run.tables["shares"])
+    if BLOCK in shares:
+        found["busy_fraction"] = shares[BLOCK]
+    if run.values.keys() >= {"block_s", "dynamic_best_s"}:
+        found["handed_out_gain"] = run.values["block_s"] / run.values["dynamic_best_s"]
+    chunk, spans = _handed_out(run)
+    return found | ({"rows_at_a_time": chunk, "pieces": len(spans)} if spans else {})
 
 
 def slowest_way(run: x.LessonRun) -> int | None:
@@ -51,22 +58,71 @@ blocks_won = x.found("block_wins")  # did handing out cost more than it evened o
 # Did dealing out in turn do as well as handing out?
 dealt_as_well = x.limited("interleaved_as_good", "interleaved_as_good_by_order")
 below_ideal = x.limited("below_ideal")  # was the best piece quicker than even sharing allows?
-best_by_chance = x.limited("best_chunk_by_chance")  # can nobody tell which piece is the best?
-
-
-def blocks_busy(run: x.LessonRun) -> bool:
-    """Were the workers busy with their blocks most of the time?"""
-    busy = _busy_with_blocks(run)
-    return run.params.workers > 1 and busy is not None and busy >= BUSY
+best_by_chance = x.limited("best_chunk_by_chance")  # may several pieces be equally fast?
 
 
 def rows_slower_than_one_worker(run: x.LessonRun) -> bool:
-    """Did handing out single rows take clearly longer than one worker alone?"""
+    """Did handing out single rows take far longer than one worker alone?"""
     if run.params.workers == 1 or not run.values.keys() >= {"dynamic_1_s", "serial_s"}:
         return False
-    return run.values["dynamic_1_s"] > CLEARLY * run.values["serial_s"]
+    return run.values["dynamic_1_s"] >= FAR_SLOWER * run.values["serial_s"]
 
 
-def _busy_with_blocks(run: x.LessonRun) -> float | None:
-    shares = x.medians((row.way, row.efficiency_fraction) for row in run.tables["shares"])
-    return shares.get(BLOCK)
+def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
+    """Return when the pieces of the first round went to workers: blocks, and handed out."""
+    blocks, (_, handed) = _spans(run, BLOCK), _handed_out(run)
+    if not blocks or not handed or not 1 < run.params.workers <= DRAWN:
+        return None
+    done_s, handed_s = (max(each.end_s for each in spans) for spans in (blocks, handed))
+    idle_s = min(each.end_s for each in blocks)
+    duration_s = max(done_s, handed_s)
+    says = [x.Say(text="begin", start_s=0.0)]
+    if idle_s < min(handed_s, done_s):
+        says.append(x.Say(text="waits", start_s=idle_s))
+    if handed_s < done_s:
+        says.append(x.Say(text="handed_done", start_s=handed_s))
+    return x.Motion(
+        scenes=(
+            x.Scene(events=_at_work(blocks), title="blocks"),
+            x.Scene(events=_at_work(handed), title="handed"),
+        ),
+        duration_s=duration_s,
+        stills=(duration_s / 10, duration_s / 2, duration_s * 0.9),
+        says=tuple(says),
+    )
+
+
+def _at_work(spans: list[ChunkSpan]) -> tuple[x.Travel | x.Hold, ...]:
+    """Return how the pieces fly to their workers, and which of these are idle before the end."""
+    end_s = max(each.end_s for each in spans)
+    events: list[x.Travel | x.Hold] = []
+    free_s: dict[int, float] = {}
+    for each in spans:
+        name = f"worker_{each.worker}"
+        asked_s = free_s.get(each.worker, 0.0)
+        events += [
+            x.Travel(along=("rows", name), start_s=min(asked_s, each.start_s), end_s=each.start_s),
+            x.Hold(shape=name, start_s=each.start_s, end_s=each.end_s),
+        ]
+        free_s[each.worker] = each.end_s
+    idle = (
+        x.Hold(shape=f"worker_{n}", start_s=at_s, end_s=end_s, role="soft", label="idle")
+        for n, at_s in free_s.items()
+        if at_s < end_s
+    )
+    return (*events, *idle)
+
+
+def _handed_out(run: x.LessonRun) -> tuple[int, list[ChunkSpan]]:
+    """Return the rows of a piece and the pieces of the way that is drawn; none if too many."""
+    for chunk in reversed(SHOWN_CHUNKS):
+        spans = _spans(run, f"{DYNAMIC}_{chunk}")
+        if 0 < len(spans) <= MOST_PIECES:
+            return chunk, spans
+    return 0, []
+
+
+def _spans(run: x.LessonRun, way: str) -> list[ChunkSpan]:
+    """Return the pieces of a way in the order in which they began."""
+    rows = [row for row in run.tables.get("slices", ()) if row.way == way]
+    return sorted(rows, key=lambda row: row.start_s)

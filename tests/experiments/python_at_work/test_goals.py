@@ -13,8 +13,10 @@ from experiments.core.declare import specs
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
+    lessons_of_false_sharing,
     lessons_of_gil_threads,
     lessons_of_race,
+    lessons_of_uneven,
 )
 from tests.experiments.python_at_work.recorded import all_recorded, lesson_of
 
@@ -22,6 +24,7 @@ LESSONS = {
     "gil-threads": lessons_of_gil_threads,
     "race": lessons_of_race,
     "amdahl": lessons_of_amdahl,
+    "uneven": lessons_of_uneven,
 }
 GOALS = [(name, goal) for name, runs in LESSONS.items() for goal in runs.REACHING]
 STEPS = 12  # values tried of a number

@@ -10,8 +10,11 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Frame
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.judging.trust import Trust, weigh
+from experiments.core.teaching.motion import Hold, Travel
+from experiments.core.words import load
 from experiments.python_at_work.uneven import experiment as uneven
 from experiments.python_at_work.uneven import jobs as uneven_jobs
+from experiments.python_at_work.uneven import lesson
 from experiments.python_at_work.uneven.experiment import (
     EXPERIMENT,
     ChunkSpan,
@@ -22,6 +25,8 @@ from experiments.python_at_work.uneven.experiment import (
 )
 from machine.inspect import inspect
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_uneven as lessons
+from tests.experiments.python_at_work.recorded import lesson_of, recorded
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {"ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk"}
@@ -249,3 +254,59 @@ def test_beside_load_what_is_handed_out_may_win_by_the_load_alone():
     found, trust = beside(0.4, times)
     assert (found.message, trust) == (CANNOT_TELL, Trust.DISTURBED)
     assert beside(0.1, times)[0].message == "handing_out_wins"  # load makes 1.1 times at most
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", ["best_chunk_by_chance", "interleaved_unclear"])
+def test_what_the_rounds_leave_open_is_said_with_what_to_do(limit):
+    """It said what "these rounds cannot tell", and no more."""
+    said = load().say(f"uneven.limits.{limit}")
+
+    assert "may be" in said
+    assert said.endswith("Run more rounds to find out.")
+    run = lessons.made("handing_out_wins", "best_chunk_by_chance")
+    assert "Several piece sizes may be equally fast." in " ".join(explained(run).beside)
+
+
+def explained(run):
+    return lesson_of("uneven").explain(run, None)
+
+
+def test_a_piece_of_one_row_is_one_row():
+    assert "was 1 row." in explained(lessons.made("handing_out_wins", best_chunk=1)).text
+    assert "was 4 rows." in explained(lessons.made("handing_out_wins")).text
+
+
+def test_the_pieces_fly_in_the_time_that_was_measured_and_the_idle_end_is_grey():
+    motion = lesson.motion(lessons.RUNS["drawn"], None)
+    blocks, handed = (scene.events for scene in motion.scenes)
+    lit = [each for each in blocks if isinstance(each, Hold)]
+    lengths = [each.end_s - each.start_s for each in lit]
+    flown = [(each.start_s, each.end_s) for each in handed if isinstance(each, Travel)]
+
+    assert motion.duration_s == 0.501
+    assert lengths == pytest.approx([0.1, 0.5, 0.4])
+    assert (lit[-1].shape, lit[-1].role, lit[-1].start_s) == ("worker_0", "soft", 0.101)
+    assert flown == [(0.0, 0.001), (0.0, 0.001), (0.1, 0.11)]
+    assert [say.start_s for say in motion.says] == [0.0, 0.101, 0.25]
+
+
+def test_too_many_pieces_or_workers_are_not_drawn():
+    many = lessons.spans("dynamic_16", *((0, n * 0.1, n * 0.1 + 0.05) for n in range(81)))
+    usual = lessons.RUNS["drawn"]
+    blocks = [row for row in usual.tables["slices"] if row.way == "block"]
+    crowded = replace(usual, tables={**usual.tables, "slices": [*blocks, *many]})
+
+    assert lesson.motion(crowded, None) is None
+    assert lesson.motion(replace(usual, params=replace(usual.params, workers=9)), None) is None
+
+
+def test_the_recording_waits_for_the_last_worker():
+    run = recorded("uneven")
+    motion = lesson.motion(run, None)
+    blocks, handed = (max(e.end_s for e in scene.events) for scene in motion.scenes)
+
+    assert blocks == run.values["block_ends_s"]
+    assert handed < blocks
