@@ -5,10 +5,11 @@ whether or not they write the same variable.
 
 Method: two threads of compiled code, since an increment of Python's own takes so long that nothing
 would be seen, each kept on a core of its own, increment a counter of its own; the counters lie 8 to
-512 bytes apart, the first at the beginning of a line. Each increment is one atomic instruction,
-which owns the line; on the nearest two cores also a plain one (read, add, write), whose cost the
-store buffer hides in part. As a control, the same two threads only read. Counted are the increments
-of the time in which both threads ran, 10 ms at least. Rounds are shuffled; compared round by round.
+512 bytes apart, the first at the beginning of a line, unless another place in it was chosen. Each
+increment is one atomic instruction, which owns the line; on the nearest two cores also a plain one
+(read, add, write), whose cost the store buffer hides in part. As a control, the same two threads
+only read. Counted are the increments of the time in which both threads ran, 10 ms at least. Rounds
+are shuffled; compared round by round.
 Source: W. J. Bolosky and M. L. Scott, False Sharing and its Effect on Shared Memory Performance
 (1993); the optimisation manuals of Intel and ARM.
 
@@ -39,8 +40,9 @@ ORDER = (SAME_CORE, *CORES, PLAIN, READERS)
 
 
 class Params(x.Params):
-    """The parameters."""
+    """The parameters; the first counter begins `first_bytes` behind the beginning of a line."""
 
+    first_bytes: int = x.param(0, minimum=0, maximum=56)
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
@@ -81,7 +83,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Note("not_pinned")
     placed = _placed(bench.machine)
     buffer = Buffer(BUFFER_BYTES)
-    first = int(buffer.address)
+    first = int(buffer.address) + params.first_bytes // WORD_BYTES * WORD_BYTES
     kernels = {ATOMIC: increment_at_once, PLAIN: increment, READERS: read_often}
     works = {name: Work(kernel, first, bench) for name, kernel in kernels.items()}
     last = next(iter(placed.values()), (None,))[-1]
@@ -189,6 +191,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     slowdowns, unclear = x.ratios(ratios)
     values |= {
+        "first_bytes": params.first_bytes,
         "nearest_bytes": min(times[nearest]),
         "farthest_bytes": max(times[nearest]),
         "same_line_s": same.median,
@@ -208,7 +211,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     else:
         message = _message(same, apart)
     if message == "neighbours_fight":
-        values["line_bytes_seen"] = _cliff(times[nearest])
+        values["fall_bytes"] = _cliff(times[nearest])
+        if not params.first_bytes:
+            values["line_bytes_seen"] = values["fall_bytes"]
+    elif message == "alike" and line_bytes is not None:
+        is_apart = params.first_bytes // WORD_BYTES * WORD_BYTES + min(times[nearest]) >= line_bytes
+        message = "apart_anyway" if is_apart else message
     return x.Finding(message, values, tuple(limits), unclear)
 
 
@@ -288,13 +296,15 @@ EXPERIMENT = x.Experiment(
         "alone_s",
         "alone_per_s",
         "plain_alone_s",
+        "first_bytes",
+        "fall_bytes",
         "line_bytes_seen",
         "line_bytes",
     ),
     keys=(
         x.Key("same_line_s", "time", CORES, at="nearest_bytes"),
         x.Key("far_apart_s", "time", CORES, at="farthest_bytes"),
-        x.Key("line_bytes_seen", "time", at="line_bytes_seen"),
+        x.Key("fall_bytes", "time", at="fall_bytes"),
     ),
     next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 from experiments import api as x
@@ -11,8 +11,9 @@ from .experiment import CORES, READERS, Increment
 
 HELD_BACK = (READERS,)
 LIKE, TWICE = 1.25, 2.0  # times
-MANY_ROUNDS, FEW_ROUNDS, NEARLY_ALL = 30, 4, 0.8
+MANY_ROUNDS, NEARLY_ALL, EARLY_BYTES = 30, 0.9, 16
 FIGHT = "neighbours_fight"
+WRITES = 16  # of both cores together, as drawn
 
 
 def option_by_slowdown(run: x.LessonRun) -> int | None:
@@ -32,6 +33,7 @@ def one_core(run: x.LessonRun) -> bool:
     return x.physical_cores(run.machine) == 1 and not _nearest(run)
 
 
+apart_anyway = x.found("apart_anyway")  # did no two counters lie in one line?
 no_fall = x.found("alike", "near_is_faster")  # were neighbours no slower than counters far apart?
 
 
@@ -44,20 +46,57 @@ def pair_of_lines(run: x.LessonRun) -> bool:
 plain_lose_less = x.limited("plain_is_forwarded")  # do plain increments lose less than atomic ones?
 
 
-def fall_stays(run: x.LessonRun) -> bool:
-    """Did the time fall most at the same distance in nearly all of many rounds?"""
+def falls_at_16(run: x.LessonRun) -> bool:
+    """Did the time fall most at 16 bytes in nearly all of many rounds?"""
     by_round: dict[int, dict[int, float]] = {}
     for row in _nearest(run):
         by_round.setdefault(row.repeat, {})[row.distance_bytes] = row.increment_s
-    if run.message != FIGHT or len(by_round) < MANY_ROUNDS:
-        return False
-    ((_, count),) = Counter(map(_fall, by_round.values())).most_common(1)
-    return count >= NEARLY_ALL * len(by_round)
+    falls = [_fall(times).high == EARLY_BYTES for times in by_round.values()]
+    is_enough = len(falls) >= MANY_ROUNDS and sum(falls) >= NEARLY_ALL * len(falls)
+    return run.message == FIGHT and is_enough
 
 
-def sure_in_few(run: x.LessonRun) -> bool:
-    """Did a few rounds suffice to be sure?"""
-    return run.message == FIGHT and run.params.rounds <= FEW_ROUNDS
+def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
+    """Return how one line walks between two cores at each write, and how two stay at home."""
+    near_s, far_s = run.values.get("same_line_s", 0.0), run.values.get("far_apart_s", 0.0)
+    write_s = near_s / 2  # both cores write in turn
+    if run.message != FIGHT or far_s >= write_s:
+        return None
+    duration_s = WRITES * write_s
+    return x.Motion(
+        scenes=(
+            x.Scene(events=tuple(_walking(write_s, far_s, duration_s)), title="near"),
+            x.Scene(events=tuple(_at_home(far_s, duration_s)), title="far"),
+        ),
+        duration_s=duration_s,
+        stills=((far_s + write_s) / 2, write_s + far_s / 2, duration_s),
+        says=(
+            x.Say(text="begin", start_s=0.0),
+            x.Say(text="walks", start_s=far_s),
+            x.Say(text="stays", start_s=duration_s / 2),
+        ),
+    )
+
+
+def _walking(write_s: float, own_s: float, end_s: float) -> Iterator[x.Hold | x.Travel | x.Count]:
+    """Yield the turns of two cores at one line: it is owned for a write, then it walks."""
+    for turn in range(WRITES):
+        at_s, here, there = turn * write_s, f"core_{turn % 2}", f"core_{1 - turn % 2}"
+        written_s, next_s = at_s + own_s, min(at_s + write_s, end_s)
+        yield x.Hold(shape=here, start_s=at_s, end_s=written_s, role="attention", label="owns")
+        yield x.Travel(along=(here, there), start_s=written_s, end_s=next_s, token="line")
+    for core in (0, 1):
+        yield x.Count(
+            shape=f"core_{core}", label="written",
+            times=tuple(turn * write_s + own_s for turn in range(core, WRITES, 2)),
+        )  # fmt: skip
+
+
+def _at_home(own_s: float, end_s: float) -> Iterator[x.Hold | x.Count]:
+    """Yield two cores that each keep a line and write into it without a pause."""
+    for core in ("core_0", "core_1"):
+        yield x.Hold(shape=core, start_s=0.0, end_s=end_s, label="own")
+        yield x.Count(shape=core, label="written", end_s=end_s, every_s=own_s)
 
 
 def _nearest(run: x.LessonRun) -> list[Increment]:

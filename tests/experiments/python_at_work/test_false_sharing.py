@@ -10,8 +10,10 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
+from experiments.core.teaching.motion import Count, Hold, Travel
 from experiments.python_at_work.false_sharing import experiment as false_sharing
 from experiments.python_at_work.false_sharing import kernels as counters
+from experiments.python_at_work.false_sharing import lesson
 from experiments.python_at_work.false_sharing.experiment import (
     ATOMIC,
     DISTANCES_BYTES,
@@ -38,6 +40,8 @@ from tests.experiments.kernel_checks import (
     kernels_of,
 )
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_false_sharing as lessons
+from tests.experiments.python_at_work.recorded import lesson_of
 
 AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
 
@@ -268,3 +272,72 @@ def test_an_increment_is_not_taken_out_of_its_loop(buffer, kernel):
 
 def test_every_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
     check_kept(kernels_of(counters))
+
+
+# --- the place of the first counter, and the lesson ----------------------------------------------
+
+
+@pytest.mark.parametrize(("first_bytes", "seen"), [(0, 64), (48, None)])
+def test_the_line_is_seen_only_from_its_beginning(first_bytes, seen):
+    tables = {"increments": rows(CLIFF_64), "alone": []}
+    values = analyse(Params(first_bytes=first_bytes), tables, machine()).values
+
+    assert values["fall_bytes"] == 64
+    assert values.get("line_bytes_seen") == seen
+
+
+@pytest.mark.parametrize(
+    ("first_bytes", "message"), [(0, "alike"), (48, "alike"), (56, "apart_anyway")]
+)
+def test_counters_that_share_no_line_are_not_blamed_on_the_machine(first_bytes, message):
+    here = machine()
+    caches = tuple(msgspec.structs.replace(each, line_bytes=64) for each in here.cpu.caches)
+    here = msgspec.structs.replace(here, cpu=msgspec.structs.replace(here.cpu, caches=caches))
+    tables = {"increments": rows(dict.fromkeys(DISTANCES_BYTES, 3e-9)), "alone": []}
+
+    assert analyse(Params(first_bytes=first_bytes), tables, here).message == message
+
+
+def test_the_first_counter_begins_where_it_was_asked_to(monkeypatch):
+    places = []
+
+    class Work:
+        def __init__(self, _kernel, place, _bench):
+            self._line = place // 64 * 64
+
+        def seconds_each(self, threads, at):
+            places.append([each - self._line for each in at])
+            return [1e-9 for _ in threads]
+
+    monkeypatch.setattr(false_sharing, "Work", Work)
+    list(measure(Params(first_bytes=52, rounds=1), Bench(inspect())))
+
+    assert {each[0] for each in places} == {48}  # whole words
+    assert [48, 48 + 8] in places
+
+
+def explained(run):
+    return lesson_of("false-sharing").explain(run, None)
+
+
+def test_the_distance_at_which_lines_differ_is_that_of_the_run():
+    """It said "from 64 bytes apart on, each core keeps what it owns", and that a line has 64."""
+    early = lessons.made(lessons.FIGHT, values=lessons.USUAL | {"fall_bytes": 16})
+
+    assert "At 16 B apart, the counters lie in different lines." in explained(early).text
+    assert "64" not in explained(early).text
+
+
+def test_a_line_walks_in_the_nanoseconds_that_were_measured():
+    motion = lesson.motion(lessons.made(lessons.FIGHT), None)
+    near, far = (scene.events for scene in motion.scenes)
+    held = [each for each in near if isinstance(each, Hold)]
+    walked = [each for each in near if isinstance(each, Travel)]
+    counts = [each for scene in (near, far) for each in scene if isinstance(each, Count)]
+
+    assert motion.duration_s == pytest.approx(8 * 30e-9)  # each core writes eight times
+    assert {round((h.end_s - h.start_s) * 1e9, 3) for h in held} == {3.0}
+    assert {round((t.end_s - t.start_s) * 1e9, 3) for t in walked} == {12.0}
+    assert [h.shape for h in held[:3]] == ["core_0", "core_1", "core_0"]
+    assert [each.at(motion.duration_s) for each in counts] == [8, 8, 80, 80]
+    assert lesson.motion(lessons.made("alike", values=lessons.ALIKE), None) is None

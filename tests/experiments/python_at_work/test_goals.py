@@ -25,6 +25,7 @@ LESSONS = {
     "race": lessons_of_race,
     "amdahl": lessons_of_amdahl,
     "uneven": lessons_of_uneven,
+    "false-sharing": lessons_of_false_sharing,
 }
 GOALS = [(name, goal) for name, runs in LESSONS.items() for goal in runs.REACHING]
 STEPS = 12  # values tried of a number
