@@ -11,7 +11,7 @@ from .experiment import CORES, READERS, Increment
 
 HELD_BACK = (READERS,)
 LIKE, TWICE = 1.25, 2.0  # times
-MANY_ROUNDS, NEARLY_ALL, EARLY_BYTES = 30, 0.9, 16
+MANY_ROUNDS, NEARLY_ALL, EARLY_BYTES = 30, 0.8, 16
 FIGHT = "neighbours_fight"
 WRITES = 16  # of both cores together, as drawn
 
@@ -69,7 +69,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
             x.Scene(events=tuple(_at_home(far_s, duration_s)), title="far"),
         ),
         duration_s=duration_s,
-        stills=((far_s + write_s) / 2, write_s + far_s / 2, duration_s),
+        stills=((far_s + write_s) / 2, write_s + far_s / 2, duration_s - write_s + far_s / 2),
         says=(
             x.Say(text="begin", start_s=0.0),
             x.Say(text="walks", start_s=far_s),

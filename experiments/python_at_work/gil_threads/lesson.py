@@ -116,7 +116,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     if not shared_data(run) or run.params.workers > DRAWN or not threads:
         return None
     holds = [_hold(each, "thread", role="attention", label="gil") for each in threads]
-    holds += [_hold(each, "process") for each in processes]
+    holds += [_hold(each, "process", label="own") for each in processes]
     holds.sort(key=lambda hold: hold.start_s)
     duration_s = max(hold.end_s for hold in holds)
     if len(holds) > MOST_HOLDS:  # long jobs take more turns than a motion may show

@@ -83,26 +83,19 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
         return None
     late, other = acts[HOLDS], acts[RAISES]
     read_s, written_s = other.start_s, other.end_s  # all that happens before and after is quick
-    counting = x.Count(
-        shape="counter", label="added", start_s=read_s, end_s=written_s,
-        every_s=(written_s - read_s) / other.updates,
-    )  # fmt: skip
+    each_s = (written_s - read_s) / other.updates
+    half_s, first_s = read_s + each_s / 2, read_s + each_s  # of the first increment of the other
+    events = (
+        x.Travel(along=("counter", "late"), start_s=0.0, end_s=read_s, token="8"),
+        x.Hold(shape="late", start_s=read_s, end_s=written_s, role="attention", label="waits"),
+        x.Hold(shape="other", start_s=read_s, end_s=written_s, label="counts"),
+        x.Travel(along=("counter", "other"), start_s=read_s, end_s=half_s, token="8", role="main"),
+        x.Travel(along=("other", "counter"), start_s=half_s, end_s=first_s, token="9", role="main"),
+        x.Count(shape="counter", label="added", start_s=read_s, end_s=written_s, every_s=each_s),
+        x.Travel(along=("late", "counter"), start_s=written_s, end_s=late.end_s, token="9"),
+    )
     return x.Motion(
-        scenes=(
-            x.Scene(
-                events=(
-                    x.Travel(along=("counter", "late"), start_s=0.0, end_s=read_s, token="8"),
-                    x.Hold(
-                        shape="late", start_s=0.0, end_s=late.end_s, role="attention", label="waits"
-                    ),
-                    x.Hold(shape="other", start_s=read_s, end_s=written_s, label="counts"),
-                    counting,
-                    x.Travel(
-                        along=("late", "counter"), start_s=written_s, end_s=late.end_s, token="9"
-                    ),
-                )
-            ),
-        ),
+        scenes=(x.Scene(events=events),),
         duration_s=AFTER * late.end_s,
         stills=(read_s / 2, (read_s + written_s) / 2, (written_s + late.end_s) / 2),
         says=(

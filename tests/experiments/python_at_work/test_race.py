@@ -313,10 +313,12 @@ def test_the_thread_that_keeps_its_work_is_one_of_those_at_its_counter():
 def test_the_late_write_takes_the_time_that_was_recorded():
     motion = lesson.motion(lessons.RUNS["caught"], None)
     (scene,) = motion.scenes
-    out, waits, counts, count, back = scene.events
+    out, waits, counts, other_out, other_back, count, back = scene.events
 
     assert (out.start_s, out.end_s, back.start_s, back.end_s) == (0.0, 0.001, 0.009, 0.01)
-    assert waits.end_s - waits.start_s == pytest.approx(10 * (out.end_s - out.start_s))
-    assert (counts.start_s, counts.end_s) == (0.001, 0.009)
+    assert waits.end_s - waits.start_s == pytest.approx(8 * (out.end_s - out.start_s))
+    assert (counts.start_s, counts.end_s) == (waits.start_s, waits.end_s) == (0.001, 0.009)
     assert [count.at(each) for each in (0.001, 0.005, 0.009, 0.01)] == [0, 2000, 4000, 4000]
+    assert other_back.end_s - other_out.start_s == pytest.approx(0.008 / 4000)  # the first of them
+    assert (other_out.token, other_back.token, out.token, back.token) == ("8", "9", "8", "9")
     assert lesson.motion(lessons.made("nothing_lost"), None) is None
