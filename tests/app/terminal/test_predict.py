@@ -156,7 +156,7 @@ def test_the_explanation_has_the_numbers_of_the_run(name, tmp_path, capsys):
     lesson.explain(guess, params, recording.tables(experiment), recording.finding(experiment))
     said = " ".join(capsys.readouterr().out.split())
 
-    assert re.search(r"You said .+?\. (It was [\d.]+×|Four jobs took as long as [\d.]+ jobs)", said)
+    assert re.search(r"You said .+?\. (It was [\d.]+×|In threads, 4 jobs took as long)", said)
     assert "Many believe:" in said
     assert "Why " in said
     assert re.search(r"`coreopsis run [\w-]+` answers it", said)

@@ -114,7 +114,8 @@ def _races() -> Iterator[Line]:
             lost: dict[str, list[float]] = {"ours": [], "theirs": []}
 
             def ours(_turn: int, form: str = form, lost: list[float] = lost["ours"]) -> float:
-                python.ask(form=form, workers=THREADS, times=TIMES, switch_s=SWITCH_S)
+                of = {"workers": THREADS, "counters": 1, "times": TIMES}
+                python.ask(form=form, switch_s=SWITCH_S, **of)
                 answer = python.answer()
                 lost.append(1 - answer["count"] / (THREADS * TIMES))
                 taken_s: float = answer["wall_s"]
