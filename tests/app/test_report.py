@@ -142,7 +142,9 @@ class Sampled(Record, kw_only=False):
 GIL = Catalogue().load("gil-threads")
 TURNS = "threads_take_turns"
 BUSY = messages.Note(key="machine_was_busy", values={"others_fraction": 0.3})
-GIL_VALUES = {"serial_s": 2.0, "threads_s": 2.1, "processes_s": 1.0, "workers": 4.0}
+GIL_VALUES = {
+    "serial_s": 2.0, "threads_s": 2.1, "processes_s": 1.0, "perfect_s": 0.5, "workers": 4.0,
+}  # fmt: skip
 
 
 def told(values=(), unclear=(), message=TURNS, rows=(), outcome="completed", **more):
@@ -172,7 +174,7 @@ def test_a_verdict_has_its_cause_and_three_numbers_with_their_marks():
     shown = told(GIL_VALUES)
 
     assert shown.finding == ENGLISH.say(f"gil-threads.findings.{TURNS}")
-    assert shown.because == ENGLISH.say(f"gil-threads.because.{TURNS}")
+    assert shown.because == ENGLISH.say(f"gil-threads.because.{TURNS}", GIL_VALUES)
     assert [each.shown.shown for each in shown.keys] == ["2 s", "2.10 s", "1 s"]
     assert tuple(each.key for each in shown.keys) == GIL.keys
 

@@ -89,8 +89,8 @@ def test_a_quick_run_says_so(told):
 
 def test_the_cause_and_the_badge_stand_below_the_verdict(told):
     said = " ".join(told(threads()).split())
-    message = messages.decode_event(threads().lines[-1]).finding.message
-    because = ENGLISH.say(f"gil-threads.because.{message}")
+    finding = messages.decode_event(threads().lines[-1]).finding
+    because = ENGLISH.say(f"gil-threads.because.{finding.message}", finding.values)
 
     assert said.index(because) < said.index(ENGLISH.say("badges.solid_why"))
 

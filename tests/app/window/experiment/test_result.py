@@ -62,7 +62,7 @@ def test_a_run_is_read_as_verdict_cause_and_key_numbers(done):
     finding = messages.decode_event(threads().lines[-1]).finding
     cards = {each.card.value: each.card for each in result(done).findChildren(KeyCard)}
 
-    assert ENGLISH.say(f"gil-threads.because.{finding.message}") in heard(done)
+    assert ENGLISH.say(f"gil-threads.because.{finding.message}", finding.values) in heard(done)
     assert list(cards) == [
         key.value for key in done.page.model.experiment.keys if key.value in finding.values
     ]
