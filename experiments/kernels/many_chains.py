@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 from experiments.kernels.chains import LINE_BYTES, scramble
 
-COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _STEPS = 4  # unrolled by hand
 
 

@@ -1,9 +1,8 @@
-"""The sum of an array of 8-byte elements, read in order or at random.
+"""The sum of an array of 8-byte elements: in order, or at places that stand in a list.
 
-A linear congruential generator gives the random positions, so no list of positions is read besides.
-Its period is the whole array (Hull and Dobell 1962), so each lap reads each element once. The next
-position does not wait for the read, so the processor overlaps as many reads as it can. Constants:
-D. E. Knuth, MMIX.
+The same loop reads a list in order and a shuffled one, so only the order differs. A linear
+congruential generator writes both lists. Its period is the whole array (Hull and Dobell 1962), so
+each lap reads each element once. Constants: D. E. Knuth, MMIX.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-_MULTIPLIER = np.uint64(6364136223846793005)
-_INCREMENT = np.uint64(1442695040888963407)
+IN_ORDER = (1, 1)  # multiplier and increment: 0, 1, 2 ...
+SHUFFLED = (6364136223846793005, 1442695040888963407)
 
 
 @intrinsic  # type: ignore[misc,unused-ignore]
@@ -36,6 +35,20 @@ def vectors_of_256_bits(_typing: Any) -> Any:
     return types.void(), generate
 
 
+@intrinsic  # type: ignore[misc,unused-ignore]
+def one_at_a_time(_typing: Any) -> Any:
+    """Keep vectors out of the calling function: LLVM makes none where `noimplicitfloat` stands.
+
+    With vectors, an order that can be computed ahead would gain what has nothing to do with memory.
+    """
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        builder.function.attributes.add("noimplicitfloat")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 @njit("uint64(uint64[::1], int64)", nogil=True, cache=True)
 def sum_in_a_row(words: np.ndarray, laps: int) -> np.uint64:
     """Return the sum of all elements in order, `laps` times over.
@@ -50,13 +63,31 @@ def sum_in_a_row(words: np.ndarray, laps: int) -> np.uint64:
     return total
 
 
-@njit("uint64(uint64[::1], int64, uint64[::1], int64)", nogil=True, cache=True)
-def sum_at_random(words: np.ndarray, bits: int, place: np.ndarray, count: int) -> np.uint64:
-    """Return the sum of the next `count` of 2^bits elements; `place[0]` holds the position."""
-    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
-    number, total = place[0], np.uint64(0)
-    for _ in range(count):
-        total += words[number & mask]
-        number = number * _MULTIPLIER + _INCREMENT
-    place[0] = number
+@njit("void(uint32[::1], uint64, uint64)", nogil=True, cache=True)
+def list_places(places: np.ndarray, multiplier: np.uint64, increment: np.uint64) -> None:
+    """Write each number below the list's length, a power of two, into it once."""
+    one_at_a_time()
+    mask, number = np.uint64(places.size - 1), np.uint64(0)
+    for i in range(places.size):
+        places[i] = number & mask
+        number = number * multiplier + increment
+
+
+@njit("uint64(uint64[::1], uint32[::1], uint64, uint64)", nogil=True, cache=True)
+def sum_listed(
+    words: np.ndarray, places: np.ndarray, first: np.uint64, count: np.uint64
+) -> np.uint64:
+    """Return the sum of the next `count` elements in the order of a list, from its `first` on.
+
+    The list has as many places as there are elements; after a lap the next one begins.
+    """
+    one_at_a_time()
+    size, total = np.uint64(places.size), np.uint64(0)
+    place, left = first % size, count
+    while left > np.uint64(0):  # an inner loop of few instructions: more reads are under way
+        stop = min(place + left, size)
+        for i in range(place, stop):
+            total += words[places[i]]
+        left -= stop - place
+        place = np.uint64(0)
     return total

@@ -1,6 +1,6 @@
 """How many reads from memory can be under way at once?
 
-Method: one thread, kept on the last core (pinned), walks 1 to 32 chains of dependent reads side by
+Method: one thread, kept on the last core (pinned), walks 1 to 48 chains of dependent reads side by
 side. Within a chain a read waits for the one before; between chains nothing waits, so one core asks
 for as many lines at once as there are chains, until it, or the memory, can take no more. The chains
 are stretches of one random cycle, each walk on new ones. Each number of chains is timed for the
@@ -23,10 +23,8 @@ from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_to
 from experiments.tools.chasing import LINE_BYTES
 from experiments.tools.core_clock import Clock, clocks, core_hz
 from experiments.tools.long_chain import LongChain, power_of_two
+from experiments.tools.under_way import COUNTS, SAMPLE_S, fastest_of, read_s, steps_for, under_way
 
-COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-SAMPLE_S = 0.005  # of each number of chains: what takes longer catches more disturbances
-FIRST_STEPS = 500
 FREE_SHARE = 0.5
 
 
@@ -57,7 +55,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if params.huge_pages:
             yield from huge_pages_told(huge_pages_fraction(buffer))
         chain = LongChain(buffer, bench)
-        steps = {chains: _steps(chain, chains, bench) for chains in COUNTS}
+        steps = {chains: steps_for(chain, chains, bench) for chains in COUNTS}
         clocked = -1
         for turn, chains in bench.interleave(COUNTS, params.rounds):
             if turn.round > clocked:
@@ -74,27 +72,6 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(turn.fraction)
 
 
-def _steps(chain: LongChain, chains: int, bench: x.Bench) -> int:
-    """Return how many steps in each of so many chains take a sample's time."""
-    from experiments.kernels.many_chains import rounded_steps, walk_all
-
-    def walk(steps: int) -> None:
-        walk_all(steps, chain.stretches(chains, rounded_steps(steps)))
-
-    return rounded_steps(bench.repeat_for(walk, at_least_s=SAMPLE_S, start=FIRST_STEPS))
-
-
-def read_s(chain: LongChain, chains: int, steps: int, bench: x.Bench) -> float:
-    """Return the seconds per read for `steps`, a multiple of 4, in each of so many chains."""
-    from experiments.kernels.many_chains import walk_all
-
-    # How much of the page tables the caches hold depends on the reads just before: after
-    # 32 chains a single one was a third faster for a while than when it is walked on and on.
-    walk_all(steps, chain.stretches(chains, steps))
-    places = chain.stretches(chains, steps)
-    return bench.time(lambda: walk_all(steps, places)) / (steps * chains)
-
-
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one chain with the fastest number of several."""
     of = x.spreads_of(tables["reads"], "latency_s", "chains")
@@ -104,12 +81,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("partly_in_cache")
     limits.add("page_translation_included", not params.huge_pages)
     one, several = of.get(1), {chains: each for chains, each in of.items() if chains > 1}
-    if one is None or not several:
+    parallelism = under_way(of)
+    if one is None or parallelism is None:
         return x.Finding("nothing_to_compare", {}, tuple(limits))
-    fastest = min(several, key=lambda chains: several[chains].median)
+    fastest = fastest_of(several)
     best = several[fastest]
-    # No more can be under way than there are chains: what goes beyond is the one chain's delay.
-    parallelism = min(one.median / best.median, fastest)
     values = {
         "one_chain_s": one.median,
         "best_s": best.median,

@@ -2,33 +2,38 @@
 
 The same elements are read in order, shuffled, and chained: each led to by the one before.
 
-Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers: from the first
-to the last (in order), and shuffled. That order is computed, so no read waits for another and many
-are under way at once; chained, each read says where the next one is, so there is only one.
-Sizes and orders are shuffled in each round; compared are the medians.
+Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers at the places
+that a list names. The list is in order, or shuffled; loop and list are alike, and no vectors are
+used, so only the order differs. No read waits for another, and many are under way at once. Chained,
+each read says where the next one is, so there is only one. Sizes and orders are shuffled in each
+round; compared are the medians. How many reads are under way is then measured as `banks-mlp` does
+it: 1 to 48 chains side by side through the largest array, the best against one.
 Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
 
-What it cannot tell: in small arrays "shuffled" contains the 1 to 2 ns of computing a position.
+What it cannot tell: what reading the list costs, 4 bytes for each number. Both orders pay it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 from experiments import api as x
+from experiments.tools import under_way
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.tools.long_chain import power_of_two
+from experiments.tools.long_chain import LongChain, power_of_two
 
-ELEMENT_BYTES = 8
-SMALLEST_BYTES = 16 * x.KIB
+ELEMENT_BYTES, PLACE_BYTES = 8, 4
+SMALLEST_BYTES = 8 * x.KIB  # with its list, it fits the first cache of every machine
 POINT_BYTES = 64 * x.MIB  # its chain is laid out in 50 ms
-FREE_SHARE = 0.5
+FREE_SHARE = 0.25  # the lists take as much again
 FEW_ROUNDS = 5
-LAP_BYTES_PER_S, LAYOUT_S = 10e9, 25e-9  # on a virtual machine with 2 GiB arrays; a line laid out
+LAYOUT_S = 25e-9  # a line of a chain
 WARM_UP_READS = 500_000
 FIRST_READS = 2_000
+CHAINS_FRACTION = 0.15  # of the time
 IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
 ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 
@@ -36,9 +41,11 @@ ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 class Params(x.Params):
     """The parameters; an array is the next power of two below `largest_bytes`."""
 
-    largest_bytes: int = x.param(512 * x.MIB, minimum=x.MIB, maximum=64 * x.GIB, scale="log2")
+    largest_bytes: int = x.param(
+        512 * x.MIB, minimum=SMALLEST_BYTES, maximum=32 * x.GIB, scale="log2"
+    )
     rounds: int = x.param(12, minimum=1, maximum=50)
-    huge_pages: bool = False
+    huge_pages: bool = True
 
 
 class Point(x.Params):
@@ -58,80 +65,107 @@ class Read(x.Row):
     useful_bytes_per_s: float = x.column(scale="log10")
 
 
+class Overlap(x.Row):
+    """One repeat with `chains` side by side: the time per read, all chains together."""
+
+    chains: int = x.column(scale="log2")
+    repeat: int
+    latency_s: float = x.column(scale="log10")
+
+
 def sizes(params: Params) -> list[int]:
     """Return the array sizes, powers of two, smallest first."""
     return x.ladder(SMALLEST_BYTES, params.largest_bytes, 2)
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield one row for each size, order and round."""
+    """Yield a row for each size, order and round; then for each number of chains and round."""
     with bench.pinned() as thread:
         if thread is None:
             yield x.Note("not_pinned")
-        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        numbers = Numbers(max(sizes(params)), huge=params.huge_pages)
         if params.huge_pages:
-            yield from huge_pages_told(huge_pages_fraction(buffer))
+            yield from huge_pages_told(huge_pages_fraction(numbers.buffer))
         arms = [(size, order) for size in sizes(params) for order in ORDERS]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            yield _read(buffer, size_bytes, order, arm.round, bench)
-            yield x.Progress(arm.fraction)
+            yield numbers.read(size_bytes, order, arm.round, bench)
+            yield x.Progress((1 - CHAINS_FRACTION) * arm.fraction)
+        chain = LongChain(numbers.buffer, bench)
+        steps = {n: under_way.steps_for(chain, n, bench) for n in under_way.COUNTS}
+        for arm, chains in bench.interleave(under_way.COUNTS, params.rounds):
+            latency_s = under_way.read_s(chain, chains, steps[chains], bench)
+            yield Overlap(chains=chains, repeat=arm.round, latency_s=latency_s)
+            yield x.Progress(1 - CHAINS_FRACTION * (1 - arm.fraction))
 
 
 def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
-    """Make one buffer, and return what yields the row of a point; `repeat` counts the points."""
+    """Make one array, and return what yields the row of a point; `repeat` counts the points."""
     with bench.pinned():
-        buffer, turns = Buffer(POINT_BYTES), count()
+        numbers, turns = Numbers(POINT_BYTES, huge=True), count()
 
     def point(asked: Point) -> x.Measured:
-        size_bytes = 1 << (asked.size_bytes.bit_length() - 1)
         with bench.pinned():
-            row = _read(buffer, size_bytes, asked.order, next(turns), bench)
+            row = numbers.read(power_of_two(asked.size_bytes), asked.order, next(turns), bench)
         yield row
 
     return point
 
 
-def _read(buffer: Buffer, size_bytes: int, order: str, round_: int, bench: x.Bench) -> Read:
-    element_s: float = _READ[order](buffer, size_bytes, round_, bench)
-    return Read(
-        size_bytes=size_bytes,
-        order=order,
-        repeat=round_,
-        element_s=element_s,
-        useful_bytes_per_s=ELEMENT_BYTES / element_s,
-    )
+class Numbers:
+    """An array of numbers whose size is a power of two, and a list of its places for each order."""
 
+    def __init__(self, size_bytes: int, *, huge: bool) -> None:
+        import numpy as np
 
-def _read_in_a_row(buffer: Buffer, size_bytes: int, _round: int, bench: x.Bench) -> float:
-    from experiments.kernels.sums import sum_in_a_row
+        from experiments.kernels.sums import IN_ORDER, list_places
 
-    words = buffer.words[: size_bytes // ELEMENT_BYTES]
-    laps = bench.repeat_for(lambda count: sum_in_a_row(words, count), at_least_s=SAMPLE_S, start=1)
-    return bench.time(lambda: sum_in_a_row(words, laps)) / (words.size * laps)
+        self.buffer = Buffer(size_bytes, huge=huge)
+        self._next = dict.fromkeys((IN_A_ROW, RANDOM), 0)
+        list_bytes, self._shuffled = size_bytes // ELEMENT_BYTES * PLACE_BYTES, 0
+        self._lists = {
+            order: Buffer(list_bytes, huge=huge).words.view(np.uint32) for order in self._next
+        }
+        list_places(self._lists[IN_A_ROW], *IN_ORDER)
 
+    def read(self, size_bytes: int, order: str, turn: int, bench: x.Bench) -> Read:
+        """Return the row of one size in one order."""
+        if order == DEPENDENT:
+            element_s = step_s(self.buffer, size_bytes, bench, turn=turn, at_random=True)
+        else:
+            element_s = self.listed_s(size_bytes, order, bench)
+        return Read(
+            size_bytes=size_bytes,
+            order=order,
+            repeat=turn,
+            element_s=element_s,
+            useful_bytes_per_s=ELEMENT_BYTES / element_s,
+        )
 
-def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: x.Bench) -> float:
-    import numpy as np
+    def listed_s(self, size_bytes: int, order: str, bench: x.Bench) -> float:
+        """Return the seconds of one element, at the places of a list."""
+        from experiments.kernels.sums import sum_listed
 
-    from experiments.kernels.sums import sum_at_random
+        words = self.buffer.words[: size_bytes // ELEMENT_BYTES]
+        places = self.places(words.size, order)
 
-    words = buffer.words[: size_bytes // ELEMENT_BYTES]
-    bits, place = words.size.bit_length() - 1, np.array([round_], dtype=np.uint64)
-    sum_at_random(words, bits, place, min(words.size, WARM_UP_READS))
-    # Every call continues at new positions: those just read are cached.
-    count = bench.repeat_for(
-        lambda count: sum_at_random(words, bits, place, count),
-        at_least_s=SAMPLE_S,
-        start=FIRST_READS,
-    )
-    return bench.time(lambda: sum_at_random(words, bits, place, count)) / count
+        def go_on(reads: int) -> None:
+            # Every call continues at new places: those just read are cached.
+            sum_listed(words, places, self._next[order], reads)
+            self._next[order] += reads
 
+        go_on(min(words.size, WARM_UP_READS))
+        reads = bench.repeat_for(go_on, at_least_s=SAMPLE_S, start=FIRST_READS)
+        return bench.time(lambda: go_on(reads)) / reads
 
-def _read_dependent(buffer: Buffer, size_bytes: int, round_: int, bench: x.Bench) -> float:
-    return step_s(buffer, size_bytes, bench, turn=round_, at_random=True)
+    def places(self, count: int, order: str) -> Any:
+        """Return the list of so many places; each shuffled one takes the place of the last."""
+        from experiments.kernels.sums import SHUFFLED, list_places
 
-
-_READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dependent}
+        places = self._lists[order][:count]
+        if order == RANDOM and self._shuffled != count:
+            list_places(places, *SHUFFLED)
+            self._shuffled = count
+        return places
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -145,7 +179,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     is_beyond = cache_bytes is not None and size_bytes >= x.BEYOND_CACHE * cache_bytes
     limits = [] if is_beyond else ["partly_in_cache"]
     limits += [] if params.huge_pages else ["page_translation_included"]
-    limits.append("positions_computed")
     in_a_row, random, dependent = (of[size_bytes, order] for order in ORDERS)
     values = {
         "size_bytes": size_bytes,
@@ -154,14 +187,18 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "dependent_s": dependent.median,
     }
     if machine.memory.peak_bytes_per_s:
-        values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
+        values["bandwidth_limit_s"] = (
+            ELEMENT_BYTES + PLACE_BYTES
+        ) / machine.memory.peak_bytes_per_s
     compared, unclear = x.ratios(
         {
             "random_over_sequential": (random, in_a_row),
             "dependent_over_sequential": (dependent, in_a_row),
-            "reads_in_flight": (dependent, random),
         }
     )
+    chains = x.spreads_of(tables.get("overlaps", ()), "latency_s", "chains")
+    if (reads_in_flight := under_way.under_way(chains)) is not None:
+        values["reads_in_flight"] = reads_in_flight
     message = _message(in_a_row, random, dependent)
     return x.Finding(message, values | compared, tuple(limits), unclear)
 
@@ -170,26 +207,29 @@ def _message(in_a_row: x.Spread, random: x.Spread, dependent: x.Spread) -> str:
     """Return the message; each order is compared with the next slower one, both as one family."""
     if unsure := x.unsure((in_a_row, random), (random, dependent)):
         return unsure
-    if in_a_row.is_below(random) and random.is_below(dependent):
+    if not random.is_below(dependent):
+        return "other_order"
+    if in_a_row.is_below(random):
         return "three_answers"
-    if in_a_row.is_as(random) and random.is_as(dependent):
-        return "all_the_same"
-    return "other_order"
+    return "only_chains_wait" if in_a_row.is_as(random) else "other_order"
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the time of samples, of long laps in order, and of laying out the chains."""
+    """Estimate from writing the arrays, the samples, and laying out the chains."""
     samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
-    all_bytes = 2 * max(sizes(params))  # of all sizes together
-    laps_s, layout_s = 2 * all_bytes / LAP_BYTES_PER_S, all_bytes / LINE_BYTES * LAYOUT_S
-    return max(sizes(params)) / x.GIB * 0.6 + params.rounds * (samples_s + laps_s + layout_s)
+    chains_s = len(under_way.COUNTS) * 2.4 * under_way.SAMPLE_S
+    layout_s = 2 * max(sizes(params)) / LINE_BYTES * LAYOUT_S  # of all sizes together
+    return (
+        0.4 + max(sizes(params)) / x.GIB * 1.5 + params.rounds * (samples_s + chains_s + layout_s)
+    )
 
 
 EXPERIMENT = x.Experiment(
+    version=2,
     params=Params,
-    tables={"reads": Read},
+    tables={"reads": Read, "overlaps": Overlap},
     measure=measure,
-    loop="kernels/sums.py:sum_at_random",
+    loop="kernels/sums.py:sum_listed",
     analyse=analyse,
     views=(
         x.Lines(
@@ -229,7 +269,7 @@ EXPERIMENT = x.Experiment(
             for order in (IN_A_ROW, RANDOM, DEPENDENT)
         ),
     ),
-    next=x.Next("banks-mlp", {"largest_bytes": x.MIB}),
+    next=x.Next("banks-mlp", {"huge_pages": False}),
     parts=(x.Part.MEMORY, x.Part.L3),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
@@ -241,7 +281,7 @@ EXPERIMENT = x.Experiment(
     smallest=x.change(largest_bytes=x.MIB, rounds=2),
     budget=x.Budget(full={"rounds": FEW_ROUNDS}, quick={"rounds": x.ENOUGH}),
     seconds=seconds,
-    memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
+    memory_bytes=lambda params: 2 * max(sizes(params)) + 6 * x.MIB,
     live=x.Live(Point, points),
     is_in_tour=True,
 )

@@ -2,35 +2,117 @@
 
 from __future__ import annotations
 
-from experiments import api as x
+import math
 
-HELD_BACK = ("random",)
-ALIKE, FAR = 1.25, 50.0  # times
+from experiments import api as x
+from experiments.tools.chasing import LINE_BYTES
+
+from .experiment import ELEMENT_BYTES, IN_A_ROW, RANDOM
+
+HELD_BACK = (RANDOM,)
+ALIKE, TWICE = 1.25, 2.0  # times
+MANY_ROUNDS = 20
+TRIPS = 3  # of the chain in the motion
+MOST_DRAWN = 60  # dots of one order
+HALF_AN_OCTAVE = math.sqrt(2)
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, str]:
     """Return what memory sends at once: the line of this machine's caches."""
-    lines = {cache.line_bytes for cache in run.machine.cpu.caches if cache.line_bytes}
-    return {"a_line": f"a whole line of {max(lines)} bytes" if lines else "a whole line of bytes"}
+    line = _line_bytes(run)
+    return {"a_line": f"a whole line of {line} bytes" if line else "a whole line of bytes"}
 
 
-def highest_on_the_right(run: x.LessonRun) -> x.Spot:
-    """Return the orders that took longest at the largest size, or about as long."""
-    reads = run.tables["reads"]
-    largest = max((read.size_bytes for read in reads), default=0)
-    times = x.medians((read.order, read.element_s) for read in reads if read.size_bytes == largest)
-    return x.Spot(names=tuple(o for o in times if times[o] * ALIKE >= max(times.values())))
+def first_twice(run: x.LessonRun) -> x.Spot:
+    """Return the stretch in which shuffled numbers begin to take twice as long as in order."""
+    found = ratios(run)
+    beyond = [size for size in found if found[size] >= TWICE]
+    if not beyond:
+        return x.Spot()
+    size = min(beyond)
+    return x.Spot(low=size / 2, high=size * HALF_AN_OCTAVE)
 
 
-fits_in_cache = x.limited("partly_in_cache")  # may caches hold a part of the largest data?
-all_alike = x.found("all_the_same")  # did all three orders take the same?
+def in_cache(run: x.LessonRun) -> bool:
+    """Does the last cache hold the largest data, or did order cost nothing?"""
+    cache_bytes = x.last_level_cache_bytes(run.machine) or 0
+    size_bytes = run.values.get("size_bytes", 0)
+    return run.message == "only_chains_wait" or 0 < size_bytes <= cache_bytes
 
 
-def no_difference(run: x.LessonRun) -> bool:
-    """Was the shuffled order nearly as fast as in order?"""
-    return run.values.get("random_over_sequential", FAR) <= ALIKE
+def partly_in_cache(run: x.LessonRun) -> bool:
+    """May the last cache hold a part of the largest data?"""
+    return "partly_in_cache" in run.limits and not in_cache(run)
 
 
-def far_slower(run: x.LessonRun) -> bool:
-    """Was a chained read far slower than one in order?"""
-    return run.values.get("dependent_over_sequential", 0.0) >= FAR
+other_order = x.found("other_order")  # was a chained read no slower, or shuffled the fastest?
+
+
+def small_pages_alike(run: x.LessonRun) -> bool:
+    """Was the shuffled order as fast as in order, though each page of 4 KiB is looked up?"""
+    ratio = run.values.get("random_over_sequential", math.inf)
+    return not run.params.huge_pages and ratio <= ALIKE
+
+
+def knee_found(run: x.LessonRun) -> bool:
+    """Is the largest array, in many rounds, the first for which shuffled takes twice as long?"""
+    found = ratios(run)
+    if not found or run.params.rounds < MANY_ROUNDS:
+        return False
+    last = max(found)
+    return found[last] >= TWICE > found.get(last // 2, TWICE)
+
+
+def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
+    """Return three loops on one clock: the first line takes equally long, the next ones do not."""
+    of = run.values
+    if run.message != "three_answers" or in_cache(run):
+        return None
+    in_order_s, shuffled_s, chained_s = of["sequential_s"], of["random_s"], of["dependent_s"]
+    lines_s = in_order_s * LINE_BYTES / ELEMENT_BYTES
+    end_s = TRIPS * chained_s
+    events: list[x.Travel | x.Count] = []
+    for name, every_s in (("in_order", lines_s), ("shuffled", shuffled_s), ("chain", chained_s)):
+        asked = round((end_s - chained_s) / every_s)
+        for place in range(0, asked + 1, math.ceil(asked / MOST_DRAWN)):
+            start_s = min(place * every_s, end_s - chained_s)
+            road = (f"{name}_core", f"{name}_road", f"{name}_memory")
+            events.append(
+                x.Travel(along=road, start_s=start_s, end_s=start_s + chained_s, returns=True)
+            )
+    for name, every_s in (("in_order", in_order_s), ("shuffled", shuffled_s)):
+        events.append(
+            x.Count(
+                shape=f"{name}_core", label="added", start_s=chained_s, end_s=end_s, every_s=every_s
+            )
+        )
+    back = tuple(chained_s * trip for trip in range(1, TRIPS + 1))
+    events.append(x.Count(shape="chain_core", label="added", times=back))
+    return x.Motion(
+        scenes=(x.Scene(events=tuple(events)),),
+        duration_s=end_s,
+        stills=(0.5 * chained_s, 1.5 * chained_s, end_s),
+        says=(
+            x.Say(text="leave", start_s=0.0),
+            x.Say(text="in_order_comes", start_s=chained_s),
+            x.Say(text="chain_waits", start_s=2 * chained_s),
+        ),
+    )
+
+
+def _line_bytes(run: x.LessonRun) -> int:
+    """Return the longest line of this machine's caches, 0 if unknown."""
+    return max((cache.line_bytes or 0 for cache in run.machine.cpu.caches), default=0)
+
+
+def ratios(run: x.LessonRun) -> dict[int, float]:
+    """Return how many times longer shuffled takes than in order, by the size of the array."""
+    times = x.medians(
+        ((read.size_bytes, read.order), read.element_s) for read in run.tables["reads"]
+    )
+    sizes = sorted({size for size, _ in times})
+    return {
+        size: times[size, RANDOM] / times[size, IN_A_ROW]
+        for size in sizes
+        if {(size, RANDOM), (size, IN_A_ROW)} <= times.keys()
+    }

@@ -20,7 +20,7 @@ from experiments.kernels.chains import (
     walk,
 )
 from experiments.kernels.streams import add, scale, triad
-from experiments.kernels.sums import sum_at_random, sum_in_a_row
+from experiments.kernels.sums import IN_ORDER, SHUFFLED, list_places, sum_in_a_row, sum_listed
 from experiments.tools.buffers import Buffer
 from tests.experiments.kernel_checks import (
     check_kept,
@@ -113,22 +113,30 @@ def test_a_sum_in_a_row_is_the_sum_of_all_elements(laps):
     assert sum_in_a_row(words, laps) == laps * 499_500
 
 
+def listed(order, bits: int) -> np.ndarray:
+    places = np.zeros(2**bits, dtype=np.uint32)
+    list_places(places, *order)
+    return places
+
+
 @pytest.mark.parametrize("bits", range(1, 15))
-def test_a_lap_at_random_reads_every_element_once(bits):
+def test_a_lap_through_a_list_reads_every_element_once(bits):
     words = np.random.default_rng(bits).integers(0, 2**40, 2**bits, dtype=np.uint64)
-    place = np.array([bits], dtype=np.uint64)
 
-    assert sum_at_random(words, bits, place, 2**bits) == words.sum()
-    half = sum_at_random(words, bits, place, 2 ** (bits - 1))
-    assert half + sum_at_random(words, bits, place, 2 ** (bits - 1)) == words.sum()
+    for order in (IN_ORDER, SHUFFLED):
+        places, half = listed(order, bits), 2 ** (bits - 1)
+        assert sorted(places) == [*range(2**bits)]
+        assert sum_listed(words, places, 0, 2**bits) == words.sum()
+        assert sum_listed(words, places, 3, half) + sum_listed(words, places, 3 + half, half) == (
+            words.sum()
+        )
 
 
-def test_reads_at_random_are_all_over_the_array():
-    bits = 14
-    words, place = np.arange(2**bits, dtype=np.uint64), np.array([1], dtype=np.uint64)
-    positions = [int(sum_at_random(words, bits, place, 1)) for _ in range(1000)]
+def test_a_list_in_order_counts_and_a_shuffled_one_is_all_over_the_array():
+    positions = [int(each) for each in listed(SHUFFLED, 14)[:1000]]
     near = sum(1 for a, b in itertools.pairwise(positions) if abs(a - b) <= 16)
 
+    assert [*listed(IN_ORDER, 10)] == [*range(2**10)]
     assert len(set(positions)) == 1000
     assert near < 20  # two of a thousand by chance
 
@@ -152,6 +160,18 @@ def test_a_sum_in_a_row_gathers_nothing():
     assert "scatter" not in text
 
 
+def test_numbers_at_listed_places_are_added_one_at_a_time():
+    """With vectors, in order would gain what has nothing to do with memory."""
+    from numba import njit
+
+    copy = njit(sum_listed.signatures, nogil=True)(sum_listed.py_func)
+    (compiled,) = copy.inspect_llvm().values()
+    loop = assembly(sum_listed)
+
+    assert "noimplicitfloat" in compiled
+    assert not re.search(r"gather|\bv?paddq\b|zmm", loop)
+
+
 @pytest.mark.parametrize("kernel", [scale, add, triad, sum_in_a_row])
 def test_a_loop_over_memory_is_left_on_vectors_of_256_bits(kernel):
     from numba import njit
@@ -164,7 +184,7 @@ def test_a_loop_over_memory_is_left_on_vectors_of_256_bits(kernel):
 
 
 def test_an_address_never_becomes_a_floating_point_number():
-    for kernel in (walk, link_random, link_in_a_row, scramble, sum_at_random):
+    for kernel in (walk, link_random, link_in_a_row, scramble, sum_listed):
         assert not re.search(r"\bv?cvt\w+", assembly(kernel))
 
 
@@ -190,7 +210,7 @@ def again(kernel, *args) -> None:
     [
         ("walk", 400_000),
         ("sum_in_a_row", 4_000),
-        ("sum_at_random", 500_000),
+        ("sum_listed", 2_000_000),
         ("link_random", 2**12),  # twice as much lies in the same cache still, on any machine
         ("link_in_a_row", 2**12),
     ],
@@ -198,11 +218,11 @@ def again(kernel, *args) -> None:
 def test_twice_the_work_takes_about_twice_as_long(kernel, count):
     buffer = Buffer(2**13 * LINE_BYTES if kernel.startswith("link") else 2**14)
     start = int(link_random(buffer.words, 256, buffer.address, 5))
-    place = np.array([1], dtype=np.uint64)
+    places = listed(SHUFFLED, 11)
     works = {
         "walk": lambda n: walk(n, start),
         "sum_in_a_row": lambda n: sum_in_a_row(buffer.words, n),
-        "sum_at_random": lambda n: sum_at_random(buffer.words, 11, place, n),
+        "sum_listed": lambda n: sum_listed(buffer.words, places, 0, n),
         "link_random": lambda n: again(link_random, buffer.words, n, buffer.address, 5),
         "link_in_a_row": lambda n: again(link_in_a_row, buffer.words, n, buffer.address),
     }

@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from experiments.core.teaching.lesson_run import LessonRun
-from experiments.memory.burst_random.experiment import Params
-from tests.experiments.machines import machine
+from experiments.memory.burst_random.experiment import IN_A_ROW, RANDOM, Params, Read, sizes
+from tests.experiments.machines import KIB, MIB, machine
 
 USUAL = {
-    "sequential_s": 4e-10, "random_s": 8e-9, "dependent_s": 1e-7, "reads_in_flight": 12.0,
-    "random_over_sequential": 20.0, "dependent_over_sequential": 250.0,
+    "size_bytes": 512 * MIB, "sequential_s": 4e-10, "random_s": 8e-9, "dependent_s": 1e-7,
+    "reads_in_flight": 12.0, "random_over_sequential": 20.0, "dependent_over_sequential": 250.0,
 }  # fmt: skip
+ALIKE = USUAL | {"random_s": 4e-10, "dependent_s": 1e-9, "random_over_sequential": 1.0}
+KNEE = 4 * MIB
 
 
-def made(message: str, *limits: str, **values: float) -> LessonRun:
+def made(message: str, *limits: str, params: Params | None = None, **values: float) -> LessonRun:
+    params = params or Params()
     return LessonRun(
-        params=Params(),
-        tables={"reads": []},
+        params=params,
+        tables={"reads": reads(params)},
         machine=machine(),
         message=message,
-        values=USUAL | values,
+        values=USUAL | {"size_bytes": max(sizes(params))} | values,
         limits=limits,
     )
 
 
+def reads(params: Params) -> list[Read]:
+    """Return reads that are alike up to a cache's size, and take 20 times as long beyond."""
+    return [
+        Read(
+            size_bytes=size, order=order, repeat=0, element_s=took_s, useful_bytes_per_s=8 / took_s
+        )
+        for size in sizes(params)
+        for order, took_s in ((IN_A_ROW, 4e-10), (RANDOM, 4e-10 if size < KNEE else 8e-9))
+    ]
+
+
+def in_l1(*, huge_pages: bool) -> LessonRun:
+    params = Params(largest_bytes=16 * KIB, huge_pages=huge_pages)
+    return made("only_chains_wait", "partly_in_cache", params=params, **{
+        name: value for name, value in ALIKE.items() if name != "size_bytes"
+    })  # fmt: skip
+
+
 RUNS = {
-    "fits_in_cache": made("three_answers", "partly_in_cache"),
-    "all_alike": made("all_the_same", "partly_in_cache", random_over_sequential=1.02),
-    "far_slower": made("three_answers"),
+    "partly_in_cache": made(
+        "three_answers", "partly_in_cache", params=Params(largest_bytes=64 * MIB)
+    ),
+    "in_cache": in_l1(huge_pages=True),
+    "small_pages_alike": in_l1(huge_pages=False),
+    "other_order": made("other_order"),
+    "knee_found": made("three_answers", params=Params(largest_bytes=KNEE, rounds=20)),
 }
+# A single setting changed: none of these reaches a goal.
+SINGLE = [
+    made("three_answers", params=replace(Params(), **change))
+    for change in ({"largest_bytes": KNEE}, {"rounds": 50}, {"huge_pages": False})
+] + [in_l1(huge_pages=True)]

@@ -10,11 +10,12 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW, spread
 from experiments.memory.banks_mlp import experiment as banks_mlp
-from experiments.memory.banks_mlp.experiment import COUNTS, Params, Read, analyse, measure, read_s
+from experiments.memory.banks_mlp.experiment import Params, Read, analyse, measure
 from experiments.tools import core_clock
 from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
 from experiments.tools.long_chain import LongChain, power_of_two
+from experiments.tools.under_way import COUNTS, read_s
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine

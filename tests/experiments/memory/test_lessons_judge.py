@@ -5,11 +5,28 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from experiments.core.catalogue import Catalogue
+from experiments.core.parameters import from_json
+from experiments.core.shelves import homes
+from experiments.core.teaching.lesson_run import lesson_run
+from experiments.core.teaching.lessons import taught
+from experiments.core.teaching.motion import Travel
+from experiments.engine.recording import read
+from experiments.memory.burst_random import lesson as burst_random
 from experiments.memory.cache_ladder import lesson as cache_ladder
 from experiments.memory.cache_ladder.experiment import RANDOM, Params, Step
 from experiments.memory.latency_numbers import lesson as latency_numbers
+from machine.model import from_json as machine_from_json
 from tests.experiments.machines import GIB, KIB, MIB
-from tests.experiments.memory import lessons_of_cache_ladder, lessons_of_latency_numbers
+from tests.experiments.memory import (
+    lessons_of_burst_random,
+    lessons_of_cache_ladder,
+    lessons_of_latency_numbers,
+)
+
+GOALS = {
+    "burst-random": lessons_of_burst_random,
+}
 
 
 @pytest.mark.parametrize(
@@ -43,3 +60,58 @@ def test_a_vote_on_a_process_is_judged_as_if_l1_took_a_second(process_s, option)
     run = lessons_of_latency_numbers.made("felt_in_seconds", values, memory_bytes=GIB)
 
     assert latency_numbers.option_by_process(run) == option
+
+
+def lesson_and_recording(name: str):
+    """Return a lesson, and the run that comes with it."""
+    experiment, home = Catalogue().load(name), homes()[name]
+    assert home.recording is not None
+    recording = read(home.recording)
+    params = from_json(experiment.params, recording.started.params, check_choices=False)
+    machine = machine_from_json(recording.started.machine)
+    tables = recording.tables(experiment)
+    return taught(experiment, home), lesson_run(
+        params, tables, machine, recording.finding(experiment)
+    )
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_no_goal_is_reached_by_the_recording_or_by_a_single_setting(name):
+    lesson, recorded = lesson_and_recording(name)
+    for run in (recorded, *GOALS[name].SINGLE):
+        reached = [goal.goal for goal in lesson.words.goals if lesson.call(goal.reached, run)]
+        assert not reached, run.params
+
+
+def test_a_burst_takes_no_longer_in_the_first_cache_and_far_longer_in_memory():
+    _, run = lesson_and_recording("burst-random")
+    times = burst_random.ratios(run)
+
+    assert times[16 * KIB] < 1.05
+    assert times[512 * MIB] > 5
+    spot = burst_random.first_twice(run)
+    assert times[min(times)] < 2 <= times[512 * MIB]
+    assert any(times[size] >= 2 and times[size // 2] < 2 and spot.low < size < spot.high
+               for size in times if size // 2 in times)  # fmt: skip
+
+
+def test_burst_moves_in_the_proportions_that_were_measured():
+    made = lessons_of_burst_random.made("three_answers")
+    moved = burst_random.motion(made, None)
+    travels = [event for event in moved.scenes[0].events if isinstance(event, Travel)]
+    starts = {
+        name: [each.start_s for each in travels if each.along[0] == f"{name}_core"]
+        for name in ("in_order", "shuffled", "chain")
+    }
+
+    assert all(each.end_s - each.start_s == pytest.approx(1e-7) for each in travels)
+    assert starts["chain"] == pytest.approx([0, 1e-7, 2e-7])
+    assert starts["shuffled"][1] == pytest.approx(8e-9)  # one after another in a shuffled list
+    assert starts["in_order"][1] % (8 * 4e-10) == pytest.approx(0, abs=1e-12)  # lines, some drawn
+    under_way = [each for each in travels if each.start_s <= 1.5e-7 < each.end_s]
+    assert sum(each.along[0] == "chain_core" for each in under_way) == 1
+    assert sum(each.along[0] == "shuffled_core" for each in under_way) in (12, 13)
+
+
+def test_nothing_moves_where_a_cache_holds_the_numbers():
+    assert burst_random.motion(lessons_of_burst_random.in_l1(huge_pages=True), None) is None

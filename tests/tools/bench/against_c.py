@@ -15,11 +15,11 @@ from pathlib import Path
 
 from experiments.core.bench import Bench
 from experiments.core.units import show
-from experiments.memory.banks_mlp.experiment import COUNTS, read_s
-from experiments.memory.burst_random import experiment as burst_random
+from experiments.memory.burst_random.experiment import IN_A_ROW, RANDOM, Numbers
 from experiments.tools.buffers import GIVEN, Buffer, huge_pages_fraction
 from experiments.tools.chasing import step_s
 from experiments.tools.long_chain import LongChain
+from experiments.tools.under_way import COUNTS, read_s
 from machine.inspect import inspect
 from machine.model import Machine, caches_of, usable_threads
 from tests.tools.bench.lines import Line, within
@@ -34,10 +34,8 @@ CHAINED_READS = 40_000  # in each chain: 5 ms and more
 MANY = tuple(chains for chains in COUNTS if chains >= 8)  # one of these is the best
 LAID_OUT_TURNS = 7
 CHAINED_TURNS = 15 * LAID_OUT_TURNS
-Read = Callable[[Buffer, int, int, Bench], float]
 LATENCY = (0.95, 1.05)  # of the time that C takes
 HUGE_LATENCY = (0.90, 1.10)
-BANDWIDTH = (1 / 1.15, 1 / 0.95)
 
 
 def lines() -> Iterator[Line]:
@@ -64,15 +62,12 @@ def lines() -> Iterator[Line]:
             for chains in (1, 2, 4, 8):
                 yield _chained(chains, str(program), thread, bench)
             yield from _on_huge_pages(str(program), thread, bench)
-            for kind, read, budget in (
-                ("row", burst_random._read_in_a_row, BANDWIDTH),
-                ("random", burst_random._read_at_random, LATENCY),
-            ):
+            for kind, order in (("row", IN_A_ROW), ("random", RANDOM)):
                 what = f"{'in order' if kind == 'row' else 'shuffled'}, per element (256 MiB)"
                 yield _compare(
                     what, [str(program), kind, str(LARGE), str(thread)],
-                    lambda turn, read=read: _reads(read, bench, turn),  # type: ignore[misc]
-                    budget=budget,
+                    lambda turn, order=order: _listed(order, bench, turn),  # type: ignore[misc]
+                    budget=LATENCY,
                 )  # fmt: skip
 
 
@@ -163,9 +158,9 @@ def _as_we_are(huge: bool) -> list[str]:
     return [str(os.nice(0)), "huge" if huge else "small"]
 
 
-def _reads(read: Read, bench: Bench, turn: int) -> list[float]:
-    buffer = Buffer(LARGE)
-    return [read(buffer, LARGE, SAMPLES * turn + sample, bench) for sample in range(SAMPLES)]
+def _listed(order: str, bench: Bench, turn: int) -> list[float]:
+    numbers = Numbers(LARGE, huge=False)
+    return [numbers.listed_s(LARGE, order, bench) for _ in range(SAMPLES)]
 
 
 def _sizes(machine: Machine) -> Iterator[tuple[str, int]]:

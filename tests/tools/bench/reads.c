@@ -1,8 +1,8 @@
 /* The twin of the memory experiments in C: the same reads, written as C is written.
  *
  *   reads chain SIZE CPU NICE PAGES     seconds of one dependent read, random order, one line a node
- *   reads chains1|2|...|32 SIZE CPU NICE PAGES   seconds per read of so many chains, side by side
- *   reads row|random SIZE CPU NICE PAGES   seconds per 8-byte element of a sum
+ *   reads chains1|2|...|48 SIZE CPU NICE PAGES   seconds per read of so many chains, side by side
+ *   reads row|random SIZE CPU NICE PAGES   seconds per 8-byte element, at the places of a list
  *
  * PAGES is small (4 KiB) or huge (2 MiB).
  *
@@ -20,7 +20,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3, MOST_CHAINS = 32 };
+enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3, MOST_CHAINS = 48 };
 static const double SAMPLE_S = 0.005;
 
 static double now_s(void) {
@@ -81,6 +81,7 @@ static void walk_all(void ***places, int chains, uint64_t steps) {
     case 16: walk_each(places, 16, steps); break;
     case 24: walk_each(places, 24, steps); break;
     case 32: walk_each(places, 32, steps); break;
+    case 48: walk_each(places, 48, steps); break;
     default: exit(2);
     }
 }
@@ -94,37 +95,57 @@ static uint64_t sum_row(const uint64_t *words, uint64_t count, uint64_t laps) {
     return total;
 }
 
-static uint64_t sum_random(const uint64_t *words, uint64_t bits, uint64_t *place, uint64_t count) {
-    uint64_t total = 0, number = *place, mask = (1ull << bits) - 1;
-    /* By eights, as LLVM unrolls ours: fewer instructions, so more reads under way at once. */
-#define READ                          \
-    total += words[number & mask];    \
-    number = number * 6364136223846793005ull + 1442695040888963407ull;
-    for (uint64_t i = 0; i < count / 8; i++) { READ READ READ READ READ READ READ READ }
-    *place = number;
+/* All places once, in order or shuffled (Hull and Dobell 1962; constants of Knuth's MMIX). */
+static void list_places(uint32_t *places, uint64_t count, int shuffled) {
+    uint64_t number = 0, factor = shuffled ? 6364136223846793005ull : 1;
+    uint64_t more = shuffled ? 1442695040888963407ull : 1;
+    for (uint64_t i = 0; i < count; i++, number = number * factor + more)
+        places[i] = number & (count - 1);
+}
+
+/* No vectors: what is compared is memory. */
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((noinline, optimize("no-tree-vectorize")))
+#endif
+static uint64_t sum_listed(const uint64_t *words, const uint32_t *places, uint64_t size,
+                           uint64_t first, uint64_t count) {
+    uint64_t total = 0, place = first % size;
+    while (count > 0) {
+        uint64_t i = place, stop = place + count < size ? place + count : size;
+        /* By eights, as LLVM unrolls ours: fewer instructions, so more reads under way at once. */
+#define READ total += words[places[i++]];
+        while (i + 8 <= stop) { READ READ READ READ READ READ READ READ }
+        while (i < stop) { READ }
+        count -= stop - place;
+        place = 0;
+    }
     return total;
 }
 
 int main(int argc, char **argv) {
     if (argc != 6) return 2;
     const char *kind = argv[1];
-    uint64_t size = strtoull(argv[2], 0, 0), count = size / 8, bits = 63 - __builtin_clzll(count);
+    uint64_t size = strtoull(argv[2], 0, 0), count = size / 8;
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     CPU_SET(atoi(argv[3]), &cpus);
     sched_setaffinity(0, sizeof cpus, &cpus);
     setpriority(PRIO_PROCESS, 0, atoi(argv[4]));
 
-    uint64_t huge = 2 << 20;
-    char *map = mmap(0, size + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t huge = 2 << 20, whole = size + count * sizeof(uint32_t) + huge;
+    char *map = mmap(0, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) return 1;
-    madvise(map, size + huge, strcmp(argv[5], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    madvise(map, whole, strcmp(argv[5], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     uint64_t *words = (uint64_t *)(((uintptr_t)map + huge - 1) / huge * huge);
     for (uint64_t i = 0; i < count; i++) words[i] = 1;
 
+    uint32_t *list = (uint32_t *)(words + count);
+    list_places(list, count, !strcmp(kind, "random"));
+
     void **place = 0, **places[MOST_CHAINS];
     int chains = strncmp(kind, "chains", 6) ? 0 : atoi(kind + 6);
-    uint64_t turn = 0, sink = 0, work = 2048, nodes = size / LINE;
+    int is_listed = !strcmp(kind, "row") || !strcmp(kind, "random");
+    uint64_t next = 0, sink = 0, work = 2048, nodes = size / LINE;
     if (!strcmp(kind, "chain") || chains) place = chain(words, nodes, places, chains);
     if (chains) sink += sum_row(words, count, 1);
     while (chains && scanf("%lu", &work) == 1) {
@@ -138,19 +159,15 @@ int main(int argc, char **argv) {
         /* The same warm-up as ours: caches and page tables are shared with all that ran before. */
         if (!sample) sink += sum_row(words, count, 1);
         if (!strcmp(kind, "chain")) place = walk(place, nodes < 200000 ? nodes : 200000);
-        if (!strcmp(kind, "row")) sink += sum_row(words, count, 1);
-        if (!strcmp(kind, "random")) sink += sum_random(words, bits, &turn, 500000);
+        if (is_listed) sink += sum_listed(words, list, count, next, 500000), next += 500000;
         for (;;) { /* grow the work until a sample is long enough; that is the warm-up */
             double start_s = now_s();
             if (!strcmp(kind, "chain")) {
                 place = walk(place, work);
                 per = work;
-            } else if (!strcmp(kind, "row")) {
-                uint64_t laps = (work + count - 1) / count;
-                sink += sum_row(words, count, laps);
-                per = (double)laps * count;
             } else {
-                sink += sum_random(words, bits, &turn, work);
+                sink += sum_listed(words, list, count, next, work);
+                next += work;
                 per = work;
             }
             taken_s = now_s() - start_s;

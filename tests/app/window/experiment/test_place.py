@@ -1150,7 +1150,7 @@ def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     run_to(stage)
     button(stage, "Code").click()
     text = stage.page.findChild(CodeView).findChild(QPlainTextEdit)
-    qtbot.waitUntil(lambda: "def sum_at_random(" in text.toPlainText())
+    qtbot.waitUntil(lambda: "def sum_listed(" in text.toPlainText())
     assert len(text.toPlainText().splitlines()) <= 15
     assert "Rounds" in said(stage)  # what it was started with
     count = len(sources(stage.page.model.experiment))

@@ -1,0 +1,154 @@
+# Dropped in by the merger; DO NOT COMMIT. It becomes a law: every lesson of yours must pass it (others' fail until merged).
+# ruff: noqa
+"""The rules of lessons that can be checked: words, beliefs, numbers, goals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment, specs
+from experiments.core.teaching.lesson_run import LessonRun
+from experiments.core.teaching.lessons import Taught
+from importlib import import_module
+from typing import Any
+from experiments.core.declare import Experiment
+from experiments.core.parameters import from_json
+from experiments.core.shelves import homes
+from experiments.core.teaching.lesson_run import LessonRun, lesson_run
+from experiments.engine.recording import read
+from machine.model import from_json as machine_from_json
+
+HOMES = homes()
+
+
+def recorded(experiment: Experiment[Any]) -> LessonRun:
+    """Return the run that comes with the experiment."""
+    path = HOMES[experiment.id].recording
+    assert path is not None
+    recording = read(path)
+    params = from_json(experiment.params, recording.started.params, check_choices=False)
+    machine = machine_from_json(recording.started.machine)
+    return lesson_run(params, recording.tables(experiment), machine, recording.finding(experiment))
+
+
+def made(experiment: Experiment[Any]) -> dict[str, LessonRun]:
+    """Return the runs that the test of an experiment's lesson made, by the branch they reach."""
+    shelf, _, name = HOMES[experiment.id].module.rpartition(".")[0].rpartition(".")
+    return import_module(f"tests.{shelf}.lessons_of_{name}").RUNS
+
+
+CATALOGUE = Catalogue()
+MOST_NUMBERS = 3  # in a text
+NOT_SAID = {
+    "a statement begins with a question word": (
+        r"(?:^|[.!?:] )(?:Which|Whether|What|How|Where)\b[^?]*?\.(?: |$)"
+    ),
+    "tell": r"\b[Tt]ell(?:s|ing)?\b|\b[Tt]old\b",
+    "nobody, somebody": r"\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever|[Aa]nybody)\b",
+    "a pronoun without a noun": r"\b(?:the|that) one\b|\bso many\b|\bas much\b",
+    "an idiom of another language": r"\bstays? so\b|\blook after\b|\bturns? of the loop\b|\bdear\b",
+    "two colons": r":[^.?!]*:",
+    "one of many": r"(?<![\d.])1 (?:cores|workers|threads|jobs|processes)\b",
+    "a multiple below 1": r"(?<![\d.])0\.\d+×",
+}
+FILLED_IN = ("one of many", "a multiple below 1")  # what depends on the numbers
+
+
+@pytest.fixture(scope="module")
+def lessons() -> list[tuple[Experiment[Any], Taught]]:
+    found = ((experiment, CATALOGUE.lesson(experiment)) for experiment in CATALOGUE)
+    return [(experiment, lesson) for experiment, lesson in found if lesson is not None]
+
+
+def texts(words: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of a lesson with its place; code and sources are none."""
+    if isinstance(words, str):
+        yield path, " ".join(words.split())
+    elif isinstance(words, dict):
+        for key, value in words.items():
+            if key not in ("code", "right", "when", "view", "reached", "kind", "to", "answer"):
+                yield from texts(value, f"{path}.{key}")
+    elif isinstance(words, list | tuple):
+        for place, value in enumerate(words):
+            yield from texts(value, f"{path}.{place}")
+
+
+def test_lessons_are_written_in_plain_words(lessons):
+    found = []
+    for experiment, lesson in lessons:
+        words = msgspec.to_builtins(lesson.words)
+        words.pop("sources")
+        for place, text in texts(words, experiment.id):
+            found += [(place, rule, text) for rule, wrong in NOT_SAID.items()
+                      if re.search(wrong, text)]  # fmt: skip
+    assert found == []
+
+
+def explained(lesson: Taught, run: LessonRun) -> Iterator[str]:
+    told = lesson.explain(run, None)
+    if told is not None:
+        yield from (told.headline, told.text, *told.beside, told.confirm, told.why_not_double)
+
+
+def test_what_is_filled_in_reads_well(lessons):
+    found = []
+    for experiment, lesson in lessons:
+        for run in (recorded(experiment), *made(experiment).values()):
+            found += [(experiment.id, rule, text) for text in explained(lesson, run)
+                      for rule in FILLED_IN if re.search(NOT_SAID[rule], text)]  # fmt: skip
+    assert found == []
+
+
+def test_an_explanation_names_a_value_of_the_run_and_at_most_three(lessons):
+    """A value that the run could refute; a text may name the same one twice."""
+    found = []
+    for experiment, lesson in lessons:
+        explain = lesson.words.explain
+        instead = [(each.headline, each.text) for each in explain.branches if each.instead]
+        for headline, text in [(explain.headline, explain.text), *instead]:
+            in_text, at_all = named(text), named(headline) | named(text)
+            if not at_all or len(in_text) > MOST_NUMBERS:
+                found.append((experiment.id, sorted(at_all), " ".join(text.split())[:60]))
+    assert found == []
+
+
+def named(text: str) -> set[str]:
+    """Return the values that a text names."""
+    return {*re.findall(r"\{(\w+)[^}]*\}", text)}
+
+
+def changed(experiment: Experiment[Any], run: LessonRun) -> Iterator[tuple[str, Any]]:
+    """Yield each single change of a setting from those of a run."""
+    for name, spec in specs(experiment.params).items():
+        now = getattr(run.params, name)
+        if isinstance(now, bool):
+            values: tuple[Any, ...] = (not now,)
+        elif isinstance(now, int | float):
+            least = spec.minimum if spec.minimum is not None else now / 4
+            most = spec.maximum if spec.maximum is not None else now * 4
+            tried = (least, now / 2, now - 1, now + 1, now * 2, most)
+            values = tuple(type(now)(min(most, max(least, each))) for each in tried)
+        else:
+            values = spec.known_choices(run.machine)
+        yield from ((name, value) for value in dict.fromkeys(values) if value != now)
+
+
+def test_no_goal_is_reached_by_the_recording_or_by_one_setting(lessons):
+    found = []
+    for experiment, lesson in lessons:
+        run = recorded(experiment)
+        for goal in lesson.words.goals:
+            if lesson.call(goal.reached, run):
+                found.append((experiment.id, goal.goal, "recording"))
+            for name, value in changed(experiment, run):
+                other = replace(run, params=replace(run.params, **{name: value}))
+                if lesson.call(goal.reached, other):
+                    found.append((experiment.id, goal.goal, f"{name} = {value}"))
+    assert found == []
