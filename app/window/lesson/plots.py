@@ -190,7 +190,8 @@ class LessonPlots(QObject):
         plot = self.views.keyed_plots().get(view)
         if taught is None or guess is None or plot is None:
             return
-        predict, run = taught.words.predict, self._lesson.run
+        run = self._lesson.run
+        predict = taught.predict_on(run.machine if run else self._model.session.machine)
         if isinstance(predict, Sketch):
             plot.show_guess(SketchGuess(tuple(predict.points), guess.at))
         elif isinstance(predict, Marker):

@@ -2,8 +2,9 @@
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
 function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
-the texts may name, `HELD_BACK` names what a run shows last, `predicted_range(machine)` sets the
-range of a prediction, and `motion(run, pointed)` is what moves on the drawing.
+the texts may name, `HELD_BACK` names what a run shows last, `predicted_range(machine)` and
+`predicted_points(machine)` set range and points of a prediction, and `motion(run, pointed)` is what
+moves on the drawing.
 """
 
 from __future__ import annotations
@@ -238,11 +239,13 @@ class Taught:
         return kind_of(self.words.predict)
 
     def predict_on(self, machine: Machine | None) -> Predict:
-        """Return what is asked on a machine, on which `predicted_range` may set the range."""
-        of_machine = getattr(self._functions, "predicted_range", None)
-        if of_machine is None or machine is None:
+        """Return what is asked on a machine, which may set its range and its points."""
+        if machine is None:
             return self.words.predict
-        return msgspec.structs.replace(self.words.predict, range=of_machine(machine))
+        names = ("range", "points")
+        setters = {name: getattr(self._functions, f"predicted_{name}", None) for name in names}
+        of_machine = {name: set_(machine) for name, set_ in setters.items() if set_ is not None}
+        return msgspec.structs.replace(self.words.predict, **of_machine)
 
     @property
     def stands_on(self) -> Background:
@@ -299,7 +302,7 @@ class Taught:
 
     def right(self, run: LessonRun) -> Any:
         """Return what the guess is held against: a number, heights or an order; None if unknown."""
-        predict = self.words.predict
+        predict = self.predict_on(run.machine)
         if isinstance(predict, Magnitude | Marker):
             return self.values(run, None).get(predict.answer)
         if isinstance(predict, Sketch):

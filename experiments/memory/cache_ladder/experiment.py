@@ -36,6 +36,7 @@ from experiments.tools.core_clock import Clock, clocks, core_hz
 
 SMALLEST_BYTES = 4 * x.KIB
 FAR_UP_BYTES = 256 * x.MIB
+LEAST_MEMORY_BYTES = 256 * x.MIB  # or as many as four of the largest cache
 APART = 1.01  # the last two working sets are, at least
 FREE_SHARE = 0.5
 STILL_RISING = 1.1  # times as slow as in half as much
@@ -173,11 +174,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_memory_latency")
     unclear: tuple[str, ...] = ()
     if "memory_latency_s" in values and max(best) in best_huge:
-        values["memory_huge_latency_s"] = best_huge[max(best)]
-        share, told = _translation(tables["steps"], max(best))
-        values |= share
+        largest = max(best)
+        values["memory_huge_latency_s"] = best_huge[largest]
+        # Of the same best repeats that stand beside it.
+        values["translation_fraction"] = max(0.0, 1 - best_huge[largest] / best[largest])
+        told = _translation(tables["steps"], largest)
         limits += told
-        unclear = () if told else tuple(share)
+        unclear = () if told else ("translation_fraction",)
     elif "memory_latency_s" in values:
         limits.append("no_huge_latency" if params.huge_pages else "page_translation_included")
     if x.is_guest(machine) and (part := _part_of_l3(best, values)):
@@ -207,14 +210,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(reached, values, tuple(limits))
 
 
-def _translation(steps: Sequence[Step], size: int) -> tuple[dict[str, float], list[str]]:
-    """Return the share of looking small pages up, at one size, and what is clear about it."""
+def _translation(steps: Sequence[Step], size: int) -> list[str]:
+    """Return what is clear about looking small pages up, at one size, round by round."""
     of = x.spreads_of(steps, "latency_s", "order", size_bytes=size)
     small, huge = of[RANDOM], of[HUGE]
-    share = {"translation_fraction": max(0.0, 1 - huge.median / small.median)}
     limits = ["pages_take_a_share"] if huge.is_below(small) else []
     limits += ["pages_cost_nothing"] if huge.is_as(small) else []
-    return share, limits
+    return limits
 
 
 def _has_spike(best: Mapping[int, float]) -> bool:
@@ -308,7 +310,7 @@ _LADDER: dict[str, Any] = {
 }
 
 EXPERIMENT = x.Experiment(
-    version=2,
+    version=3,
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
@@ -347,7 +349,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
-        largest_bytes=x.beyond_cache(machine, 256 * x.MIB, FREE_SHARE / 2)  # laid out twice
+        largest_bytes=x.beyond_cache(machine, LEAST_MEMORY_BYTES, FREE_SHARE / 2)  # laid out twice
     ),
     quick=quick,
     smallest=x.change(largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),

@@ -8,24 +8,33 @@ from itertools import pairwise
 
 from experiments import api as x
 
-from .experiment import IN_A_ROW, RANDOM
+from .experiment import IN_A_ROW, LEAST_MEMORY_BYTES, RANDOM
 
 HELD_BACK = (IN_A_ROW,)
 CLIMBED = 1.5  # times the first load: beyond, the first cache does not hold the data
-NEAR, PINNED_DOWN = 20.0, 1.1  # times
+PINNED_DOWN = 1.1  # times
 SAME, A_LITTLE, FAR = 1.5, 10.0, 1000.0  # times as long: up to which each answer of a vote is right
 WAY = ("core", "l1", "l2", "l3", "memory")  # of a load, as the drawing has it
 LONGER = 1.5  # times: up to here two loads are back together
 HALF_AN_OCTAVE = math.sqrt(2)  # so exactly can one click
+A_CLIMB = 4  # times the data: so far a climb from one level to the next may stretch
+POINTS = 5  # of the prediction
+
+
+def predicted_points(machine: x.Machine) -> list[int]:
+    """Return half of each cache, and sizes up to one that no cache can hold, evenly apart."""
+    halves = [size // 2 for size in x.cache_sizes(machine).values()] or [4 * x.KIB]
+    last = max(LEAST_MEMORY_BYTES, 2 * x.BEYOND_CACHE * halves[-1])
+    beyond = POINTS - len(halves)
+    apart = (last / halves[-1]) ** (1 / beyond)
+    return [*halves, *(round(halves[-1] * apart**place) for place in range(1, beyond)), last]
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
-    """Return how far apart the guess has the ends, and what else the texts tell."""
+    """Return how far apart the guess has the ends, and the largest data with their time."""
     found: dict[str, float] = {}
     if guess is not None:
         found["guess_over_l1"] = guess.at[-1] / guess.at[0]
-    if "memory_over_l1" in run.values:
-        found["loads_meanwhile"] = round(run.values["memory_over_l1"])
     if line := _line(run):
         largest = max(line)
         found |= {"farthest_bytes": largest, "farthest_s": line[largest]}
@@ -49,12 +58,15 @@ def option_by_growth(run: x.LessonRun) -> int | None:
     return sum(grown > most for most in (SAME, A_LITTLE))
 
 
-def first_climb(run: x.LessonRun) -> x.Spot:
-    """Return the stretch in which the data outgrow the first cache."""
-    edges = _edges(run)
-    if edges is None:
+def largest_step(run: x.LessonRun) -> x.Spot:
+    """Return the stretch in which the line climbs most, while the data grow fourfold."""
+    line = _line(run)
+    ends = {low: [high for high in line if high >= A_CLIMB * low][:1] for low in line}
+    climbs = {low: line[high] / line[low] for low, found in ends.items() for high in found}
+    if not climbs:
         return x.Spot()
-    return x.Spot(low=edges[0] / HALF_AN_OCTAVE, high=edges[1] * HALF_AN_OCTAVE)
+    low = max(climbs, key=climbs.__getitem__)
+    return x.Spot(low=low / HALF_AN_OCTAVE, high=ends[low][0] * HALF_AN_OCTAVE)
 
 
 # Did the data stay too small to tell how far memory is?
@@ -67,15 +79,9 @@ steps_unclear = x.limited("spike")  # was some size slower than a larger one?
 
 
 def end_pinned_down(run: x.LessonRun) -> bool:
-    """Do two sizes on both sides of the first climb lie close together?"""
+    """Do two sizes on both sides of the first climb lie close together, all far from memory?"""
     edges = _edges(run)
-    return edges is not None and edges[1] <= PINNED_DOWN * edges[0]
-
-
-def all_near(run: x.LessonRun) -> bool:
-    """Did no load take far longer than the first?"""
-    found = _line(run).values()
-    return bool(found) and max(found) <= NEAR * min(found)
+    return edges is not None and edges[1] <= PINNED_DOWN * edges[0] and memory_not_reached(run)
 
 
 def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:

@@ -29,9 +29,21 @@ def made(message: str, *limits: str, params: Params, **values: float) -> LessonR
     )
 
 
-SMALL, FINE = Params(largest_bytes=MIB), Params(points_per_octave=8)
+SMALL, FINE = Params(largest_bytes=MIB), Params(largest_bytes=MIB, points_per_octave=8)
 RUNS = {
     "memory_not_reached": made("ladder_in_part", "no_memory_latency", params=SMALL, **L1),
     "caches_unknown": made("memory_alone", "no_l1_cache_known", params=Params(), **MEMORY),
-    "end_pinned_down": made("ladder_climbed", params=FINE, memory_over_l1=100.0, **L1, **MEMORY),
-}
+    "end_pinned_down": made("ladder_in_part", "no_memory_latency", params=FINE, **L1),
+    "pages_take_a_share": made(
+        "ladder_climbed", "pages_take_a_share", params=Params(), memory_over_l1=100.0,
+        memory_huge_latency_s=8e-8, **L1, **MEMORY,
+    ),
+}  # fmt: skip
+# A single setting changed: none of these reaches a goal.
+SINGLE = [
+    made("ladder_in_part", params=SMALL, **L1),
+    *(
+        made("ladder_climbed", params=params, memory_over_l1=100.0, **L1, **MEMORY)
+        for params in (Params(points_per_octave=16), Params(rounds=50), Params(huge_pages=False))
+    ),
+]

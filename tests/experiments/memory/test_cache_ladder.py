@@ -20,6 +20,7 @@ from experiments.memory.cache_ladder.experiment import (
     measure,
     sizes,
 )
+from experiments.memory.cache_ladder.lesson import largest_step
 from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
 from machine.model import Machine
@@ -447,9 +448,9 @@ def test_a_sketch_is_held_against_what_was_measured_of_it():
     lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
     small = RUNS["memory_not_reached"]
 
-    assert lesson.right(small) == [1e-9, 4e-9, 4e-9, None, None]
+    assert lesson.right(small) == [1e-9, 4e-9, None, None, None]
     assert lesson.judge(sketched(1e-9, 4e-9, 4e-9, 1e-6, 1e-6), small).is_sharp
-    assert not lesson.judge(sketched(1e-9, 4e-9, 1e-6, 1e-8, 1e-7), small).is_right
+    assert not lesson.judge(sketched(1e-9, 5e-8, 1e-6, 1e-8, 1e-7), small).is_right
     assert lesson.judge(sketched(*[1e-9] * 5), replace(small, tables={"steps": []})) is None
 
 
@@ -470,3 +471,48 @@ def test_a_load_moves_as_far_as_it_takes_and_the_pointed_size_chooses_it():
         assert sent.duration_s == end_s
     assert lesson.motion(run, Pointed(view="ladder", name=IN_A_ROW, at=float(MIB))) is None
     assert lesson.motion(RUNS["memory_not_reached"]) is None
+
+
+@pytest.mark.parametrize(
+    ("caches", "last"),
+    [
+        ((32 * KIB, MIB, 32 * MIB), 256 * MIB),
+        ((32 * KIB, MIB, 384 * MIB), 1536 * MIB),
+        ((32 * KIB, 2 * MIB), 256 * MIB),
+        ((), 256 * MIB),
+    ],
+)
+def test_a_prediction_is_drawn_at_the_caches_of_this_machine_and_beyond_them_all(caches, last):
+    lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
+    here = machine(caches=caches)
+    found = lesson.predict_on(here).points
+
+    assert len(found) == len(lesson.words.predict.points)  # a kept guess still has all its heights
+    assert [*found] == sorted(found)
+    assert [*found[: len(caches)]] == [size // 2 for size in caches]
+    assert found[-1] >= 4 * max(caches, default=0)  # 256 MiB is no memory where the L3 is larger
+    assert found[-1] == last
+
+
+def test_the_step_to_be_clicked_is_the_largest_and_not_the_first():
+    run = RUNS["pages_take_a_share"]  # 1, 4 and 100 ns
+    spot = largest_step(run)
+
+    assert spot.low < MIB < spot.high
+    assert not spot.low < 32 * KIB < spot.high
+
+
+def test_the_share_of_the_pages_is_that_of_the_two_times_beside_it():
+    rows = with_huge(72e-9, noise=(1.0, 1.4, 1.5, 1.3, 1.4, 1.6))
+    values = analyse(PARAMS, rows, machine()).values
+    share = 1 - values["memory_huge_latency_s"] / values["memory_latency_s"]
+
+    assert values["translation_fraction"] == pytest.approx(share)
+
+
+def test_the_last_step_is_the_way_across_the_chip_and_not_the_row_alone():
+    lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
+    why = lesson.words.explain.why_not_double
+
+    assert "crosses the chip" in why
+    assert not why.startswith("Why is memory not twice as fast? Opening a row")
