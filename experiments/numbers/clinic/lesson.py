@@ -6,7 +6,8 @@ from experiments import api as x
 
 from .experiment import PIECES, TRAIN
 
-LONG = 1024  # words
+FEW, MANY_ROUNDS = 100, 30  # words, rounds
+LEARNT, NOT_LEARNT = 0.5, 0.1  # of the differences between stations
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, int]:
@@ -40,14 +41,27 @@ on_processor = x.limited("processor_cares_little")  # did no GPU compute?
 nothing_gained = x.found("nothing_gained")  # was no mended program faster?
 
 
-def read_long(run: x.LessonRun) -> bool:
-    """Did the next-word program read many words at once?"""
-    return run.params.length >= LONG and "shapes_gain" in run.values
+def learns_only_mended(run: x.LessonRun) -> bool:
+    """Did the weather program learn, and only once it was mended?"""
+    broken, mended = _learnt(run) or (1.0, 0.0)
+    return broken <= NOT_LEARNT and mended >= LEARNT
 
 
-def shapes_told(run: x.LessonRun) -> bool:
-    """Can the run tell whether multiples of 8 gain anything?"""
-    return "shapes_gain" in run.values and "shapes_gain" not in run.unclear
+def learns_no_more(run: x.LessonRun) -> bool:
+    """Did mending change too little in what the weather program learnt?"""
+    return _learnt(run) is not None and not learns_only_mended(run)
+
+
+def few_words_told(run: x.LessonRun) -> bool:
+    """Do many rounds with few words say if multiples of 8 gain anything?"""
+    is_told = "shapes_gain" in run.values and "shapes_gain" not in run.unclear
+    return is_told and run.params.length < FEW and run.params.rounds >= MANY_ROUNDS
+
+
+def _learnt(run: x.LessonRun) -> tuple[float, ...] | None:
+    """Return what the weather program learnt, with its faults and mended; None if unknown."""
+    names = ("learnt_broken_fraction", "learnt_mended_fraction")
+    return tuple(run.values[name] for name in names) if run.values.keys() >= set(names) else None
 
 
 def _stopped(run: x.LessonRun) -> set[str]:

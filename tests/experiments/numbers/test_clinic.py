@@ -134,6 +134,16 @@ def test_the_weather_model_mixes_stations_before_it_is_mended(version):
     assert changed is (version == BROKEN)
 
 
+@pytest.mark.parametrize(("version", "learns"), [(BROKEN, False), (MENDED, True)])
+def test_the_weather_program_learns_only_once_it_is_mended(version, learns):
+    """Its targets are what the thermometer shows; random ones would show nothing."""
+    row = clinic._learnt(torch, version, Bench(machine()), device="cpu")  # noqa: SLF001
+
+    assert row.steps == clinic.LEARNING_STEPS
+    assert (row.learnt_fraction > 0.9) is learns
+    assert (row.learnt_fraction < 0.1) is not learns
+
+
 # --- on a GPU -----------------------------------------------------------------------------------
 
 
