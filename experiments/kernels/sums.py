@@ -74,16 +74,11 @@ def list_places(places: np.ndarray, multiplier: np.uint64, increment: np.uint64)
 
 
 @njit("uint64(uint64[::1], uint32[::1], uint64, uint64)", nogil=True, cache=True)
-def sum_listed(
-    words: np.ndarray, places: np.ndarray, first: np.uint64, count: np.uint64
-) -> np.uint64:
-    """Return the sum of the next `count` elements in the order of a list, from its `first` on.
-
-    The list has as many places as there are elements; after a lap the next one begins.
-    """
+def sum_listed(words: np.ndarray, places: np.ndarray, first: int, count: int) -> np.uint64:
+    """Return the sum of `count` elements in the order of a list, from its `first` on, in laps."""
     one_at_a_time()
     size, total = np.uint64(places.size), np.uint64(0)
-    place, left = first % size, count
+    place, left = first % size, np.uint64(count)
     while left > np.uint64(0):  # an inner loop of few instructions: more reads are under way
         stop = min(place + left, size)
         for i in range(place, stop):

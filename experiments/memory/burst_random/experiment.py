@@ -26,7 +26,7 @@ from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.tools.long_chain import LongChain, power_of_two
 
 ELEMENT_BYTES, PLACE_BYTES = 8, 4
-SMALLEST_BYTES = 8 * x.KIB  # with its list, it fits the first cache of every machine
+SMALLEST_BYTES = 16 * x.KIB  # with its list, it fits the first cache of every machine
 POINT_BYTES = 64 * x.MIB  # its chain is laid out in 50 ms
 FREE_SHARE = 0.25  # the lists take as much again
 FEW_ROUNDS = 5
@@ -45,7 +45,7 @@ class Params(x.Params):
         512 * x.MIB, minimum=SMALLEST_BYTES, maximum=32 * x.GIB, scale="log2"
     )
     rounds: int = x.param(12, minimum=1, maximum=50)
-    huge_pages: bool = True
+    huge_pages: bool = False
 
 
 class Point(x.Params):
@@ -101,7 +101,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
     """Make one array, and return what yields the row of a point; `repeat` counts the points."""
     with bench.pinned():
-        numbers, turns = Numbers(POINT_BYTES, huge=True), count()
+        numbers, turns = Numbers(POINT_BYTES, huge=False), count()
 
     def point(asked: Point) -> x.Measured:
         with bench.pinned():
@@ -269,7 +269,7 @@ EXPERIMENT = x.Experiment(
             for order in (IN_A_ROW, RANDOM, DEPENDENT)
         ),
     ),
-    next=x.Next("banks-mlp", {"huge_pages": False}),
+    next=x.Next("banks-mlp", {"huge_pages": True}),
     parts=(x.Part.MEMORY, x.Part.L3),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(

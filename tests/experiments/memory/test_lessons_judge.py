@@ -26,6 +26,7 @@ from tests.experiments.memory import (
 
 GOALS = {
     "burst-random": lessons_of_burst_random,
+    "cache-ladder": lessons_of_cache_ladder,
 }
 
 
