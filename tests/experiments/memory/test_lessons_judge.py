@@ -10,23 +10,27 @@ from experiments.core.parameters import from_json
 from experiments.core.shelves import homes
 from experiments.core.teaching.lesson_run import lesson_run
 from experiments.core.teaching.lessons import taught
-from experiments.core.teaching.motion import Travel
+from experiments.core.teaching.motion import Count, Hold, Travel
 from experiments.engine.recording import read
 from experiments.memory.burst_random import lesson as burst_random
 from experiments.memory.cache_ladder import lesson as cache_ladder
 from experiments.memory.cache_ladder.experiment import RANDOM, Params, Step
 from experiments.memory.latency_numbers import lesson as latency_numbers
+from experiments.memory.storage import lesson as storage
 from machine.model import from_json as machine_from_json
 from tests.experiments.machines import GIB, KIB, MIB
 from tests.experiments.memory import (
     lessons_of_burst_random,
     lessons_of_cache_ladder,
     lessons_of_latency_numbers,
+    lessons_of_storage,
 )
 
 GOALS = {
     "burst-random": lessons_of_burst_random,
     "cache-ladder": lessons_of_cache_ladder,
+    "latency-numbers": lessons_of_latency_numbers,
+    "storage": lessons_of_storage,
 }
 
 
@@ -116,3 +120,57 @@ def test_burst_moves_in_the_proportions_that_were_measured():
 
 def test_nothing_moves_where_a_cache_holds_the_numbers():
     assert burst_random.motion(lessons_of_burst_random.in_l1(huge_pages=True), None) is None
+
+
+def test_a_small_and_a_large_read_leave_together_and_many_are_under_way_at_once():
+    moved = storage.motion(lessons_of_storage.made("size_costs_not_order"), None)
+    travels = [event for event in moved.scenes[0].events if isinstance(event, Travel)]
+    small, large, *many = travels
+
+    assert (small.start_s, large.start_s) == (0, 0)
+    assert large.end_s == pytest.approx(6 * small.end_s)  # 600 and 100 microseconds
+    assert len(many) == 32
+    assert all(each.start_s >= large.end_s for each in many)
+    assert all(each.end_s - each.start_s == pytest.approx(3.2e-4) for each in many)
+    assert many[1].start_s - many[0].start_s == pytest.approx(
+        1e-5
+    )  # one arrives each 10 microseconds
+    at_s = many[-1].start_s
+    assert sum(each.start_s <= at_s < each.end_s for each in many) == 32
+
+
+def test_a_disk_of_which_the_large_read_is_unknown_shows_no_motion():
+    run = lessons_of_storage.made("size_costs_not_order")
+
+    assert storage.motion(replace(run, tables={**run.tables, "reads": []}), None) is None
+
+
+def test_half_speed_is_where_the_shuffled_line_reaches_it():
+    spot = storage.half_speed(lessons_of_storage.made("size_costs_not_order"))
+
+    assert 4 * KIB <= spot.low < MIB < spot.high
+
+
+def test_l1_returns_ten_million_times_while_a_process_starts():
+    run = lessons_of_latency_numbers.made(
+        "felt_in_seconds", lessons_of_latency_numbers.ALL, memory_bytes=GIB
+    )
+    moved = latency_numbers.motion(run, None)
+    events = moved.scenes[0].events
+    counts = {event.shape: event for event in events if isinstance(event, Count)}
+
+    assert moved.duration_s == pytest.approx(2e-2)
+    assert counts["l1"].at(moved.duration_s) == 20_000_000
+    assert counts["memory"].at(moved.duration_s) == 200_000
+    assert counts["process"].at(moved.duration_s) == 1
+    assert counts["process"].at(moved.duration_s / 2) == 0
+    assert {event.shape for event in events if isinstance(event, Hold)} == counts.keys()
+
+
+def test_neither_items_nor_drawing_stand_in_the_order_that_is_asked_for():
+    lesson, run = lesson_and_recording("latency-numbers")
+    order = latency_numbers.quickest_first(run)
+    lanes = [shape.label for shape in lesson.diagram.shapes if shape.label]
+
+    assert order not in ([*range(5)], [*range(5)][::-1])
+    assert lanes == [*latency_numbers.RANKED]
