@@ -8,7 +8,7 @@ from experiments import api as x
 
 HELD_BACK = ("memory", "process")
 RANKED = ("call", "memory", "l1", "process", "thread")  # as the words name them
-WIDE_BYTES = 2 * x.GIB
+WIDE_BYTES = x.GIB
 PATIENT = 20  # rounds
 HOUR_S, DAY_S, MONTH_S = 3600.0, 86_400.0, 30 * 86_400.0
 
@@ -20,6 +20,9 @@ def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
         for name in RANKED:
             if f"{name}_s" in run.values:
                 found[f"{name}_as_if_s"] = run.values[f"{name}_s"] / run.values["l1_s"]
+    if {"thread_s", "memory_s"} <= run.values.keys():
+        thread_loads = run.values["thread_s"] / run.values["memory_s"]
+        found["thread_loads"] = int(float(f"{thread_loads:.1e}"))
     if guess is not None and (order := quickest_first(run)) is not None:
         found["right_places"] = sum(
             one == other for one, other in zip(guess.at, order, strict=True)
@@ -62,16 +65,40 @@ is_virtual = x.limited("virtual_machine")  # does a host lend this machine?
 thread_behind_loopback = x.limited("thread_behind_loopback")
 
 
-def memory_vanished(run: x.LessonRun) -> bool:
-    """Are caches the only distances on the ruler?"""
-    return memory_missing(run) and "l1_s" in run.values
+def vanished_in_many(run: x.LessonRun) -> bool:
+    """Are caches the only distances on a ruler that was measured patiently?"""
+    return memory_missing(run) and "l1_s" in run.values and _is_patient(run)
 
 
-def walked_far(run: x.LessonRun) -> bool:
-    """Was much memory walked through?"""
-    return run.params.memory_bytes >= WIDE_BYTES and not memory_missing(run)
+def disk_asked_far(run: x.LessonRun) -> bool:
+    """Did many rounds read the disk all over a large file?"""
+    return run.params.file_bytes >= WIDE_BYTES and "disk_s" in run.values and _is_patient(run)
 
 
-def timed_often(run: x.LessonRun) -> bool:
-    """Was everything timed in many rounds?"""
-    return len({number.repeat for number in run.tables["numbers"]}) >= PATIENT
+def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
+    """Return each operation begun again and again, until the first process has ended."""
+    times = {name: run.values.get(f"{name}_s") for name in RANKED}
+    known = {name: took_s for name, took_s in times.items() if took_s is not None}
+    if len(known) < len(RANKED) or known["process"] < max(known.values()):
+        return None
+    end_s = known["process"]
+    lit = [x.Hold(shape=name, start_s=0.0, end_s=end_s) for name in RANKED]
+    counted = [
+        x.Count(shape=name, label="done", start_s=0.0, end_s=end_s, every_s=took_s)
+        for name, took_s in known.items()
+    ]
+    return x.Motion(
+        scenes=(x.Scene(events=(*lit, *counted)),),
+        duration_s=end_s,
+        stills=(known["thread"], end_s / 2, end_s),
+        says=(
+            x.Say(text="all_start", start_s=0.0),
+            x.Say(text="thread_ends", start_s=known["thread"]),
+            x.Say(text="process_ends", start_s=end_s),
+        ),
+    )
+
+
+def _is_patient(run: x.LessonRun) -> bool:
+    rounds = len({number.repeat for number in run.tables["numbers"]})
+    return min(rounds, run.params.rounds) >= PATIENT
