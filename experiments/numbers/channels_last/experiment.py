@@ -249,11 +249,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         for precision in PRECISIONS
         if all((precision, layout) in rates for layout in LAYOUTS)
     }
-    limits = x.Limits(
-        f"{precision}_is_emulated"
+    emulated = [
+        precision
         for precision in HALVES
         if (precision, CHANNELS_LAST) in rates and is_emulated(machine, params.device, precision)
-    )
+    ]
+    limits = x.Limits(f"{precision}_is_emulated" for precision in emulated)
     if params.device == CPU and tables["results"] and (BF16, CONTIGUOUS) not in rates:
         limits.append("half_not_measured")
     limits.add("matrix_units_need_gpu", params.device == CPU)
@@ -271,13 +272,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         if row.work == NETWORK
     )
     compared |= {name: gain.median for name, gain in gains.items() if name in compared}
-    clear = {name: gain for name, gain in compared.items() if name not in unclear}
+    # What is emulated says nothing of the order that a device likes.
+    judged = last_over_first.keys() - {f"gain_{precision}" for precision in emulated}
+    clear = {name: gain for name, gain in compared.items() if name in judged - {*unclear}}
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    message = _message(last_over_first)
+        values["default_order_gain"] = 1 / values["least_gain"]
+    message = _message({name: last_over_first[name] for name in last_over_first if name in judged})
     if message == "the_same":
-        message = x.unsure(*pairs.values()) or "the_same"
+        message = x.unsure(*(pairs[name] for name in pairs if name in judged)) or "the_same"
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return x.Finding(message, values, tuple(limits), unclear)
@@ -357,6 +361,7 @@ EXPERIMENT = x.Experiment(
         *(f"gain_{precision}" for precision in PRECISIONS),
         "greatest_gain",
         "least_gain",
+        "default_order_gain",
         "default_layout_gain",
         "difference_fraction",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import from_json
 from experiments.core.shelves import homes
@@ -174,3 +175,12 @@ def test_neither_items_nor_drawing_stand_in_the_order_that_is_asked_for():
 
     assert order not in ([*range(5)], [*range(5)][::-1])
     assert lanes == [*latency_numbers.RANKED]
+
+
+def test_the_map_speaks_of_a_disk_as_the_ruler_does():
+    _, run = lesson_and_recording("latency-numbers")
+    said = words.load().say("map.about_disk")
+
+    assert 100 <= run.values["disk_s"] / run.values["memory_s"] < 1000
+    assert "hundreds of times as long as one from memory" in said
+    assert "about 1.2 times the work" in words.load().say("map.about_core")

@@ -262,6 +262,23 @@ def test_a_gain_that_is_not_clear_is_named_so():
     assert analyse(SMALL, rates(pair(FP32, 100, 101), noise=0.3), HERE).message == CANNOT_TELL
 
 
+def test_an_emulated_precision_is_no_gain_of_the_order():
+    here = replace(machine(), cpu=Cpu(features=("avx2",)))
+    params = Params(images=2, channels=8, side=8, rounds=3)
+    found = analyse(params, rates(pair(FP32, 100, 134) | pair(BF16, 10, 62)), here)
+
+    assert "bf16_is_emulated" in found.limits
+    assert found.message == "faster"
+    assert found.values["greatest_gain"] == pytest.approx(1.34, rel=0.03)
+    assert found.values["gain_bf16"] == pytest.approx(6.2, rel=0.03)
+
+
+def test_a_loss_is_told_as_how_many_times_slower():
+    found = analyse(SMALL, rates(pair(FP32, 100, 50) | pair(FP16, 200, 201)), HERE)
+
+    assert found.values["default_order_gain"] == pytest.approx(2, rel=0.03)
+
+
 def test_results_that_differ_are_told_before_any_speed():
     tables = rates(pair(FP32, 100, 200))
     tables["results"] = [Result(precision=FP32, difference_fraction=0.01)]

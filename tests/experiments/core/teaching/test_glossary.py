@@ -30,3 +30,8 @@ def test_a_longer_term_goes_before_a_shorter_one():
     assert terms("Huge pages, then a page in the page cache.") == [
         ("Huge pages", "huge page"), ("page", "page"), ("page cache", "page cache"),
     ]  # fmt: skip
+
+
+def test_a_gradient_points_where_the_loss_rises_and_tf32_keeps_ten_bits_of_a_number():
+    assert "the loss rises" in GLOSSARY.explain("gradient")
+    assert "about three digits" in GLOSSARY.explain("TF32")  # 2 to the 10th is about 10 to the 3rd
