@@ -21,13 +21,14 @@ A_CLIMB = 4  # times the data: so far a climb from one level to the next may str
 POINTS = 5  # of the prediction
 
 
-def predicted_points(machine: x.Machine) -> list[int]:
+def predicted_points(machine: x.Machine) -> tuple[float, ...]:
     """Return half of each cache, and sizes up to one that no cache can hold, evenly apart."""
     halves = [size // 2 for size in x.cache_sizes(machine).values()] or [4 * x.KIB]
     last = max(LEAST_MEMORY_BYTES, 2 * x.BEYOND_CACHE * halves[-1])
     beyond = POINTS - len(halves)
     apart = (last / halves[-1]) ** (1 / beyond)
-    return [*halves, *(round(halves[-1] * apart**place) for place in range(1, beyond)), last]
+    between = (round(halves[-1] * apart**place) for place in range(1, beyond))
+    return (*halves, *between, last)
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
