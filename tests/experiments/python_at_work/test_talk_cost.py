@@ -7,8 +7,12 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from experiments.core import words
 from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
+from experiments.core.shelves import homes
+from experiments.engine.recording import read
 from experiments.python_at_work.talk_cost import experiment as talk_cost
 from experiments.python_at_work.talk_cost.experiment import (
     COPY,
@@ -216,3 +220,13 @@ def test_the_death_of_an_answering_process_is_noticed_and_not_waited_for(which):
 
 def born(process):
     return process.create_time(), process.pid
+
+
+def test_a_pipe_is_said_to_be_slow_by_its_turns_and_not_by_the_copying():
+    recording = read(homes()["talk-cost"].recording)
+    values = recording.finding(Catalogue().load("talk-cost")).values
+    cause = words.load().say("talk-cost.because.threads_pass_a_reference", values)
+
+    assert values["pipe_large_s"] > 10 * values["copy_large_s"]  # as the cause says
+    assert "64 KiB at a time" in cause
+    assert "must copy" not in cause
