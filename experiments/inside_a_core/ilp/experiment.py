@@ -3,8 +3,9 @@
 Method: one thread, kept on the last core (pinned), does the same number of additions,
 multiplications or divisions in 1 to 16 chains. Within a chain each operation waits for the one
 before; between chains nothing waits. One chain shows the latency, many show how many operations
-the core starts in a cycle. The core's clock is measured in each round. Rounds are shuffled;
-compared are one chain and four, round by round.
+the core starts in a cycle. As a control, each addition adds the result of the chain before it: as
+many sums, but each waits. The core's clock is measured in each round. Rounds are shuffled; compared
+are one chain and four, round by round.
 Source: J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3 (instruction-level
 parallelism); A. Fog, Instruction tables (latency and throughput).
 
@@ -16,12 +17,14 @@ from __future__ import annotations
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
 
-OPERATIONS = ("add", "multiply", "divide", "integer_add", "integer_multiply")
+LINKED = "linked_add"  # the control
+OPERATIONS = ("add", "multiply", "divide", "integer_add", "integer_multiply", LINKED)
 COUNTS = (1, 2, 4, 8, 12, 16)
 FOUR = 4  # in the question
 SAMPLE_S = 0.0015  # of the fastest; one chain takes up to eight times as long
 FIRST_STEPS = 2_000
 PIPELINED = 0.9  # a unit that starts nearly one operation in each cycle
+ALIKE = 1.1  # times as fast: up to this, sums that wait gained nothing worth a name
 MOST = max(COUNTS)
 
 
@@ -119,6 +122,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits.add("divider_is_busy", values.get("divide_per_cycle", 1.0) < PIPELINED)
     if any(_falls_back(of, name) for name in params.operations):
         limits.append("more_chains_than_registers")
+    if gains.get(f"{LINKED}_gain", 0.0) > ALIKE and of[LINKED, FOUR].is_below(of[LINKED, 1]):
+        limits.append("linked_gain")
     limits.add("virtual_machine", x.is_virtual(machine))
     values["add_four_cycles"] = four.median
     if "add_gain" in unclear:

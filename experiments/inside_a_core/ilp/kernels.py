@@ -3,6 +3,10 @@
 Each result goes through an empty assembly, which the compiler can neither leave out nor look
 through. So it computes every one, joins no two and makes no vectors. The other operand lies in a
 register: from Intel's Golden Cove on, a constant in the instruction is added at no cost.
+
+In the control each chain takes the newest number of the chain before it as its other operand. So
+every operation waits, whatever the number of chains. Those sums soon are infinite, and an addition
+takes as long with that.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ from numba.extending import intrinsic
 
 COUNTS = (1, 2, 4, 8, 12, 16)
 STEPS = 4  # unrolled by hand
-_INSTRUCTIONS = ("fadd", "fmul", "fdiv", "add", "mul")
+LINKED = "linked "  # to the chain before
+_INSTRUCTIONS = ("fadd", "fmul", "fdiv", "add", "mul", LINKED + "fadd")
 IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
 
 
@@ -31,12 +36,13 @@ def _apply(_typing: Any, numbers: Any, operand: Any, instruction: Any) -> Any:
         kind = arguments[1].type
         register = "r" if isinstance(kind, ir.IntType) else "w" if IS_ARM else "x"
         kept = ir.FunctionType(kind, [kind])
-        results = [
-            builder.asm(
-                kept, "", f"={register},0", [getattr(builder, name)(each, arguments[1])], True
-            )
-            for each in cgutils.unpack_tuple(builder, arguments[0])
-        ]
+        apply = getattr(builder, name.removeprefix(LINKED))
+        results, chains = [], cgutils.unpack_tuple(builder, arguments[0])
+        before = chains[-1]
+        for each in chains:
+            result = apply(each, before if name.startswith(LINKED) else arguments[1])
+            before = builder.asm(kept, "", f"={register},0", [result], True)
+            results.append(before)
         return context.make_tuple(builder, signature.return_type, results)
 
     return numbers(numbers, operand, instruction), generate
@@ -67,6 +73,7 @@ _NUMBERS: dict[str, tuple[str, Any, float]] = {  # instruction, type, operand
     "divide": ("fdiv", types.float64, 1.0000001),
     "integer_add": ("add", types.int64, 3),
     "integer_multiply": ("mul", types.int64, 3),
+    "linked_add": (LINKED + "fadd", types.float64, 0.0),
 }
 COMPILED = {
     name: _chains(instruction, number) for name, (instruction, number, _) in _NUMBERS.items()

@@ -2,7 +2,8 @@
 
 Method: a server in a process of its own, on this machine alone, answers everybody after a fixed
 time. A client waits for that n times, in each way, and the clock runs from before the first is
-started until the last has its answer. Ways and numbers are shuffled in each round; compared are
+started until the last has its answer. As a control, coroutines compute for as long as the others
+wait. Ways and numbers are shuffled in each round; compared are
 the medians at the largest number that all ways reached. Memory: by how much a fresh process grows
 while hundreds wait for a signal inside it, and of threads also by how much the kernel's own stacks
 and page tables grow, which count for no process.
@@ -22,20 +23,24 @@ from experiments.tools.interpreters import own
 
 JOBS = Path(__file__).with_name("jobs.py")
 SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "threads", "processes")
+COMPUTING = "computing"  # the control: coroutines that compute as long as others wait
+ORDER = (*WAYS, COMPUTING)
 STEP = 4  # from one number of waits to the next
-MOST = {SERIAL: 16, PROCESSES: 64}  # the others go up to the largest number
+MOST = {SERIAL: 16, PROCESSES: 64, COMPUTING: 16}  # the others go up to the largest number
 KINDS = ("coroutine", "thread")
 IN_KERNEL = "in_kernel"  # the part of a thread's memory that is the kernel's
 WEIGHINGS = 3  # memory scatters little: the first rounds are enough
 LONGER = 1.5  # times one wait: beyond noise
 SPARE_FILES = 64  # of a process, beside its connections
-STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
+STARTS_S = {  # of each wait
+    SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3, COMPUTING: 2e-5,
+}  # fmt: skip
 
 
 class Params(x.Params):
     """The parameters; numbers of waits are powers of four."""
 
-    wait_s: float = x.param(0.03, minimum=0.001, maximum=5.0, scale="log10")
+    wait_s: float = x.param(0.02, minimum=0.001, maximum=5.0, scale="log10")
     most_waits: int = x.param(1024, minimum=1, maximum=65536, scale="log2")
     work_s: float = x.param(0.0, minimum=0.0, maximum=1.0)
     one_blocks: bool = False
@@ -69,7 +74,7 @@ def arms(params: Params) -> list[tuple[str, int]]:
     """Return every way with each of its numbers of waits."""
     return [
         (way, number)
-        for way in WAYS
+        for way in ORDER
         for number in numbers(params)
         if number <= MOST.get(way, number)
     ]
@@ -151,7 +156,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if max(shared, default=1) == 1:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     number = max(shared)
-    values |= {"waits": number, **{f"{way}_s": of[way, number].median for way in WAYS}}
+    at = {way: of[way, number].median for way in ORDER if (way, number) in of}
+    values |= {"waits": number, **{f"{way}_s": all_s for way, all_s in at.items()}}
     return x.Finding(_message(of, number), values, tuple(limits))
 
 
@@ -179,7 +185,7 @@ def seconds(params: Params) -> float:
     at_once_s = params.wait_s + (params.wait_s if params.one_blocks else 0.0)
     turns_s = 0.0
     for way, number in arms(params):
-        waits_s = number * params.wait_s if way == SERIAL else at_once_s
+        waits_s = number * params.wait_s if way in (SERIAL, COMPUTING) else at_once_s
         turns_s += waits_s + number * (STARTS_S[way] + params.work_s)
     weighing_s = sum(0.2 + STARTS_S[way] * params.weighed for way in (COROUTINES, THREADS))
     return 0.4 + params.rounds * turns_s + min(params.rounds, WEIGHINGS) * weighing_s
@@ -199,14 +205,14 @@ EXPERIMENT = x.Experiment(
             x.Axis("waits"),
             x.Axis("all_s"),
             series="way",
-            order=WAYS,
+            order=ORDER,
             limits=(x.Limit("one_wait", "one_wait_s"),),
         ),
         x.Bars("memory", "weights", "kind", "each_bytes"),
     ),
     values=x.values(
         "one_wait_s",
-        *(f"{way}_s" for way in WAYS),
+        *(f"{way}_s" for way in ORDER),
         *(f"bytes_per_{kind}" for kind in KINDS),
         "kernel_bytes_per_thread",
         "waits",
@@ -224,7 +230,7 @@ EXPERIMENT = x.Experiment(
     next=x.Next("gil-threads", {"one_blocks": True}),
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=lambda _machine: Params(),
-    quick=x.change(wait_s=0.01, most_waits=16, weighed=300, rounds=5),
+    quick=x.change(wait_s=0.006, most_waits=16, weighed=300, rounds=5),
     smallest=x.change(wait_s=0.002, most_waits=16, weighed=100, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for

@@ -65,9 +65,9 @@ def wait_once(port: int, work_s: float = 0.0) -> bytes:
 
 
 def compute(work_s: float) -> None:
-    """Keep a core busy."""
-    end_s = time.perf_counter() + work_s
-    while time.perf_counter() < end_s:
+    """Keep a core busy for that long: what other threads compute meanwhile does not count."""
+    end_s = time.thread_time() + work_s
+    while time.thread_time() < end_s:
         pass
 
 
@@ -83,7 +83,7 @@ def coroutines(request: dict[str, Any]) -> int:
     async def wait(number: int) -> bytes:
         loop = asyncio.get_running_loop()
         if number == 0 and request["one_blocks"]:
-            time.sleep(request["wait_s"])  # the mistake: nobody else runs meanwhile
+            time.sleep(request["wait_s"])  # the mistake: no other coroutine runs meanwhile
         with socket.socket() as connection:
             connection.setblocking(False)
             await loop.sock_connect(connection, (HOST, request["port"]))
@@ -95,6 +95,19 @@ def coroutines(request: dict[str, Any]) -> int:
         return await asyncio.gather(*(wait(number) for number in range(request["count"])))
 
     return asyncio.run(wait_for_all()).count(ANSWER)
+
+
+def computing(request: dict[str, Any]) -> int:
+    """Compute in coroutines, each for as long as the others wait."""
+
+    async def work() -> bytes:
+        compute(request["wait_s"] + request["work_s"])
+        return ANSWER
+
+    async def work_on_all() -> list[bytes]:
+        return await asyncio.gather(*(work() for _ in range(request["count"])))
+
+    return asyncio.run(work_on_all()).count(ANSWER)
 
 
 def threads(request: dict[str, Any]) -> int:
@@ -143,7 +156,13 @@ def _started(target: Callable[[], None], count: int) -> list[threading.Thread]:
     return started
 
 
-WAYS = {"serial": serial, "coroutines": coroutines, "threads": threads, "processes": processes}
+WAYS = {
+    "serial": serial,
+    "coroutines": coroutines,
+    "threads": threads,
+    "processes": processes,
+    "computing": computing,
+}
 
 
 def wait(request: dict[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
+from experiments.core.teaching.motion import Pointed, Travel
 from experiments.inside_a_core.ilp import kernels
 from experiments.inside_a_core.ilp.experiment import (
     COUNTS,
@@ -19,8 +21,10 @@ from experiments.inside_a_core.ilp.experiment import (
     operation_s,
 )
 from experiments.inside_a_core.ilp.kernels import COMPILED, STEPS, in_chains
+from experiments.inside_a_core.ilp.lesson import motion
 from experiments.tools.core_clock import Clock
 from machine.inspect import inspect
+from tests.experiments.inside_a_core.lessons_of_ilp import RUNS
 from tests.experiments.kernel_checks import check_kept, check_twice_takes_twice
 from tests.experiments.machines import machine
 
@@ -32,8 +36,8 @@ AGREED = {
 AGREED_COLUMNS = {"steps": {"operation", "chains", "cycles"}}
 
 NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
-LATENCY = dict(zip(OPERATIONS, (4, 4, 14, 1, 3), strict=True))
-INTERVAL = dict(zip(OPERATIONS, (0.5, 0.5, 4, 0.25, 1), strict=True))
+LATENCY = dict(zip(OPERATIONS, (4, 4, 14, 1, 3, 4), strict=True))
+INTERVAL = dict(zip(OPERATIONS, (0.5, 0.5, 4, 0.25, 1, 4), strict=True))
 
 
 def textbook(name, chains):
@@ -96,6 +100,13 @@ def test_more_chains_than_registers_are_told_of_where_they_cost_time():
     assert "more_chains_than_registers" in found(spilled).limits
 
 
+def test_sums_that_wait_are_the_control_and_a_gain_of_theirs_is_told():
+    assert found(steps()).values["linked_add_gain"] == pytest.approx(1)
+    assert "linked_gain" not in found(steps()).limits
+    gained = steps(lambda name, chains: textbook(name, chains) / (1.3 if chains > 1 else 1))
+    assert "linked_gain" in found(gained).limits
+
+
 def test_a_virtual_machine_is_named():
     assert "virtual_machine" in found(steps(), machine(virtualization="kvm")).limits
     assert "virtual_machine" not in found(steps()).limits
@@ -106,6 +117,32 @@ def test_additions_alone_or_none_at_all():
     assert alone.message == "several_at_once"
     assert "divide_per_cycle" not in alone.values
     assert found([s for s in steps() if s.chains == 1]).message == "nothing_to_compare"
+
+
+# --- the motion of the lesson --------------------------------------------------------------------
+
+
+def test_an_addition_moves_as_long_as_it_took_and_enters_as_often_as_measured():
+    one, four = motion(RUNS["usual"], None).scenes
+    alone, beside = ([e for e in s.events if isinstance(e, Travel)] for s in (one, four))
+    latency_s = LATENCY["add"] / 3e9
+
+    assert [each.end_s - each.start_s for each in alone] == pytest.approx([latency_s] * len(alone))
+    assert [each.start_s for each in alone] == pytest.approx(
+        [n * latency_s for n in range(len(alone))]
+    )
+    assert [each.start_s for each in beside] == pytest.approx(
+        [n * latency_s / 4 for n in range(len(beside))]
+    )
+    assert {each.along[0] for each in beside} == {"a", "b", "c", "d"}
+    assert 3 < len(beside) / len(alone) < 4
+
+
+def test_another_operation_moves_at_its_own_times_and_one_chain_alone_not_at_all():
+    divided = motion(RUNS["usual"], Pointed(view="cycles", name="divide", at=4.0))
+    assert divided.duration_s == pytest.approx(14 / 4 * motion(RUNS["usual"], None).duration_s)
+    single = [row for row in RUNS["usual"].tables["steps"] if row.chains == 1]
+    assert motion(replace(RUNS["usual"], tables={"steps": single}), None) is None
 
 
 def test_a_processor_whose_cycles_cannot_be_counted_is_refused(monkeypatch):
@@ -144,6 +181,19 @@ def test_every_chain_takes_the_steps_that_are_counted(operation, after):
     assert in_chains(operation, 1)(5) == in_chains(operation, 1)(STEPS * 2)
 
 
+def test_in_the_control_each_sum_adds_the_newest_result_of_the_one_before():
+    def after(numbers, steps):
+        for _ in range(steps):
+            before = numbers[-1]
+            for at, each in enumerate(numbers):
+                numbers[at] = before = each + before
+        return numbers
+
+    for chains in COUNTS:
+        first = [1.0 + n for n in range(chains)]
+        assert in_chains("linked_add", chains)(8) == pytest.approx(after(first, 8))
+
+
 def test_the_numbers_of_chains_are_those_that_are_compiled():
     assert COUNTS == kernels.COUNTS
 
@@ -152,7 +202,9 @@ def test_the_numbers_of_chains_are_those_that_are_compiled():
 def test_no_operation_is_left_out_joined_or_made_a_vector(operation):
     check_twice_takes_twice(in_chains(operation, 8), 20_000)
     copy = _fresh(operation)
-    single = {"add": "addsd", "multiply": "mulsd", "divide": "divsd"}.get(operation)
+    single = {"add": "addsd", "linked_add": "addsd", "multiply": "mulsd", "divide": "divsd"}.get(
+        operation
+    )
     if single is None or kernels.IS_ARM:
         return
     text = copy.inspect_asm()[copy.signatures[3]]  # eight chains
