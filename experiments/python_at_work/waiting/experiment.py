@@ -1,12 +1,12 @@
 """How long do a thousand waits take? In coroutines, in threads, in processes, one after another.
 
-Method: a server in a process of its own, on this machine alone, answers everybody after a fixed
+Method: a server in a process of its own, on this machine alone, answers each question after a fixed
 time. A client waits for that n times, in each way, and the clock runs from before the first is
 started until the last has its answer. As a control, coroutines compute for as long as the others
-wait. Ways and numbers are shuffled in each round; compared are
-the medians at the largest number that all ways reached. Memory: by how much a fresh process grows
-while hundreds wait for a signal inside it, and of threads also by how much the kernel's own stacks
-and page tables grow, which count for no process.
+wait. Ways and numbers are shuffled in each round; compared are the medians at the largest number
+that all ways reached. Memory: by how much a fresh process grows while hundreds wait for a signal
+inside it, and of threads also by how much the kernel's own stacks and page tables grow, which count
+for no process.
 Source: D. Kegel, The C10K problem; the documentation of asyncio.
 
 What it cannot tell: how a real server behaves that is busy itself.
@@ -22,7 +22,8 @@ from experiments import api as x
 from experiments.tools.interpreters import own
 
 JOBS = Path(__file__).with_name("jobs.py")
-SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "threads", "processes")
+# The first is the line that the lesson lets people draw.
+COROUTINES, SERIAL, THREADS, PROCESSES = WAYS = ("coroutines", "serial", "threads", "processes")
 COMPUTING = "computing"  # the control: coroutines that compute as long as others wait
 ORDER = (*WAYS, COMPUTING)
 STEP = 4  # from one number of waits to the next

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
+from experiments.core.teaching.motion import Count, Travel
 from experiments.python_at_work.waiting import experiment as waiting
 from experiments.python_at_work.waiting import jobs as waiting_jobs
 from experiments.python_at_work.waiting.experiment import (
@@ -19,10 +20,12 @@ from experiments.python_at_work.waiting.experiment import (
     arms,
     numbers,
 )
+from experiments.python_at_work.waiting.lesson import motion
 from experiments.tools import interpreters
 from experiments.tools.interpreters import Interpreter
 from machine.inspect import inspect
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work.lessons_of_waiting import RUNS
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {
@@ -60,6 +63,24 @@ def test_waits_overlap_where_coroutines_and_threads_part_from_one_after_another(
     assert set(found.limits) == {
         "started_for_it", "many_coroutines_take_longer", "ways_end_early", "no_kernel_bytes"
     }  # fmt: skip
+
+
+def test_coroutines_that_compute_are_the_control_and_need_not_be_there():
+    assert "computing_s" not in analyse(Params(), tables(), machine()).values
+    with_control = tables(AT_16 | {"computing": 1.59})
+    assert analyse(Params(), with_control, machine()).values["computing_s"] == pytest.approx(1.59)
+
+
+def test_a_question_moves_as_long_as_one_wait_and_all_that_were_over_are_counted():
+    few = motion(RUNS["few"], None)
+    serial, coroutines = few.scenes
+    one_s = RUNS["few"].values["one_wait_s"]
+    for event in (*serial.events, *coroutines.events):
+        if isinstance(event, Travel):
+            assert event.end_s - event.start_s == pytest.approx(one_s)
+    counted = [event for scene in few.scenes for event in scene.events if isinstance(event, Count)]
+    assert [count.at(few.duration_s) for count in counted] == [1, 16]
+    assert counted[1].at(one_s) == 0
 
 
 def test_few_waits_that_take_as_long_as_one_need_no_explanation():
@@ -172,6 +193,12 @@ def test_kernel_memory_is_that_of_stacks_and_page_tables(tmp_path):
     assert waiting_jobs.kernel_bytes(meminfo) is None
     meminfo.write_text("MemTotal:  9 kB\nKernelStack:  3 kB\nPageTables:   4 kB\nHugePages: 0\n")
     assert waiting_jobs.kernel_bytes(meminfo) == 7 * 2**10
+
+
+def test_coroutines_that_compute_take_as_long_as_all_of_them():
+    request = {"way": "computing", "count": 4, "wait_s": 0.02, "work_s": 0.0}
+
+    assert waiting_jobs.wait(request)["taken_s"] >= 0.08
 
 
 def test_a_coroutine_that_blocks_keeps_the_others_waiting():
