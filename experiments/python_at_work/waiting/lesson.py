@@ -62,7 +62,7 @@ def one_blocks(run: x.LessonRun) -> bool:
 
 def works(run: x.LessonRun) -> bool:
     """Did the program compute after each answer?"""
-    return run.params.work_s > 0
+    return bool(run.params.work_s > 0)
 
 
 def gains_beside_work(run: x.LessonRun) -> bool:

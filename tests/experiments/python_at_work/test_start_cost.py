@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
+from experiments.core.teaching.motion import Pointed, Travel
 from experiments.python_at_work.start_cost import experiment as start_cost
 from experiments.python_at_work.start_cost.experiment import (
     EXPERIMENT,
@@ -18,10 +19,12 @@ from experiments.python_at_work.start_cost.experiment import (
     Start,
     analyse,
 )
+from experiments.python_at_work.start_cost.lesson import motion
 from experiments.tools import own_folder, start_jobs
 from machine.inspect import inspect
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work.lessons_of_start_cost import RUNS, USUAL_S
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {
@@ -69,6 +72,26 @@ def test_a_pool_whose_jobs_differ_much_is_explained(noise, is_told):
     found = analyse(Params(), tables({**USUAL, "thread_pool_warm": 20e-6}, noise), machine())
 
     assert ("pool_uneven" in found.limits) is is_told
+
+
+def test_all_move_at_the_measured_times_and_as_many_are_done_as_fit():
+    whole = motion(RUNS["usual"], None)
+    by_title = {scene.title: scene.events for scene in whole.scenes}
+    forks = [event for event in by_title["os_fork"] if isinstance(event, Travel)]
+    python = [event for event in by_title["spawn"] if isinstance(event, Travel)]
+    done = {name: events[-1].at(whole.duration_s) for name, events in by_title.items()}
+
+    assert whole.duration_s == pytest.approx(USUAL_S["spawn"])
+    assert [each.end_s - each.start_s for each in python] == pytest.approx([USUAL_S["spawn"]])
+    assert {round(each.end_s - each.start_s, 9) for each in forks} == {USUAL_S["os_fork"]}
+    assert done == {"call": 1_600_000, "thread": 800, "os_fork": 40, "spawn": 1}
+
+
+def test_a_thread_that_is_pointed_at_moves_alone_with_the_calls_of_its_time():
+    thread = motion(RUNS["usual"], Pointed(view="each", name="thread"))
+    assert [scene.title for scene in thread.scenes] == ["call", "thread"]
+    assert thread.duration_s == pytest.approx(USUAL_S["thread"])
+    assert motion(RUNS["four_steps"], None) is None
 
 
 def test_each_step_costs_more_where_all_of_them_part():
