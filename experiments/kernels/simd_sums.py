@@ -3,7 +3,8 @@
 A compiler would choose the width itself, so the vectors are written out. There are sixteen sums of
 `lanes` numbers each: an addition takes up to four cycles, and a core begins up to four of them in a
 cycle (two on x86), so fewer sums would wait for each other, or just not and never catch up. All
-laps add to the same sums, so adding those up at the end weighs nothing.
+laps add to the same sums, so adding those up at the end weighs nothing. A number can be added
+several times after one load, which gives memory more time for each.
 Source: A. Fog, Instruction tables; the software optimization guides of Arm's Neoverse cores.
 """
 
@@ -30,18 +31,25 @@ def widest_bits() -> int:
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[misc,unused-ignore]
-def _total(_typing: Any, _address: Any, _steps: Any, _laps: Any, bits: Any, lanes: Any) -> Any:
-    """Return `laps` times the sum of `steps` times sixteen vectors, of `lanes` numbers each."""
+def _total(
+    _typing: Any, _address: Any, _steps: Any, _laps: Any, bits: Any, lanes: Any, additions: Any
+) -> Any:
+    """Return `laps` times the sum of `steps` times sixteen vectors, of `lanes` numbers each.
+
+    Each vector is added `additions` times.
+    """
     number, kind = _NUMBERS[bits.literal_value]
-    width = lanes.literal_value
+    width, times = lanes.literal_value, additions.literal_value
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _summed(builder, ir.VectorType(number, width), width, *arguments[:3])
+        return _summed(builder, ir.VectorType(number, width), width, times, *arguments[:3])
 
-    return kind(types.uint64, types.int64, types.int64, bits, lanes), generate
+    return kind(types.uint64, types.int64, types.int64, bits, lanes, additions), generate
 
 
-def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any, laps: Any) -> Any:
+def _summed(
+    builder: Any, vector: Any, lanes: int, additions: int, address: Any, steps: Any, laps: Any
+) -> Any:
     index, place = ir.IntType(64), ir.IntType(32)
     entry = builder.block
     each_lap, each_step, lap_end, after = (
@@ -58,7 +66,9 @@ def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any, lap
     for turn, total in enumerate(sums):
         at = builder.add(builder.mul(step, index(SUMS)), index(turn))
         numbers = builder.load(builder.gep(first, [at]), align=4)
-        added.append(builder.fadd(total, numbers))
+        for _ in range(additions):
+            total = builder.fadd(total, numbers)
+        added.append(total)
     step_then = builder.add(step, index(1))
     builder.cbranch(builder.icmp_signed("<", step_then, steps), each_step, lap_end)
     builder.position_at_end(lap_end)
@@ -82,16 +92,17 @@ def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any, lap
 
 
 @functools.cache
-def lane_sum(bits: int, lanes: int) -> Callable[[np.ndarray, int], float]:
+def lane_sum(bits: int, lanes: int, additions: int = 1) -> Callable[[np.ndarray, int], float]:
     """Return a function of (numbers, laps): their sum by `lanes`, `laps` times over.
 
-    The numbers are `bits` wide; there are a multiple of 16 * `lanes` of them.
+    The numbers are `bits` wide; there are a multiple of 16 * `lanes` of them. Each is loaded once
+    a lap, and added `additions` times.
     """
     kind = _NUMBERS[bits][1]
 
     def total(numbers: np.ndarray, laps: int) -> float:
         address, steps = np.uint64(numbers.ctypes.data), numbers.size // (SUMS * lanes)
-        found: float = _total(address, steps, laps, bits, lanes)
+        found: float = _total(address, steps, laps, bits, lanes, additions)
         return found
 
     compiled: Callable[[np.ndarray, int], float] = njit(

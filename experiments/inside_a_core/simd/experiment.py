@@ -25,6 +25,7 @@ LONGEST_LIST_BYTES = 256 * x.KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
 NEARLY_ALL = 0.9  # of the gain of all lanes together
+SMALL_PART = 1 / 3  # of the gain in L1: below, little is left in memory, even if unclear how little
 QUICK_ROUNDS = 5
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
@@ -37,11 +38,15 @@ class Params(x.Params):
 
     largest_bytes: int = x.param(128 * x.MIB, minimum=x.MIB, maximum=16 * x.GIB, scale="log2")
     numbers: str = x.param("float32", choices=tuple(NUMBERS_BITS))
+    additions: int = x.param(1, minimum=1, maximum=32)
     rounds: int = x.param(12, minimum=1, maximum=100)
 
 
 class Rate(x.Row):
-    """One repeat at one size in one way: "python", "scalar", or the bits of a vector."""
+    """One repeat at one size in one way: "python", "scalar", or the bits of a vector.
+
+    `elements_per_s` counts a number as often as it is added, `read_bytes_per_s` once.
+    """
 
     size_bytes: int = x.column(scale="log2")
     way: str
@@ -63,7 +68,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         bits = NUMBERS_BITS[params.numbers]
         array = Buffer(max(sizes(params))).words.view(params.numbers)
         array.fill(1)
-        ways = ways_for(bits)
+        ways = ways_for(bits, params.additions)
         arms = [
             (size, way)
             for size in sizes(params)
@@ -78,23 +83,27 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             if (size_bytes, way) not in laps:
                 laps[size_bytes, way] = bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
             times = laps[size_bytes, way]
-            elements_per_s = count * times / bench.time(partial(work, times))
+            loaded_per_s = count * times / bench.time(partial(work, times))
             yield Rate(
                 size_bytes=size_bytes,
                 way=way,
                 repeat=turn.round,
-                elements_per_s=elements_per_s,
-                read_bytes_per_s=elements_per_s * bits / 8,
+                elements_per_s=loaded_per_s * params.additions,
+                read_bytes_per_s=loaded_per_s * bits / 8,
             )
             yield x.Progress(turn.fraction)
 
 
-def ways_for(bits: int) -> dict[str, Callable[[Any, int], object]]:
-    """Return each way of adding up numbers of that many bits, as far as the processor has it."""
+def ways_for(bits: int, additions: int = 1) -> dict[str, Callable[[Any, int], object]]:
+    """Return each way of adding up numbers of that many bits, as far as the processor has it.
+
+    Plain Python adds each number once, so it is left out where each is added more often.
+    """
     from experiments.kernels.simd_sums import lane_sum, widest_bits
 
-    ways: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python, SCALAR: lane_sum(bits, 1)}
-    return ways | {w: lane_sum(bits, int(w) // bits) for w in WIDTHS if int(w) <= widest_bits()}
+    python: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python} if additions == 1 else {}
+    lanes = {SCALAR: 1} | {w: int(w) // bits for w in WIDTHS if int(w) <= widest_bits()}
+    return python | {way: lane_sum(bits, each, additions) for way, each in lanes.items()}
 
 
 def _in_python(numbers: list[float], laps: int) -> float:
@@ -119,7 +128,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values: dict[str, float] = {f"{name}_bytes": size for name, size in known.items()}
     limits.add("part_of_l3", "l3_bytes" in values and x.is_guest(machine))
     if machine.memory.peak_bytes_per_s:
-        values["bandwidth_limit_per_s"] = machine.memory.peak_bytes_per_s / element_bytes
+        peak_per_s = machine.memory.peak_bytes_per_s / element_bytes
+        values["bandwidth_limit_per_s"] = peak_per_s * params.additions
     limits.add("no_memory_gain", not beyond)
     if not cached:
         limits.append("no_l1_gain")
@@ -163,9 +173,10 @@ def _message(pairs: dict[str, tuple[x.Spread, x.Spread]], unclear: Sequence[str]
         return "no_gain"
     if "gain_in_memory" not in pairs:
         return "gain_in_cache"
-    if "gain_in_memory" in unclear:
-        return "gain_in_cache_memory_unclear"
     memory = pairs["gain_in_memory"]
+    if "gain_in_memory" in unclear:
+        is_small = _ratio(*memory).is_below(_times(SMALL_PART, _ratio(*first)))
+        return "gain_hardly_in_memory" if is_small else "gain_in_cache_memory_unclear"
     if not _gains(*memory):
         return "gain_in_cache_alone"
     return "gain_fades" if _ratio(*memory).is_below(_ratio(*first)) else "gain_everywhere"
@@ -198,8 +209,12 @@ def _no_less(size_bytes: int) -> int:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: in the first round growing to a sample; large arrays take longer than one."""
-    samples_s = sum(5 * max(1.3 * SAMPLE_S, size / 8e9) for size in sizes(params))
+    """Estimate: in the first round growing to a sample; large arrays take longer than one.
+
+    Many additions of each number take longer still.
+    """
+    byte_s = max(1 / 8e9, params.additions / 8e10)
+    samples_s = sum(5 * max(1.3 * SAMPLE_S, size * byte_s) for size in sizes(params))
     return 0.6 + params.largest_bytes / x.GIB * 0.6 + (params.rounds + 1) * samples_s
 
 

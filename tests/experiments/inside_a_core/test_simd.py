@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.judging.statistics import CANNOT_TELL
+from experiments.core.teaching.motion import Pointed, Travel
 from experiments.inside_a_core.simd import experiment as simd
 from experiments.inside_a_core.simd.experiment import (
     PYTHON,
@@ -16,8 +17,10 @@ from experiments.inside_a_core.simd.experiment import (
     seconds,
     sizes,
 )
+from experiments.inside_a_core.simd.lesson import motion
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.experiments.inside_a_core.lessons_of_simd import RUNS
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
 AGREED = {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"}
@@ -147,6 +150,49 @@ def test_a_gain_in_memory_of_which_nobody_can_tell_is_not_called_none():
     assert finding.message == "gain_in_cache_memory_unclear"
     assert finding.unclear == ("gain_in_memory",)
     assert "still_gains" not in finding.limits
+
+
+def test_a_gain_in_memory_that_is_small_at_most_is_said_to_be():
+    finding = found_of(RUNS["gain_hardly_in_memory"])
+
+    assert finding.message == "gain_hardly_in_memory"
+    assert finding.unclear == ("gain_in_memory",)
+
+
+def found_of(run):
+    return analyse(run.params, run.tables, run.machine)
+
+
+def test_numbers_that_are_added_often_count_each_time_and_are_loaded_once():
+    params = Params(largest_bytes=MIB, additions=4, rounds=1)
+    rows = [i for i in measure(params, Bench(inspect())) if isinstance(i, Rate)]
+
+    assert PYTHON not in {row.way for row in rows}
+    assert all(row.elements_per_s == pytest.approx(row.read_bytes_per_s) for row in rows)
+    assert seconds(replace(PARAMS, additions=32)) > 1.5 * seconds(PARAMS)
+
+
+# --- the motion of the lesson ---------------------------------------------------------------------
+
+
+def test_an_instruction_moves_as_long_as_its_numbers_took_and_brings_them_all():
+    run = RUNS["usual"]
+    scenes = {scene.title: scene.events for scene in motion(run, None).scenes}
+    travels = {name: [e for e in of if isinstance(e, Travel)] for name, of in scenes.items()}
+    took_s = {name: of[0].end_s - of[0].start_s for name, of in travels.items()}
+
+    assert took_s["l1_single"] == pytest.approx(1 / 5e9)
+    assert took_s["l1_wide"] == pytest.approx(8 / 40e9)
+    assert took_s["memory_wide"] == pytest.approx(8 / (1.1 * 7.5e9))
+    assert {each.token for each in travels["memory_wide"]} == {"8"}
+    end_s = motion(run, None).duration_s
+    assert scenes["l1_wide"][-1].at(end_s) == pytest.approx(40e9 * end_s, abs=1)
+
+
+def test_a_size_that_is_pointed_at_moves_alone_and_one_not_measured_not_at_all():
+    here = motion(RUNS["usual"], Pointed(view="rate", at=8.0 * MIB))
+    assert [scene.title for scene in here.scenes] == ["here_single", "here_wide"]
+    assert motion(RUNS["usual"], Pointed(view="rate", at=5.0)) is None
 
 
 def test_vectors_that_are_clearly_slower_are_no_gain_either():

@@ -74,6 +74,7 @@ def test_a_sum_by_lanes_is_the_sum_of_all(bits, laps):
     for width in (w for w in WIDTHS if w >= bits):
         numbers = np.arange(2048, dtype=f"float{bits}") % 7  # exact in either kind
         assert lane_sum(bits, width // bits)(numbers, laps) == laps * numbers.sum()
+        assert lane_sum(bits, width // bits, 3)(numbers, laps) == 3 * laps * numbers.sum()
 
 
 @pytest.mark.skipif(widest_bits() < 256, reason="the names are those of x86 with AVX")
