@@ -19,12 +19,13 @@ MOST_DRAWN = 60  # starts that move; more only count
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
-    """Return how many places of the guess are right."""
-    order = cheapest_first(run)
+    """Return the ends of the ruler, and how many places of the guess are right."""
+    costs, order = _costs(run).values(), cheapest_first(run)
+    found = {"cheapest_s": min(costs), "costliest_s": max(costs)} if costs else {}
     if guess is None or order is None:
-        return {}
+        return found
     right_places = sum(one == other for one, other in zip(guess.at, order, strict=True))
-    return {"right_places": right_places, "places": len(order)}
+    return found | {"right_places": right_places, "places": len(order)}
 
 
 def cheapest_first(run: x.LessonRun) -> list[int] | None:

@@ -66,8 +66,10 @@ def works(run: x.LessonRun) -> bool:
 
 
 def gains_beside_work(run: x.LessonRun) -> bool:
-    """Were coroutines far faster though each answer cost work?"""
-    return run.params.work_s >= WORK_S and _gain(run) >= TEN_TIMES
+    """Were coroutines far faster though each answer cost work, as their time shows?"""
+    work_s = run.values.get("waits", 0) * run.params.work_s
+    did_work = run.params.work_s >= WORK_S and run.values.get("coroutines_s", 0.0) >= work_s
+    return did_work and _gain(run) >= TEN_TIMES
 
 
 def gains_little_without_work(run: x.LessonRun) -> bool:

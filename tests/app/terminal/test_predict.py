@@ -178,10 +178,10 @@ def test_a_lesson_that_cannot_be_read_is_one_sentence(change, tmp_path, monkeypa
 
 
 def test_without_a_lesson_it_runs_and_says_so(played, answering):
-    said = answering([], "run", "ilp", "--quick", "--no-keep", "--predict")
+    said = answering([], "run", "isolation", "--quick", "--no-keep", "--predict")
 
     assert said.code == 0
-    assert "No lesson is written for ilp yet" in said.out
+    assert "No lesson is written for isolation yet" in said.out
 
 
 def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(played, inside):
