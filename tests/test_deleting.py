@@ -40,7 +40,7 @@ def test_the_rest_stands_after_each_of_three(tmp_path):
     for name in DELETED:
         home = homes[name].folder
         shutil.rmtree(folder / home.relative_to(ROOT))
-        for path in (folder / "tests/experiments" / home.parent.name).glob(f"test_{home.name}*.py"):
+        for path in (folder / "tests/experiments" / home.parent.name).glob(f"*_{home.name}*.py"):
             path.unlink()
         do(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS)
     for tool, *more in LINT:
