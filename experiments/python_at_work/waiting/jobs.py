@@ -65,7 +65,10 @@ def wait_once(port: int, work_s: float = 0.0) -> bytes:
 
 
 def compute(work_s: float) -> None:
-    """Keep a core busy for that long: what other threads compute meanwhile does not count."""
+    """Keep a core busy for that long; what other threads compute meanwhile does not count.
+
+    LIMIT: Windows counts the time of a thread in ticks of its clock, some 16 ms each.
+    """
     end_s = time.thread_time() + work_s
     while time.thread_time() < end_s:
         pass
