@@ -5,26 +5,33 @@ side. Within a chain a read waits for the one before; between chains nothing wai
 for as many lines at once as there are chains, until it, or the memory, can take no more. The chains
 are stretches of one random cycle, each walk on new ones. Each number of chains is timed for the
 same time, so that a disturbance hits all alike, after a walk as long that is not timed. Pages are
-of 2 MiB where the system gives them: looking up small ones limits what can be under way. Rounds are
-shuffled; compared are the medians.
+of 2 MiB where the system gives them: looking up small ones limits what can be under way. The most
+chains are also walked on two cores at once: if memory was full, both read no more than one core.
+Rounds are shuffled; compared are the medians.
 Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
 latency.
 
-What it cannot tell: which of the things on the way fills up first, the core's buffers for lines
-that it waits for, the walk through the page tables, or the banks of the memory.
+What it cannot tell: which part of the core fills up first, its buffers for lines that it waits for,
+or the walk through the page tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
 from experiments.tools.core_clock import Clock, clocks, core_hz
 from experiments.tools.long_chain import LongChain, power_of_two
+from experiments.tools.neighbours import by_topology
+from experiments.tools.side_by_side import seconds_together
 from experiments.tools.under_way import COUNTS, SAMPLE_S, fastest_of, read_s, steps_for, under_way
 
+CORES = ("one_core", "two_cores")
+IN_STEP = 1.25  # times one chain's time: so many chains still all read at once
 FREE_SHARE = 0.5
 
 
@@ -46,8 +53,16 @@ class Read(x.Row):
     line_bytes_per_s: float = x.column(scale="log10")
 
 
+class Together(x.Row):
+    """One repeat with the most chains on each of some cores: what all of them read."""
+
+    on: str
+    repeat: int
+    line_bytes_per_s: float
+
+
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield one row for each number of chains and round, and the clock of each round."""
+    """Yield a row for each number of chains or cores and round, and the clock of each round."""
     with bench.pinned() as thread:
         if thread is None:
             yield x.Note("not_pinned")
@@ -56,20 +71,44 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield from huge_pages_told(huge_pages_fraction(buffer))
         chain = LongChain(buffer, bench)
         steps = {chains: steps_for(chain, chains, bench) for chains in COUNTS}
+        cores = [thread.id for thread in by_topology(bench.machine)[-len(CORES) :]]
+        arms: list[tuple[type[x.Row], int]] = [(Read, chains) for chains in COUNTS]
+        arms += [(Together, count) for count in range(1, len(cores) + 1)]
         clocked = -1
-        for turn, chains in bench.interleave(COUNTS, params.rounds):
+        for turn, (kind, count) in bench.interleave(arms, params.rounds):
             if turn.round > clocked:
                 yield from clocks(bench, turn.round)
                 clocked = turn.round
-            latency_s = read_s(chain, chains, steps[chains], bench)
-            yield Read(
-                chains=chains,
-                repeat=turn.round,
-                latency_s=latency_s,
-                asked_bytes=chains * LINE_BYTES,
-                line_bytes_per_s=LINE_BYTES / latency_s,
-            )
+            if kind is Read:
+                latency_s = read_s(chain, count, steps[count], bench)
+                yield Read(
+                    chains=count,
+                    repeat=turn.round,
+                    latency_s=latency_s,
+                    asked_bytes=count * LINE_BYTES,
+                    line_bytes_per_s=LINE_BYTES / latency_s,
+                )
+            else:
+                rate = _together_bytes_per_s(chain, cores[-count:], steps[max(COUNTS)], bench)
+                yield Together(on=CORES[count - 1], repeat=turn.round, line_bytes_per_s=rate)
             yield x.Progress(turn.fraction)
+
+
+def _together_bytes_per_s(chain: LongChain, cores: list[int], steps: int, bench: x.Bench) -> float:
+    """Return what these cores read together, each walking the most chains."""
+    from experiments.kernels.many_chains import walk_all
+
+    chains = max(COUNTS)
+
+    def once() -> float:
+        jobs: list[tuple[int | None, Callable[[], object]]] = [
+            (core, functools.partial(walk_all, steps, chain.stretches(chains, steps)))
+            for core in cores
+        ]
+        return seconds_together(bench, jobs)
+
+    once()  # as before each walk that is timed
+    return len(cores) * chains * steps * LINE_BYTES / once()
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -100,7 +139,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if clock_hz is not None:
         values |= {"core_hz": clock_hz, "one_chain_cycles": one.median * clock_hz}
         values["best_cycles"] = best.median * clock_hz
-    limits.add("no_floor_reached", fastest == max(COUNTS))
+    values["chains_in_step"] = in_step(tables["reads"])
+    limits.add("no_floor_reached", values["chains_in_step"] == max(of))
+    rates = x.spreads_of(tables["together"], "line_bytes_per_s", "on")
+    if rates.keys() >= set(CORES):
+        values["two_cores_gain"] = rates["two_cores"].median / rates["one_core"].median
     if any(one.low > chains * each.high for chains, each in several.items()):
         limits = x.Limits(["more_than_chains", *limits])
     limits.add("no_clock", clock_hz is None)
@@ -108,6 +151,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     is_clear = message not in (x.TOO_FEW, x.CANNOT_TELL)
     unclear = () if is_clear else ("parallelism", "bytes_in_flight")
     return x.Finding(message, values, tuple(limits), unclear)
+
+
+def in_step(reads: Sequence[Read]) -> int:
+    """Return up to how many chains all take a step in about the time of one; 0 without rows."""
+    found = x.medians((row.chains, row.latency_s) for row in reads)
+    alone_s = found.get(1, 0.0)
+    within = takewhile(lambda n: n * found[n] <= IN_STEP * alone_s, sorted(found))
+    return max(within, default=0)
 
 
 def _message(one: x.Spread, several: Mapping[int, x.Spread], fastest: int) -> str:
@@ -124,14 +175,14 @@ def _message(one: x.Spread, several: Mapping[int, x.Spread], fastest: int) -> st
 
 def seconds(params: Params) -> float:
     """Estimate: laying out the chain, then two walks for each number of chains."""
-    samples_s = len(COUNTS) * 2 * 1.2 * SAMPLE_S
+    samples_s = (len(COUNTS) + len(CORES)) * 2 * 1.2 * SAMPLE_S
     return 0.3 + params.memory_bytes / x.GIB * 1.2 + (params.rounds + 1) * (samples_s + 0.01)
 
 
 EXPERIMENT = x.Experiment(
     version=3,
     params=Params,
-    tables={"reads": Read, "clocks": Clock},
+    tables={"reads": Read, "together": Together, "clocks": Clock},
     measure=measure,
     loop="kernels/many_chains.py:walk_all",
     analyse=analyse,
@@ -153,6 +204,7 @@ EXPERIMENT = x.Experiment(
                 x.Limit("in_flight", "bytes_in_flight", "x"),
             ),
         ),
+        x.Bars("together", "together", "on", "line_bytes_per_s", order=CORES),
     ),
     values=x.values(
         x.Value("one_chain_s", x.Part.MEMORY),
@@ -160,6 +212,8 @@ EXPERIMENT = x.Experiment(
         "parallelism",
         "bytes_in_flight",
         "best_chains",
+        "chains_in_step",
+        "two_cores_gain",
         x.Value("best_bytes_per_s", x.Part.MEMORY),
         "bandwidth_limit_bytes_per_s",
         "one_chain_cycles",

@@ -9,8 +9,17 @@ from msgspec.structs import replace
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW, spread
+from experiments.core.teaching.motion import Hold, Pointed, Travel
 from experiments.memory.banks_mlp import experiment as banks_mlp
-from experiments.memory.banks_mlp.experiment import Params, Read, analyse, measure
+from experiments.memory.banks_mlp import lesson
+from experiments.memory.banks_mlp.experiment import (
+    Params,
+    Read,
+    Together,
+    analyse,
+    in_step,
+    measure,
+)
 from experiments.tools import core_clock
 from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
@@ -19,6 +28,7 @@ from experiments.tools.under_way import COUNTS, read_s
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.memory import lessons_of_banks_mlp as lessons
 
 AGREED = {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"}
 AGREED_COLUMNS = {"reads": {"chains", "latency_s"}}
@@ -42,7 +52,7 @@ def reads(of_count, noise=NOISE):
 
 
 def found(rows, clock=CLOCK, here=None, params=None):
-    tables = {"reads": rows, "clocks": clock}
+    tables = {"reads": rows, "together": [], "clocks": clock}
     return analyse(params or Params(), tables, here or machine())
 
 
@@ -193,6 +203,7 @@ def test_the_default_leaves_half_of_the_free_memory(free_memory):
 
 def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+    monkeypatch.setattr("experiments.tools.side_by_side.CAN_PIN", False)
     items = list(measure(Params(memory_bytes=MIB, rounds=1), Bench(inspect())))
 
     assert Note("not_pinned") in items
@@ -271,3 +282,55 @@ def test_the_counts_of_the_plot_are_those_that_are_compiled():
 
     assert many_chains.COUNTS == COUNTS
     assert all(a < b for a, b in itertools.pairwise(COUNTS))
+
+
+# --- two cores, and the lesson -------------------------------------------------------------------
+
+
+def test_two_cores_are_held_against_one():
+    rows = [
+        Together(on=on, repeat=turn, line_bytes_per_s=rate * noise)
+        for on, rate in (("one_core", 1e10), ("two_cores", 1.8e10))
+        for turn, noise in enumerate(NOISE)
+    ]
+    here = {"reads": reads(textbook), "together": rows, "clocks": CLOCK}
+    alone = {**here, "together": rows[: len(NOISE)]}
+
+    assert analyse(Params(), here, machine()).values["two_cores_gain"] == pytest.approx(1.8)
+    assert "two_cores_gain" not in analyse(Params(), alone, machine()).values
+
+
+def test_chains_are_in_step_up_to_where_a_step_takes_longer_than_one_alone():
+    assert in_step(reads(textbook)) == 12  # of which ten leave at once, and two just after
+    assert in_step(reads(lambda chains: 150e-9 / chains)) == max(COUNTS)
+    assert in_step(reads(lambda _chains: 150e-9)) == 1
+    assert in_step([]) == 0
+
+
+@pytest.mark.parametrize(("of_four_s", "option"), [(4e-8, 2), (7e-8, 1), (1.5e-7, 0)])
+def test_a_guess_of_four_chains_is_held_against_their_time(of_four_s, option):
+    run = lessons.made("many_under_way", read_s=lambda n: of_four_s if n == 4 else 1.5e-7)
+
+    assert lesson.option_by_four_chains(run) == option
+
+
+def test_as_many_reads_travel_as_were_under_way_and_the_others_wait_for_one_read():
+    run = lessons.RUNS["in_cache"]
+    one, many = lesson.motion(run, None).scenes
+
+    def of(scene, kind):
+        return [event for event in scene.events if isinstance(event, kind)]
+
+    first = [each for each in of(many, Travel) if each.start_s == 0]
+    assert len(first) == run.values["parallelism"]
+    assert {each.end_s - each.start_s for each in of(many, Travel)} == {150e-9}
+    assert len([each for each in of(many, Hold) if each.start_s == 0]) == 32 - 10
+    assert len(of(one, Travel)) == 2
+    assert of(one, Hold) == []
+
+
+def test_the_point_pointed_at_chooses_how_many_chains_walk():
+    for at, travels in ((4.0, 8), (1.0, 4), (48.0, 20)):
+        pointed = Pointed(view="time", at=at)
+        _, many = lesson.motion(lessons.RUNS["in_cache"], pointed).scenes
+        assert sum(isinstance(event, Travel) for event in many.events) == travels
