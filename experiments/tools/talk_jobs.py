@@ -7,6 +7,7 @@ answer holds the message's length and last element, and is checked.
 from __future__ import annotations
 
 import array
+import contextlib
 import mmap
 import multiprocessing
 import os
@@ -18,13 +19,20 @@ import threading
 import time
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.core.processes.die_with_parent import call_tied
 from experiments.tools.serving import end_with_any, serve
 
+try:
+    import fcntl
+    import resource
+except ImportError:  # Windows
+    fcntl = resource = None  # type: ignore[assignment]
+
 Ask = Callable[[], Any]
 
+WIDER = 16  # times a usual pipe: what Linux lets any program take
 HEADER = struct.Struct("qq")  # bytes to look at, and whether they have to be rebuilt
 LAST = 7  # of every message
 
@@ -40,6 +48,44 @@ def message(kind: str, size: int) -> Any:
 def seen(arrived: Any) -> tuple[int, int]:
     """Return the proof that a message arrived: its length and its last element."""
     return len(arrived), arrived[-1]
+
+
+class TwoPipes(NamedTuple):
+    """A pipe to the other end, and one back; `Pipe()` would make a socket, which holds more."""
+
+    incoming: Any
+    outgoing: Any
+
+    def send(self, load: Any) -> None:
+        """Send an object."""
+        self.outgoing.send(load)
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self.outgoing.send_bytes(data)
+
+    def recv(self) -> Any:
+        """Return the next object; raises EOFError at the end."""
+        return self.incoming.recv()
+
+    def recv_bytes(self) -> bytes:
+        """Return the next bytes; raises EOFError at the end."""
+        data: bytes = self.incoming.recv_bytes()
+        return data
+
+    def close(self) -> None:
+        """Close both."""
+        self.incoming.close()
+        self.outgoing.close()
+
+
+def resized(pipe: Any, size_bytes: int | None = None) -> int | None:
+    """Return the bytes that a pipe holds, after it was given a size; None where unknown (Linux)."""
+    with contextlib.suppress(AttributeError, OSError):
+        if size_bytes is not None:
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, size_bytes)
+        return int(fcntl.fcntl(pipe.fileno(), fcntl.F_GETPIPE_SZ))
+    return None
 
 
 # --- the other end ------------------------------------------------------------------------------
@@ -59,6 +105,23 @@ def answer_pipe(connection: Any) -> None:
 def answer_raw(connection: Any) -> None:
     """Answer bytes that come through a pipe as they are."""
     _until_closed(lambda: connection.send_bytes(connection.recv_bytes()[-1:]))
+
+
+def answer_kept(connection: Any, most_bytes: int) -> None:
+    """Answer bytes that come through a pipe after their number, read into memory that is kept."""
+    kept = memoryview(bytearray(most_bytes))
+
+    def once() -> None:
+        size, _ = HEADER.unpack(connection.recv_bytes())
+        came = 0
+        while came < size:
+            piece = os.readv(connection.incoming.fileno(), [kept[came:size]])
+            if not piece:
+                raise EOFError
+            came += piece
+        connection.send_bytes(kept[size - 1 : size])
+
+    _until_closed(once)
 
 
 def answer_shared(connection: Any, shared: tuple[int, str]) -> None:
@@ -108,6 +171,8 @@ class Talks:
         self._shared = open_shared(size, name)
         self._pipe = self._process(context, answer_pipe)
         self._raw = self._process(context, answer_raw)
+        self._into_kept = self._process(context, answer_kept, size)
+        self._holds_bytes = resized(self._into_kept.outgoing)
         self._signal = self._process(context, answer_shared, (size, name))
         self._queues = context.Queue(), context.Queue()
         self._start(context, answer_queue, *self._queues)
@@ -115,7 +180,8 @@ class Talks:
         threading.Thread(target=answer_queue, args=self._between_threads, daemon=True).start()
 
     def _process(self, context: Any, answer: Callable[..., None], *arguments: Any) -> Any:
-        here, there = context.Pipe()
+        down, up = context.Pipe(duplex=False), context.Pipe(duplex=False)
+        here, there = TwoPipes(up[0], down[1]), TwoPipes(down[0], up[1])
         self._start(context, answer, there, *arguments)
         there.close()
         return here
@@ -126,10 +192,21 @@ class Talks:
         process.start()
         self.others.append(process)
 
+    def pipes(self) -> dict[str, int]:
+        """Return the bytes that the pipe into kept memory holds, and holds at most (Linux)."""
+        if self._holds_bytes is None:
+            return {}
+        wide_bytes = resized(self._into_kept.outgoing, WIDER * self._holds_bytes)
+        known = {"into_kept_memory": self._holds_bytes, "through_wide_pipe": wide_bytes}
+        return {part: size for part, size in known.items() if size is not None}
+
     def way(self, method: str, kind: str, size: int) -> Ask:
         """Return a call that hands one message over and waits for its answer."""
         load = message(kind, size)
         right = seen(load)
+        if self._holds_bytes is not None:
+            wider = WIDER if method == "through_wide_pipe" else 1
+            resized(self._into_kept.outgoing, wider * self._holds_bytes)
         plain = _plain(load, size)
 
         def queued(there: Any, back: Any) -> None:
@@ -157,9 +234,18 @@ class Talks:
             self._raw.send_bytes(data)
             check_answer(self._raw.recv_bytes(), data[-1:])
 
+        def kept(data: bytes) -> None:
+            self._into_kept.send_bytes(HEADER.pack(len(data), 0))
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._into_kept.outgoing.fileno(), rest) :]
+            check_answer(self._into_kept.recv_bytes(), data[-1:])
+
         return {
             "serialise": lambda: ForkingPickler.dumps(load),
             "through_pipe": lambda: raw(packed),
+            "into_kept_memory": lambda: kept(packed),
+            "through_wide_pipe": lambda: kept(packed),
             "rebuild": lambda: pickle.loads(packed),
             "wake": lambda: raw(b"\1"),
         }
@@ -195,17 +281,24 @@ def start(request: dict[str, Any]) -> dict[str, Any]:
     """Start the other ends, for messages up to a size."""
     _talks.append(Talks(request["largest_bytes"]))
     end_with_any(_talks[-1].others)
-    return {"forked": _talks[0].forked}
+    return {"forked": _talks[0].forked, "pipes": _talks[0].pipes()}
 
 
 def talk(request: dict[str, Any]) -> dict[str, Any]:
     """Hand over `count` messages, one after another, each answered before the next."""
     once = _talks[0].way(request["method"], request["payload"], request["bytes"])
     count = request["count"]
-    start_s = time.perf_counter()
+    before, start_s = waited(), time.perf_counter()
     for _ in range(count):
         once()
-    return {"taken_s": time.perf_counter() - start_s}
+    taken_s, after = time.perf_counter() - start_s, waited()
+    waits = None if before is None or after is None else (after - before) / count
+    return {"taken_s": taken_s, "waits": waits}
+
+
+def waited() -> int | None:
+    """Return how often this process has stopped to wait for something; None where unknown."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw if resource else None
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ and answers with a word; a sample is a batch of such round trips. Through shared
 writes the message, signals through a pipe, and the receiver uses it in place. A plain copy of the
 same bytes is the line that no way of copying can be better than. Sizes and ways are shuffled in
 each round; compared are the medians. The parts of a large message through a pipe are timed alone.
-Source: the documentation of multiprocessing (queues, pipes, shared memory).
+Then its possible causes are taken away, one after another: the other end reads into memory that it
+keeps, and the pipe is made to hold 16 times as much, so that it stops the sender 16 times less
+often. The system counts how often this end waits.
+Source: the documentation of multiprocessing (queues, pipes, shared memory); Linux, pipe(7).
 
 What it cannot tell: what is gained by sending many messages at once, before the first is answered.
 """
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -26,7 +30,9 @@ STEP = 4  # from one size to the next
 WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
 COPY = "copy"
 IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
-PARTS = (*IN_A_ROW, "wake")
+PIPE, KEPT, WIDE = SPARED = ("through_pipe", "into_kept_memory", "through_wide_pipe")
+PARTS = ("serialise", *SPARED, "rebuild", "wake")
+WAITED = ("thread_queue", "shared_memory", *SPARED)  # of which waits are shown
 APART = 0.2  # of the whole: its parts' sum may differ by as much without a remark
 UNEVEN = 1.5  # times: then one answer clearly comes later than another
 COPIES = 10  # of the largest message that the ends may hold together
@@ -59,6 +65,21 @@ class PartTime(x.Row):
     part_s: float
 
 
+class Wait(x.Row):
+    """How often this end stops to wait in one largest message; the mean of a batch."""
+
+    handed: str
+    repeat: int
+    waits: float
+
+
+class PipeSize(x.Row):
+    """What a pipe holds at once."""
+
+    part: str
+    holds_bytes: int
+
+
 def sizes(params: Params) -> list[int]:
     """Return the sizes of messages, smallest first."""
     return x.ladder(SMALLEST_BYTES, params.largest_bytes, STEP)
@@ -70,17 +91,22 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
     with contextlib.closing(own(talk_jobs, bench.check_stop)) as python:
         largest_bytes = max(sizes(params))
-        python.do(arm="start", largest_bytes=largest_bytes)
-        talk = partial(python.taken_s, arm="talk", payload=params.payload)
+        pipes = python.do(arm="start", largest_bytes=largest_bytes)["pipes"]
+        for part, holds_bytes in pipes.items():
+            yield PipeSize(part=part, holds_bytes=holds_bytes)
+        parts = [part for part in PARTS if part not in (KEPT, WIDE) or part in pipes]
+        talk = partial(python.do, arm="talk", payload=params.payload)
         arms = [(method, size) for method in (*WAYS, COPY) for size in sizes(params)]
-        arms += [(part, largest_bytes) for part in PARTS]
+        arms += [(part, largest_bytes) for part in parts]
         counts: dict[tuple[str, int], int] = {}
         for turn, (method, size_bytes) in bench.interleave(arms, params.rounds):
             once = partial(talk, method=method, bytes=size_bytes)
             if (method, size_bytes) not in counts:
-                counts[method, size_bytes] = batch(once, params.sample_s)
+                taken_s = partial(_taken_s, once)
+                counts[method, size_bytes] = batch(taken_s, params.sample_s)
             count = counts[method, size_bytes]
-            each_s = once(count) / count
+            done = once(count=count)
+            each_s = done["taken_s"] / count
             if method in PARTS:
                 yield PartTime(part=method, repeat=turn.round, part_s=each_s)
             else:
@@ -90,7 +116,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     repeat=turn.round,
                     round_trip_s=each_s,
                 )
+            if method in WAITED and size_bytes == largest_bytes and done["waits"] is not None:
+                yield Wait(handed=method, repeat=turn.round, waits=done["waits"])
             yield x.Progress(turn.fraction)
+
+
+def _taken_s(once: Callable[..., dict[str, float]], count: int) -> float:
+    return once(count=count)["taken_s"]
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -109,6 +141,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             }
     for part, found in x.spreads_of(tables["steps"], "part_s", "part").items():
         values[f"{part}_s"] = found.median
+    for usual, spared in pairwise(SPARED):
+        if values.keys() >= {f"{usual}_s", f"{spared}_s"}:
+            values[f"{spared}_gain"] = values[f"{usual}_s"] / values[f"{spared}_s"]
+    for way, found in x.spreads_of(tables["waits"], "waits", "handed").items():
+        values[f"{way}_waits"] = found.median
+    values |= {f"{row.part}_holds_bytes": row.holds_bytes for row in tables["pipes"]}
     limits = x.Limits()
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
     sooner = any(a > UNEVEN * b for some_s in medians_s.values() for a, b in pairwise(some_s))
@@ -142,8 +180,9 @@ def seconds(params: Params) -> float:
 
 
 EXPERIMENT = x.Experiment(
+    version=2,
     params=Params,
-    tables={"talks": Talk, "steps": PartTime},
+    tables={"talks": Talk, "steps": PartTime, "waits": Wait, "pipes": PipeSize},
     measure=measure,
     loop="tools/talk_jobs.py:talk",
     analyse=analyse,
@@ -164,6 +203,7 @@ EXPERIMENT = x.Experiment(
             order=PARTS,
             limits=(x.Limit("whole", "pipe_large_s", "x"),),
         ),
+        x.Bars("waits", "waits", "handed", "waits", order=WAITED),
     ),
     values=x.values(
         *(x.Value(f"{way}_small_s", x.Part.CORES) for way in WAYS),
@@ -172,6 +212,9 @@ EXPERIMENT = x.Experiment(
         "copy_large_s",
         "copy_large_bytes_per_s",
         *(f"{part}_s" for part in PARTS),
+        *(f"{part}_gain" for part in (KEPT, WIDE)),
+        *(f"{way}_waits" for way in WAITED),
+        *(f"{part}_holds_bytes" for part in (KEPT, WIDE)),
         "small_bytes",
         "large_bytes",
     ),

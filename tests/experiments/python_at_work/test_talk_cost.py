@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import time
 
 import psutil
@@ -12,22 +13,30 @@ from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
 from experiments.core.shelves import homes
+from experiments.core.teaching.motion import Pointed, Travel
 from experiments.engine.recording import read
 from experiments.python_at_work.talk_cost import experiment as talk_cost
+from experiments.python_at_work.talk_cost import lesson
 from experiments.python_at_work.talk_cost.experiment import (
     COPY,
     EXPERIMENT,
+    KEPT,
     PARTS,
+    PIPE,
     WAYS,
+    WIDE,
     Params,
     PartTime,
+    PipeSize,
     Talk,
+    Wait,
     analyse,
     sizes,
 )
 from experiments.tools import talk_jobs
 from machine.inspect import inspect
 from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.python_at_work import lessons_of_talk_cost as lessons
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {
@@ -57,6 +66,8 @@ def tables(large=LARGE, wake_s=1e-5):
             PartTime(part=part, repeat=0, part_s=wake_s if part == "wake" else 1e-4)
             for part in PARTS
         ],
+        "waits": [],
+        "pipes": [],
     }
 
 
@@ -161,6 +172,8 @@ def ends():
     for child in talks.others:
         child.join()
         child.close()
+    for pipes in (talks._pipe, talks._raw, talks._into_kept, talks._signal):  # noqa: SLF001
+        pipes.close()
     for each in talks._queues:  # noqa: SLF001  (likewise)
         each.close()
         each.join_thread()
@@ -183,6 +196,85 @@ def test_a_message_is_as_long_as_it_says():
     assert len(talk_jobs.message("list", 4096)) == 512
 
 
+def test_a_cause_that_is_taken_away_is_held_against_the_way_before():
+    rows = tables()
+    took_s = {PIPE: 6e-3, KEPT: 3e-3, WIDE: 2e-3}
+    rows["steps"] = [PartTime(part=part, repeat=0, part_s=s) for part, s in took_s.items()]
+    rows["waits"] = [Wait(handed=PIPE, repeat=n, waits=waits) for n, waits in enumerate((9, 17))]
+    rows["pipes"] = [PipeSize(part=KEPT, holds_bytes=64 * KIB)]
+    values = analyse(PARAMS, rows, machine()).values
+
+    assert values["into_kept_memory_gain"] == pytest.approx(2.0)
+    assert values["through_wide_pipe_gain"] == pytest.approx(1.5)
+    assert values["through_pipe_waits"] == 13
+    assert values["into_kept_memory_holds_bytes"] == 64 * KIB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux resizes pipes")
+def test_a_larger_pipe_stops_the_sender_less_often():
+    params = Params(largest_bytes=MIB, sample_s=0.002, rounds=3)
+    rows = [*EXPERIMENT.measure(params, Bench(inspect()))]
+    holds = {row.part: row.holds_bytes for row in rows if isinstance(row, PipeSize)}
+    waits = {row.handed: row.waits for row in rows if isinstance(row, Wait)}
+
+    assert holds[WIDE] == 16 * holds[KEPT]
+    assert waits[KEPT] >= MIB / holds[KEPT] / 2
+    assert waits[WIDE] < waits[KEPT] / 4
+    assert waits["shared_memory"] < 4
+
+
+def test_where_pipes_keep_their_size_and_nothing_counts_waits_the_other_parts_remain(monkeypatch):
+    class OtherSystem:
+        def do(self, **request):
+            return {"pipes": {}} if request["arm"] == "start" else {"taken_s": 1.0, "waits": None}
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(talk_cost, "own", lambda *_: OtherSystem())
+    rows = [*EXPERIMENT.measure(replace(PARAMS, rounds=1), Bench(machine()))]
+
+    assert {r.part for r in rows if isinstance(r, PartTime)} == {*PARTS} - {KEPT, WIDE}
+    assert not [row for row in rows if isinstance(row, Wait | PipeSize)]
+
+
+# --- the lesson ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ends_s", "option"),
+    [((4e-5, 5e-5), 0), ((4e-5, 3e-4), 1), ((4e-5, 3e-2), 2), ((4e-9, 1e-3), 3), ((4e-5,), None)],
+)
+def test_a_vote_is_held_against_the_growth_of_the_pipe(ends_s, option):
+    of_size = dict(zip((64, 16 * MIB), ends_s, strict=False))
+
+    assert lesson.option_by_growth(lessons.made("threads_pass_a_reference", of_size)) == option
+
+
+def test_one_quick_small_message_does_not_move_the_end_of_the_floor():
+    usual = {64: 4e-5, 256: 4e-5, 1024: 4e-5, 4096: 6e-5, 16384: 1e-3, 65536: 4e-3}
+    for quickest_s in (4e-5, 1e-5):
+        run = lessons.made("threads_pass_a_reference", usual | {64: quickest_s})
+        spot = lesson.end_of_the_floor(run)
+        assert spot.low == 4096
+        assert 16384 <= spot.high < 65536
+
+
+def test_each_piece_of_a_message_takes_its_share_of_the_measured_time():
+    run = lessons.made("threads_pass_a_reference", lessons.PIPE_S)
+    motion = lesson.motion(run, None)
+    (scene,) = motion.scenes
+    pieces = [e for e in scene.events if isinstance(e, Travel) and e.along == ("pipe", "receiver")]
+    (whole,) = [e for e in scene.events if isinstance(e, Travel) and e.along[0] == "shared"]
+
+    assert len(pieces) == 16
+    assert motion.duration_s == pytest.approx(lessons.PIPE_S[MIB])
+    assert pieces[-1].end_s == pytest.approx(motion.duration_s)
+    assert whole.end_s == pytest.approx(lessons.SHARED_S)
+    smaller = lesson.motion(run, Pointed(view="round_trip", at=256.0 * KIB))
+    assert smaller.duration_s == pytest.approx(lessons.PIPE_S[256 * KIB])
+
+
 def test_a_wrong_answer_is_noticed():
     with pytest.raises(RuntimeError, match="arrived"):
         talk_jobs.check_answer((3, 7), (4, 7))
@@ -200,7 +292,7 @@ def test_nothing_is_left_of_a_run():
     stop_after_rows(EXPERIMENT, PARAMS, 3)
 
 
-@pytest.mark.parametrize("which", range(4), ids=["pipe", "raw", "signal", "queue"])
+@pytest.mark.parametrize("which", range(5), ids=["pipe", "raw", "kept", "signal", "queue"])
 def test_the_death_of_an_answering_process_is_noticed_and_not_waited_for(which):
     end_s = time.monotonic() + 20  # far more than it takes, and less than for ever
     before = set(psutil.Process().children(recursive=True))
@@ -209,7 +301,7 @@ def test_the_death_of_an_answering_process_is_noticed_and_not_waited_for(which):
     next(running)
     new = set(psutil.Process().children(recursive=True)) - before
     answering = sorted((each for each in new if each.ppid() != psutil.Process().pid), key=born)
-    assert len(answering) == 4
+    assert len(answering) == 5
 
     answering[which].kill()
 
