@@ -92,7 +92,7 @@ def fits_the_pipe(run: x.LessonRun) -> bool:
 
 def no_gain_by_sharing(run: x.LessonRun) -> bool:
     """Did a message of middle size take nearly as long through shared memory as through a pipe?"""
-    pipe_s, shared_s = (run.values.get(f"{way}_large_s") for way in ("pipe", "shared_memory"))
+    pipe_s, shared_s = run.values.get("pipe_large_s"), run.values.get("shared_memory_large_s")
     if pipe_s is None or shared_s is None:
         return False
     size = run.values.get("large_bytes", 0.0)
@@ -101,8 +101,8 @@ def no_gain_by_sharing(run: x.LessonRun) -> bool:
 
 def mostly_waking(run: x.LessonRun) -> bool:
     """Did an array take a few times as long as waking the other side alone?"""
-    pipe_s, wake_s = (run.values.get(f"{name}_s") for name in ("pipe_large", "wake"))
-    if run.params.payload != "array" or not pipe_s or not wake_s:
+    pipe_s, wake_s = run.values.get("pipe_large_s"), run.values.get("wake_s")
+    if run.params.payload != "array" or pipe_s is None or wake_s is None:
         return False
     least, most = WAKING
     return least * wake_s <= pipe_s <= most * wake_s
