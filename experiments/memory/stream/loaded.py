@@ -20,7 +20,7 @@ from experiments.tools.buffers import Buffer
 from experiments.tools.chasing import LINE_BYTES
 
 PAUSES = (6400, 3200, 1600, 800, 400, 200, 100, 50, 0)  # turns of about 2 ns after each block
-LEVELS = range(len(PAUSES) + 1)  # at level 0 nobody reads
+LEVELS = range(len(PAUSES) + 1)  # at level 0 no other core reads
 BLOCK_WORDS = 512
 BLOCK_S, TURN_S = 3e-7, 2e-9  # roughly; they only size a portion
 PORTION_S = 0.0005  # read between two checks whether the walk is over

@@ -121,7 +121,8 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         return None
     size = max(sizes)
     if pointed is not None and pointed.view == "round_trip" and pointed.at:
-        size = min(sizes, key=lambda each: abs(math.log(each / pointed.at)))
+        near = math.log(pointed.at)
+        size = min(sizes, key=lambda each: abs(math.log(each) - near))
     pieces, shared_s = math.ceil(size / holds_bytes), shared[size]
     piece_s, written_s = pipe[size] / pieces, min(copy[size], shared_s)
     duration_s = max(pipe[size], shared_s)

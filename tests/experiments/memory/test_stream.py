@@ -7,8 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
+from experiments.core.teaching.motion import Hold, Travel
 from experiments.kernels import chains, streams
 from experiments.memory.stream import experiment as stream
+from experiments.memory.stream import lesson
 from experiments.memory.stream.experiment import KERNELS, CachedMove, Move, Params, analyse
 from experiments.memory.stream.loaded import LEVELS, Loaded, measure_loaded
 from experiments.tools import arrays
@@ -17,6 +19,7 @@ from machine.inspect import inspect
 from machine.model import Cache, Machine, last_level_cache_bytes
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.memory import lessons_of_stream as lessons
 
 AGREED = {
     "copy_bytes_per_s", "scale_bytes_per_s", "add_bytes_per_s", "triad_bytes_per_s",
@@ -423,3 +426,45 @@ def test_pauses_make_reading_slower():
 
     took(0)
     assert min(took(2000) for _ in range(5)) > 5 * min(took(0) for _ in range(5))
+
+
+# --- the lesson ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ({1: 1e10, 4: 1.05e10}, 0),
+        ({1: 1e10, 2: 1.4e10}, 1),
+        ({1: 1e10, 4: 3.5e10}, 1),
+        ({1: 1e10, 4: 3.7e10}, 2),
+        ({1: 1e10}, None),
+    ],
+)
+def test_a_vote_is_held_against_what_all_threads_move_over_one(line, option):
+    assert lesson.option_by_gain(lessons.made("adds_less", line=line)) == option
+
+
+@pytest.mark.parametrize(
+    ("line", "at"), [(lessons.FULL_AT_4, 4), (lessons.ONE, 1), ({1: 1e10, 2: 1.4e10}, 2)]
+)
+def test_the_first_number_of_threads_that_nearly_fills_the_memory_is_to_be_clicked(line, at):
+    spot = lesson.nearly_full(lessons.made("adds_less", line=line))
+
+    assert [threads for threads in line if spot.low <= threads <= spot.high] == [at]
+
+
+def test_one_thread_leaves_the_channels_idle_as_much_as_it_moves_less():
+    run = lessons.RUNS["full_before_all"]
+    motion = lesson.motion(run, None)
+
+    def busy_fraction(scene):
+        held = [event for event in scene.events if isinstance(event, Hold)]
+        return sum(each.end_s - each.start_s for each in held) / motion.duration_s
+
+    one, every = motion.scenes
+    assert busy_fraction(every) == pytest.approx(1.0)
+    assert busy_fraction(one) == pytest.approx(1e10 / 3.2e10, abs=1 / 12)
+    assert {event.along[-1] for event in every.events if isinstance(event, Travel)} == {
+        "core0", "core1", "core2", "core3",
+    }  # fmt: skip

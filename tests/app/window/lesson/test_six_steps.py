@@ -202,7 +202,7 @@ def test_one_key_turns_lessons_into_numbers_and_back(qtbot, stage):
 
 
 def test_without_a_lesson_there_are_question_run_and_result(stage):
-    stage.page.open("stream")
+    stage.page.open("activations")  # a follow-up
     lesson = lesson_of(stage)
 
     assert lesson.taught is None
@@ -210,7 +210,7 @@ def test_without_a_lesson_there_are_question_run_and_result(stage):
     assert not lesson.is_covered
     stage.do.run.trigger()
     assert lesson.step is Step.RUN
-    measure(stage, "stream")
+    measure(stage, "activations")
     assert lesson.step is Step.RESULT
 
 
