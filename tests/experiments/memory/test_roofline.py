@@ -8,9 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
+from experiments.core.teaching.motion import Hold, Travel
 from experiments.kernels.simd_sums import widest_bits
 from experiments.memory.roofline import experiment as roofline
 from experiments.memory.roofline import kernels as flops
+from experiments.memory.roofline import lesson
 from experiments.memory.roofline.arms import (
     MOVERS,
     READ,
@@ -27,6 +29,7 @@ from experiments.tools.arrays import Team, spread_out
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import MIB, machine
+from tests.experiments.memory import lessons_of_roofline as lessons
 
 AGREED = {"peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte"}
 
@@ -360,3 +363,32 @@ def test_twice_the_laps_take_twice_as_long(kernel):
     work.laps(1)
 
     check_doubles(work.laps, 4, 8)
+
+
+# --- the lesson ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ridge", "option"), [(5.0, 1), (0.05, 0), (None, None)])
+def test_the_side_of_the_triad_is_that_of_its_place_before_the_ridge(ridge, option):
+    run = lessons.made("both_sides")
+    kept = {key: value for key, value in run.values.items() if not key.startswith("ridge")}
+    ridges = {} if ridge is None else {"ridge_cpu_flop_per_byte": ridge}
+
+    assert lesson.side_of_the_triad(replace(run, values=kept | ridges)) == option
+
+
+def test_the_loop_with_the_least_work_for_each_byte_is_to_be_clicked():
+    assert lesson.lowest_on_the_slope(lessons.made("both_sides")).names == ("triad",)
+
+
+def test_pieces_come_at_the_slope_and_are_computed_at_the_flat_part():
+    triad, beyond = lesson.motion(lessons.made("both_sides"), None).scenes
+
+    def lengths(scene, kind):
+        return [each.end_s - each.start_s for each in scene.events if isinstance(each, kind)]
+
+    comes_s, piece = 24 / lessons.SLOPE, 24 / lessons.PEAK
+    assert lengths(triad, Travel) == pytest.approx([comes_s] * len(lengths(triad, Travel)))
+    assert lengths(triad, Hold)[0] == pytest.approx(piece * lessons.TRIAD_AT)
+    assert lengths(beyond, Hold)[:6] == pytest.approx([piece * 16] * 6)  # past twice the ridge
+    assert len(lengths(triad, Travel)) > 2 * len(lengths(beyond, Travel))
