@@ -57,8 +57,8 @@ def core_is_full(run: x.LessonRun) -> bool:
 
 
 def memory_is_full(run: x.LessonRun) -> bool:
-    """Did a second core bring little?"""
-    return run.values.get("two_cores_gain", FULL) < FULL
+    """Did a second core bring little, and no other load?"""
+    return run.values.get("two_cores_gain", FULL) < FULL and run.trust == "solid"
 
 
 def one_core(run: x.LessonRun) -> bool:

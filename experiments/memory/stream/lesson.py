@@ -69,9 +69,9 @@ def cores_could_more(run: x.LessonRun) -> bool:
 
 
 def cache_no_faster(run: x.LessonRun) -> bool:
-    """Did they move hardly more there?"""
+    """Did they move hardly more there, though memory answered all other reads?"""
     gain = _cached_over_memory(run)
-    return gain is not None and gain < CLEARLY
+    return gain is not None and gain < CLEARLY and not in_cache(run)
 
 
 def from_the_last_cache(run: x.LessonRun) -> bool:

@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from experiments import api as x
 
-from .experiment import COPY
+from .experiment import COPY, KEPT, WIDE
 
 HELD_BACK = ("shared_memory",)
 CLEARLY = 1.25  # times as fast: a cause that was taken away did cost
 ON_THE_FLOOR = 2.0  # times the usual round trip of the smaller half of the messages
-SAME, A_LITTLE, MUCH = 1.5, 10.0, 10_000.0  # times as long: up to which an answer is right
+SAME, A_LITTLE = 1.5, 10.0  # times as long: up to which an answer is right
+FAR_LESS_OFTEN = 4.0  # times: so much less often the sender waits for a larger pipe
 SMALL_BYTES, LARGE_BYTES = 64 * x.KIB, x.MIB
 WAKING = 2.0, 8.0  # times waking alone
 MOST_BYTES = x.MIB  # of a message that moves on the drawing: 16 pieces of 64 KiB
@@ -44,9 +45,7 @@ def option_by_growth(run: x.LessonRun) -> int | None:
     if len(line) < 2:
         return None
     grown, bytes_grew = line[max(line)] / line[min(line)], max(line) / min(line)
-    if grown > MUCH or 2 * grown >= bytes_grew:
-        return 3 if 2 * grown >= bytes_grew else None
-    return sum(grown > most for most in (SAME, A_LITTLE))
+    return 3 if 2 * grown >= bytes_grew else sum(grown > most for most in (SAME, A_LITTLE))
 
 
 def end_of_the_floor(run: x.LessonRun) -> x.Spot:
@@ -70,13 +69,14 @@ def sender_waited(run: x.LessonRun) -> bool:
 
 
 def waking_costs(run: x.LessonRun) -> bool:
-    """Was a larger pipe, which makes the sender wait less often, clearly faster?"""
-    return run.values.get("through_wide_pipe_gain", 0.0) >= CLEARLY and not fits_the_pipe(run)
+    """Was a larger pipe, for which the sender waits far less often, clearly faster?"""
+    return _spares_waits(run) and run.values["through_wide_pipe_gain"] >= CLEARLY
 
 
 def waking_is_cheap(run: x.LessonRun) -> bool:
-    """Was it not clearly faster?"""
-    return run.values.get("through_wide_pipe_gain", CLEARLY) < CLEARLY and not fits_the_pipe(run)
+    """Was it not clearly faster, and did no other load hide that?"""
+    is_hardly_faster = _spares_waits(run) and run.values["through_wide_pipe_gain"] < CLEARLY
+    return is_hardly_faster and run.trust == "solid"
 
 
 def new_memory_costs(run: x.LessonRun) -> bool:
@@ -154,6 +154,12 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
             x.Say(text="shared_done", start_s=shared_s),
         ),
     )
+
+
+def _spares_waits(run: x.LessonRun) -> bool:
+    """Was a larger pipe timed, and did the sender wait far less often for it?"""
+    waits = [run.values.get(f"{part}_waits", 0.0) for part in (KEPT, WIDE)]
+    return "through_wide_pipe_gain" in run.values and waits[0] >= FAR_LESS_OFTEN * waits[1] > 0
 
 
 def _line(run: x.LessonRun, way: str) -> dict[int, float]:

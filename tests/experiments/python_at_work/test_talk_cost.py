@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from experiments.core import words
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
+from experiments.core.judging.trust import Trust
 from experiments.core.problems import UserError
 from experiments.core.shelves import homes
 from experiments.core.teaching.motion import Pointed, Travel
@@ -249,6 +250,15 @@ def test_a_vote_is_held_against_the_growth_of_the_pipe(ends_s, option):
     of_size = dict(zip((64, 16 * MIB), ends_s, strict=False))
 
     assert lesson.option_by_growth(lessons.made("threads_pass_a_reference", of_size)) == option
+
+
+def test_a_larger_pipe_says_nothing_where_it_spares_no_waits_and_little_beside_a_load():
+    spared, few = lessons.RUNS["waking_is_cheap"], lessons.RUNS["fits_the_pipe"]
+
+    assert lesson.waking_is_cheap(spared)
+    assert not lesson.waking_is_cheap(replace(spared, trust=Trust.BUSY))
+    assert not lesson.waking_is_cheap(few)
+    assert not lesson.waking_costs(few)
 
 
 def test_one_quick_small_message_does_not_move_the_end_of_the_floor():
