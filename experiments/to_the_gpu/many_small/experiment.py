@@ -42,7 +42,7 @@ class Params(x.Params):
     """The parameters; `calls` is the most calls that one pass is divided into."""
 
     device: str = x.param(CPU, choices=devices_of)
-    numbers: int = x.param(1_000_000, minimum=10_000, maximum=1_000_000_000, scale="log10")
+    numbers: int = x.param(1_000_000, minimum=10_000, maximum=10_000_000_000, scale="log10")
     calls: int = x.param(THOUSAND, minimum=10, maximum=10_000, scale="log10")
     rounds: int = x.param(10, minimum=1, maximum=50)
 
