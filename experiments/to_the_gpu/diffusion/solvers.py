@@ -21,15 +21,16 @@ from experiments.devices.device import Device
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NUMPY, COMPILED = "numpy", "compiled"
+NUMPY = "numpy"
+COMPILED_ONE, COMPILED = IN_ONE_PASS = "compiled_one", "compiled"
 TORCH_ONE, TORCH_CPU = "torch_cpu_one", "torch_cpu"
 TORCH_GPU, GPU_COMPILED = "torch_gpu", "torch_gpu_compiled"
-ENGINES = (NUMPY, TORCH_ONE, TORCH_CPU, COMPILED, TORCH_GPU, GPU_COMPILED)
+ENGINES = (NUMPY, TORCH_ONE, TORCH_CPU, *IN_ONE_PASS, TORCH_GPU, GPU_COMPILED)
 ON_GPU = (TORCH_GPU, GPU_COMPILED)
 # Arrays read or written for a step: three sums of which the first reads one array twice, once from
 # the cache; a fourth, and a product in place. A compiled step reads one and writes one.
 PASSES = 13
-MOVED = dict.fromkeys(ENGINES, PASSES) | {COMPILED: 2, GPU_COMPILED: 2}
+MOVED = dict.fromkeys(ENGINES, PASSES) | dict.fromkeys((*IN_ONE_PASS, GPU_COMPILED), 2)
 BAND_CELLS = 2**20  # least for each thread of the compiled loop: threads wait for each other
 SHARE = 0.2
 COMPILERS = ("cc", "gcc", "clang")  # that Triton calls
@@ -60,11 +61,16 @@ class Engines:
     def __init__(self, device: Device, threads: int, *, compiles: bool) -> None:
         self._device, self._threads = device, threads
         has_numba = importlib.util.find_spec("numba") is not None
-        self.names = [NUMPY, TORCH_ONE, TORCH_CPU, *([COMPILED] if has_numba else [])]
+        self.names = [NUMPY, TORCH_ONE, TORCH_CPU, *(IN_ONE_PASS if has_numba else ())]
         if device.is_gpu:
             self.names.append(TORCH_GPU)
         if device.has_streams and compiles and has_triton():
             self.names.append(GPU_COMPILED)
+
+    def leave_out(self, name: str) -> None:
+        """Do without an engine, and without what runs the same loop."""
+        without = IN_ONE_PASS if name in IN_ONE_PASS else (name,)
+        self.names = [each for each in self.names if each not in without]
 
     def fastest(self) -> str:
         """Return the engine that draws: the device's own, or the processor's best."""
@@ -75,8 +81,9 @@ class Engines:
         """Return a plate of two equal fields; on the processor it shares the arrays' memory."""
         if name == NUMPY:
             return Plate(now, then, _one_by_one(_numpy_step))
-        if name == COMPILED:
-            bands = max(1, min(self._threads, now.size // BAND_CELLS))
+        if name in IN_ONE_PASS:
+            threads = 1 if name == COMPILED_ONE else self._threads
+            bands = max(1, min(threads, now.size // BAND_CELLS))
             return Plate(now, then, functools.partial(in_bands, bands))
         torch = self._device.torch
         tensors = torch.from_numpy(now), torch.from_numpy(then)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.teaching.motion import Count, Hold, Travel
 from experiments.devices.device import CPU
+from experiments.to_the_gpu.diffusion import lesson as diffusion
+from experiments.to_the_gpu.diffusion.experiment import Params as Heat
+from experiments.to_the_gpu.diffusion.solvers import MOVED, NUMPY, TORCH_CPU, TORCH_ONE
 from experiments.to_the_gpu.many_small import lesson as many_small
 from experiments.to_the_gpu.many_small.experiment import THOUSAND
 from experiments.to_the_gpu.many_small.experiment import Params as Calls
+from tests.experiments.to_the_gpu import lessons_of_diffusion as plates
 from tests.experiments.to_the_gpu import lessons_of_many_small as calls
 
 GPU = calls.GPU
@@ -57,3 +62,49 @@ def test_one_call_and_many_move_on_one_clock(device):
     pieces = [event.end_s - event.start_s for event in many if isinstance(event, Hold)]
     assert pieces[0] == pytest.approx(run.tables["pieces"][0].device_s if device == GPU
                                       else run.values["one_op_s"] / THOUSAND)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [("usual", 3), ("one_core", 3), ("cores_win", 1), ("in_a_huge_cache", 1), ("no_loop", None)],
+)
+def test_the_answer_goes_by_torch_on_all_cores_beside_a_loop_on_one(name, right):
+    assert diffusion.option_by_engine(plates.RUNS[name]) == right
+
+
+@pytest.mark.parametrize(("torch_over_loop", "right"), [(15.0, 0), (3.0, 1), (1.05, 2), (0.5, 3)])
+def test_each_answer_is_right_on_some_machine(torch_over_loop, right):
+    run = plates.modelled(Heat(), cores=16)
+    loop = run.values["compiled_one_large_cells_per_s"]
+    ahead = {**run.values, "torch_cpu_large_cells_per_s": torch_over_loop * loop}
+
+    assert diffusion.option_by_engine(replace(run, values=ahead)) == right
+
+
+def test_lines_that_wait_for_memory_end_at_its_limit():
+    assert set(diffusion.at_the_limit(plates.RUNS["usual"]).names) == {NUMPY, TORCH_ONE, TORCH_CPU}
+
+
+def test_the_same_side_in_double_precision_takes_twice_as_long_and_misses_the_goal():
+    """Cells as fast as in float32 would take 5 ms."""
+    params = Heat(large=round(1700 * 2**0.5), dtype="float64")
+
+    assert not diffusion.five_milliseconds(plates.modelled(params))
+
+
+@pytest.mark.parametrize("params", [Heat(large=3101), Heat(large=4385), Heat(dtype="float64")])
+def test_a_gigabyte_takes_both_settings(params):
+    assert not diffusion.one_gigabyte(plates.modelled(params))
+
+
+def test_five_passes_take_as_much_longer_than_one_as_measured():
+    run = plates.RUNS["usual"]
+    motion = diffusion.motion(run, None)
+    five, once = ([e for e in scene.events if isinstance(e, Travel)] for scene in motion.scenes)
+    ratio = run.values["compiled_one_over_numpy"]
+
+    assert [int(each.token) for each in five] == [*diffusion.ARRAYS]
+    assert sum(diffusion.ARRAYS) == MOVED[NUMPY]
+    assert five[-1].end_s == pytest.approx(ratio * once[0].end_s)
+    lengths = [each.end_s - each.start_s for each in five]
+    assert lengths[1] == pytest.approx(1.5 * lengths[0])  # three arrays, and two
