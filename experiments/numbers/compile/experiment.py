@@ -4,9 +4,10 @@ Method: steps of a small network (used, not trained) in four ways: eager, script
 which torch calls deprecated), compiled by `torch.compile` and, on CUDA, as a graph of its launches.
 Many steps in a row, until all are done, in shuffled rounds; compared are the medians. Each way also
 has to get ready, from empty caches and with one compiler at a time, but with its modules loaded:
-that plus so many steps is what a program waits for so many results. With the queue of a GPU held,
-the time that it is busy with an eager step is measured too. Then the network is saved and loaded in
-three forms.
+that plus so many steps is what a program waits for so many results. What the calls take is
+measured too: on a processor by a network of the same layers with next to no arithmetic, and on a
+GPU by the time that it is busy with an eager step while its queue is held. Then the network is
+saved and loaded in three forms.
 
 What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
 stay in the memory of the system.
@@ -46,6 +47,7 @@ from .ways import (
 
 GPU = "gpu0"  # the only GPU of a run
 BUSY = "busy"  # the GPU's own time
+CALLS, LEAST = "calls", (2, 8)  # the same calls, for two inputs of eight numbers
 STEPS = [n * 10**power for power in range(6) for n in (1, 2, 5)] + [10**6]
 BUSY_CALLS = 5  # steps behind a hold: some hundred launches
 FILE_ROUNDS = 3
@@ -79,7 +81,10 @@ class Total(x.Row):
 
 
 class StepTime(x.Row):
-    """One step among many in a row; "busy" is the GPU's own time for an eager one."""
+    """One step among many in a row.
+
+    "busy" is the GPU's own time for an eager one, "calls" a step with next to no arithmetic.
+    """
 
     way: str
     repeat: int
@@ -118,6 +123,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     inputs = torch.randn(params.batch, params.width, device=device.name)
     with from_scratch(device) as folder:
         ways = {EAGER: eager(device, model, inputs)}
+        if not device.is_gpu:
+            tiny = network(torch, LEAST[1], params.layers)
+            ways[CALLS] = eager(device, tiny, torch.randn(LEAST))
         warm(device, ways[EAGER].step)
         yield x.Progress(0.05)
         for way, found in _prepared(params, device, model, inputs):
@@ -146,6 +154,9 @@ def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> 
     conditions = Conditions(device)
     for turn, way in device.bench.interleave(list(ways), params.rounds):
         step_s = each_s(device, ways[way].step, counts[way])
+        if way == CALLS:
+            yield StepTime(way=way, repeat=turn.round, step_s=step_s)
+            continue
         yield from rows_of_step(way, turn.round, step_s, ways[way].prepare_s)
         if way == EAGER and device.is_gpu:
             busy = taken(device, ways[EAGER].step, BUSY_CALLS)
@@ -204,6 +215,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     names = {SCRIPT: "script_s", COMPILED: "compile_s", GRAPH: "capture_s"}
     values |= {names[way]: found_s for way, found_s in prepare_s.items()}
     pairs = {f"{way}_speedup": (of[EAGER], of[way]) for way in names if {way, EAGER} <= of.keys()}
+    if CALLS in of:
+        values["calls_s"] = of[CALLS].median
     compared, unclear = x.ratios(pairs)
     values |= compared
     faster = _faster(of)
@@ -274,7 +287,7 @@ def seconds(params: Params) -> float:
     rate = network_flop_per_s(params.device)
     flop = 2 * params.width**2 * params.batch + OPERATIONS * params.width * params.batch
     step_s = params.layers * (OPERATIONS * CALL_S + flop / rate)
-    total_s = 3.0 + (params.rounds + 4) * 4 * max(SAMPLE_S, step_s)
+    total_s = 3.0 + (params.rounds + 4) * (len(WAYS) + 1) * max(SAMPLE_S, step_s)
     if params.compiles:
         total_s += COMPILE_S + (2 * RECOMPILE_S if params.other_batches else 0.0)
     return total_s
@@ -315,7 +328,7 @@ EXPERIMENT = x.Experiment(
             "steps",
             "way",
             "step_s",
-            order=(*WAYS, BUSY),
+            order=(*WAYS, CALLS, BUSY),
             limits=(x.Limit("busy", "busy_s", "x"),),
         ),
         x.Bars(
@@ -337,6 +350,7 @@ EXPERIMENT = x.Experiment(
             for value in (name, f"{way}_break_even_steps")
         ),
         *(f"{way}_speedup" for way in WAYS[1:]),
+        x.Value("calls_s", x.Part.CORES),
         x.Value("busy_s", x.Part.GPU),
         x.Value("busy_fraction", x.Part.GPU),
         "recompile_s",

@@ -13,6 +13,7 @@ from experiments.numbers.compile import experiment as compiling
 from experiments.numbers.compile import saving, ways
 from experiments.numbers.compile.experiment import (
     BUSY,
+    CALLS,
     EXPERIMENT,
     STEPS,
     Params,
@@ -92,14 +93,16 @@ def test_a_processor_runs_eager_and_scripted_and_saves_in_three_forms(recwarn):
     tables = measured(SMALL, Bench(machine(cores=1)))
     finding = analyse(SMALL, tables, machine())
 
-    assert {row.way for row in tables["steps"]} == {EAGER, SCRIPT}
+    assert {row.way for row in tables["steps"]} == {EAGER, SCRIPT, CALLS}
     assert {"compiling_left_out", "graphs_need_gpu"} <= set(finding.limits)
     assert {row.kind for row in tables["files"]} == set(KINDS)
     for kind in KINDS:
         assert finding.values[f"{kind}_bytes"] > 0
         assert {f"{kind}_save_s", f"{kind}_load_cpu_s"} <= finding.values.keys()
     assert finding.values["exported_bytes"] > finding.values["state_dict_bytes"]
-    assert len(tables["totals"]) == len(tables["steps"]) * len(STEPS)
+    stepped = [row for row in tables["steps"] if row.way != CALLS]
+    assert len(tables["totals"]) == len(stepped) * len(STEPS)
+    assert finding.values["calls_s"] > 0
     assert not recwarn.list  # TorchScript warns that it is deprecated
     assert not list(Path("/tmp").glob(f"coreopsis-compile-{os.getpid()}-*"))
 
@@ -201,7 +204,7 @@ def test_without_torchscript_the_rest_is_measured(monkeypatch):
     monkeypatch.delattr(torch.jit, "script")
     tables = measured(replace(SMALL, rounds=1), Bench(machine(cores=1)))
 
-    assert {row.way for row in tables["steps"]} == {EAGER}
+    assert {row.way for row in tables["steps"]} == {EAGER, CALLS}
     assert {row.kind for row in tables["files"]} == {STATE_DICT, EXPORTED}
     assert "not_scripted" in analyse(SMALL, tables, machine()).limits
 
@@ -228,7 +231,7 @@ def test_a_failing_compiler_of_torchscript_ends_only_its_own_arm(monkeypatch, sa
     monkeypatch.setattr(compiling, "_files", lambda *_: iter(()))
     tables = measured(replace(SMALL, rounds=1), Bench(machine(cores=1)))
 
-    assert {row.way for row in tables["steps"]} == {EAGER}
+    assert {row.way for row in tables["steps"]} == {EAGER, CALLS}
     assert "not_scripted" in analyse(SMALL, tables, machine()).limits
 
 

@@ -1,0 +1,76 @@
+"""The lesson of compile: what is right, what is to be clicked, what a goal takes, what moves."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from experiments.core.teaching.motion import Count, Hold, Travel
+from experiments.numbers.compile import lesson
+from experiments.numbers.compile.experiment import Params
+from tests.experiments.numbers.lessons_of_compile import GPU, REACHING, RUNS, modelled
+
+
+@pytest.mark.parametrize(("paid", "right"), [(90, 0), (700, 1), (5000, 2)])
+def test_the_answer_goes_by_when_it_has_paid(paid, right):
+    run = RUNS["usual"]
+
+    assert (
+        lesson.option_by_steps(replace(run, values={**run.values, "break_even_steps": paid}))
+        == right
+    )
+
+
+def test_what_never_pays_is_an_answer_too():
+    assert lesson.option_by_steps(RUNS["never_pays"]) == 3
+    assert lesson.crossing(RUNS["never_pays"]).low is None
+    assert lesson.motion(RUNS["never_pays"], None) is None
+
+
+def test_a_quick_run_is_held_against_its_older_compiler():
+    run = RUNS["older_compiler"]
+    paid = run.values["script_break_even_steps"]
+
+    assert lesson.numbers(run, None)["paid_steps"] == paid
+    assert lesson.crossing(run).low < paid < lesson.crossing(run).high
+
+
+def test_torch_compile_counts_where_both_were_measured():
+    run = RUNS["usual"]
+
+    assert lesson.numbers(run, None)["paid_steps"] == run.values["break_even_steps"]
+
+
+@pytest.mark.parametrize("params", [Params(), Params(device=GPU, width=256, batch=64)])
+def test_calls_take_what_is_left_without_them(params):
+    """On a processor that of next to no arithmetic, on a GPU the time that it waits."""
+    run = modelled(params)
+    rest = {
+        Params().device: run.values.get("calls_s"),
+        GPU: 88 * 1e-5 - run.values.get("busy_s", 0),
+    }
+
+    assert lesson.numbers(run, None)["calling_s"] == pytest.approx(rest[params.device], rel=0.01)
+
+
+@pytest.mark.parametrize("goal", REACHING)
+def test_each_of_the_two_settings_of_a_goal_alone_misses_it(goal):
+    usual, reaching = Params(), REACHING[goal]
+    for name in ("width", "layers", "batch"):
+        alone = replace(usual, **{name: getattr(reaching, name)})
+        assert not getattr(lesson, goal)(modelled(alone))
+
+
+def test_the_compiled_steps_overtake_where_they_were_measured_to():
+    run = RUNS["usual"]
+    motion = lesson.motion(run, None)
+    eager, compiled = (event for event in motion.events() if isinstance(event, Travel))
+    (works,) = (event for event in motion.events() if isinstance(event, Hold))
+    counts = [event for event in motion.events() if isinstance(event, Count)]
+    crossed_s = motion.says[-1].start_s
+
+    assert works.end_s == compiled.start_s == run.values["compile_s"]
+    passed = [(crossed_s - e.start_s) / (e.end_s - e.start_s) for e in (eager, compiled)]
+    assert passed[0] == pytest.approx(passed[1], rel=0.01)
+    assert counts[0].at(crossed_s) == pytest.approx(counts[1].at(crossed_s), rel=0.01)
+    assert counts[0].every_s / counts[1].every_s == pytest.approx(run.values["compiled_speedup"])
