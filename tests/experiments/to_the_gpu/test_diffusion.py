@@ -131,6 +131,15 @@ def test_bands_of_threads_do_what_one_does(bands, steps):
     assert np.allclose(one.now, other.now, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("name", "bands"), [(COMPILED_ONE, 1), (COMPILED, 4)])
+def test_a_large_plate_goes_to_one_thread_or_to_all(name, bands):
+    field = np.zeros((2100, 2100), np.float32)
+    processor = type("", (), {"is_gpu": False, "has_streams": False})()
+    made = heat.Engines(processor, 4, compiles=False).plate(name, field, field.copy())
+
+    assert made.run.args == (bands,)
+
+
 def test_heat_is_kept_inside_and_the_edges_stay():
     made = plate(NUMPY, 20)
     edges = made.now[0].copy(), made.now[:, -1].copy()
