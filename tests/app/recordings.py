@@ -194,6 +194,19 @@ def crossover(flop_per_s: float, *, precision: str = "fp32", **more: Any) -> Mad
     return made("crossover", params, [row], **more)
 
 
+def activations() -> Made:
+    """Return a run of an experiment that has no lesson of its own."""
+    from experiments.numbers.activations.experiment import Params, Pass
+
+    rows = [
+        Pass(function=function, device="cpu", what=f"{function}_cpu", repeat=n, numbers=1_000_000,
+             element_s=each_s * noise, over_copy=each_s / 1e-9)
+        for n, noise in enumerate(NOISE)
+        for function, each_s in (("copy", 1e-9), ("relu", 1e-9), ("tanh", 3e-9))
+    ]  # fmt: skip
+    return made("activations", Params(), rows)
+
+
 def many_small(device: str, **more: Any) -> Made:
     """Return a run of many-small that was on this device."""
     from experiments.to_the_gpu.many_small.experiment import EMPTY, SEPARATE, Params, Pass

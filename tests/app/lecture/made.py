@@ -12,7 +12,7 @@ from app.lecture.record import SUFFIX, HeldItem, LectureRecord
 from app.runs.library import Library
 from experiments.core.teaching.lessons import taught
 from experiments.engine.recording import read
-from tests.app.recordings import CATALOGUE, ladder, many_small
+from tests.app.recordings import CATALOGUE, activations, ladder
 
 AT = "2026-05-04T03:02:01+00:00"
 LESSON = taught(CATALOGUE.load("gil-threads"), CATALOGUE.homes["gil-threads"])
@@ -21,7 +21,7 @@ LECTURE = Lecture(
     title="Ten things",
     item=(
         Item(experiment="gil-threads", notes="Ask who has used threads before."),
-        Item(experiment="many-small", title="Small calls"),
+        Item(experiment="activations", title="Tanh"),
         Item(experiment="cache-ladder"),
     ),
 )
@@ -39,8 +39,8 @@ def held(folder: Path) -> tuple[LectureRecord, list[HandoutItem]]:
     library = Library(folder)
     live = recording()
     library.adopt(live)
-    small, steps = many_small("cpu"), ladder()
-    library.adopt(small.write(folder / "made.coreopsis.jsonl"))
+    plain, steps = activations(), ladder()
+    library.adopt(plain.write(folder / "made.coreopsis.jsonl"))
     broken = library.adopt(steps.write(folder / "made.coreopsis.jsonl"))
     data = broken.read_bytes()
     broken.write_bytes(data[: len(data) // 2] + b"{]\n" + data[len(data) // 2 :])
@@ -51,7 +51,7 @@ def held(folder: Path) -> tuple[LectureRecord, list[HandoutItem]]:
         item=(
             HeldItem(experiment="gil-threads", options=OPTIONS, first=(40, 10, 30, 4),
                      second=(10, 4, 60, 6), run=read(live).started.run),
-            HeldItem(experiment="many-small", title="Small calls", run=small.run,
+            HeldItem(experiment="activations", title="Tanh", run=plain.run,
                      is_recording=True),
             HeldItem(experiment="cache-ladder", run=steps.run),
         ),

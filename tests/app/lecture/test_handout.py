@@ -69,7 +69,7 @@ def test_it_has_title_date_machine_and_each_question(document):
     assert document.date == AT
     assert document.subtitle.endswith(f" · {machine_name(LIVE)}")
     assert document.name == "ten-things-2026-05-04"
-    titles = (say("gil-threads.question"), "Small calls", say("cache-ladder.question"))
+    titles = (say("gil-threads.question"), "Tanh", say("cache-ladder.question"))
     heads = [part.text for part in document.parts if isinstance(part, Heading)]
     assert heads == [say("handout.heading", {"number": n, "title": title})
                      for n, title in enumerate(titles, start=1)]  # fmt: skip
@@ -133,7 +133,7 @@ def test_an_item_without_a_lesson_says_so_and_a_recording_has_its_band(document)
     parts = item(document, 2)
 
     assert say("handout.recorded", {"machine": "Test CPU", "date": AT[:10]}) in texts(parts)
-    assert say("many-small.question") in texts(parts)
+    assert say("activations.question") in texts(parts)
     assert say("handout.no_lesson") in texts(parts)
     assert not any(isinstance(part, Table) for part in parts)
     assert any(isinstance(part, Plot) for part in parts)

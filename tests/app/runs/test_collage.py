@@ -8,7 +8,7 @@ from app.runs.owner_note import Told, retold
 from app.runs.run_notes import RunNotes, notes_path
 from experiments.core.catalogue import Catalogue
 from experiments.core.teaching.lesson_run import Guess
-from tests.app.recordings import burst, ladder, many_small, threads
+from tests.app.recordings import activations, burst, ladder, threads
 
 CATALOGUE = Catalogue()
 MEASURED = 20.0  # how many times longer the shuffled order takes in `burst`
@@ -140,7 +140,7 @@ def test_a_choice_is_right_where_the_machine_showed_it(files):
     assert band(collage) is None
 
 
-@pytest.mark.parametrize(("made", "key"), [(ladder, "other_kind"), (lambda: many_small("cpu"), "")])
+@pytest.mark.parametrize(("made", "key"), [(ladder, "other_kind"), (activations, "")])
 def test_without_a_question_that_it_can_show_the_machines_stay(files, made, key):
     files.add(made())
     collage = files.collage()

@@ -20,7 +20,7 @@ QUESTION = WORDS.say("gil-threads.question")
 @pytest.fixture
 def lecture(coreopsis) -> str:
     name = "ten.coreopsis-lecture.toml"
-    items = (Item(experiment="gil-threads"), Item(experiment="many-small"))
+    items = (Item(experiment="gil-threads"), Item(experiment="activations"))
     path = coreopsis.folder / name
     path.write_bytes(encode(Lecture(title="Ten things", item=items)))
     return name
@@ -40,7 +40,7 @@ def test_a_lecture_is_written_as_markdown_without_qt(coreopsis, lecture):
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("# Ten things\n")
     assert QUESTION in said.out
-    assert WORDS.say("many-small.question") in said.out
+    assert WORDS.say("activations.question") in said.out
     assert not coreopsis.data.exists()  # nothing was asked of the library
 
 
