@@ -85,6 +85,8 @@ def parser() -> argparse.ArgumentParser:
     run("--now", action="store_true", help="do not wait while another measurement is under way")
     run("--predict", action="store_true", help="ask what you expect, and explain what came")
 
+    add("guess", "ask ten quick questions about this machine, and let it answer them")
+
     replay = add("replay", "show a recorded run", where)
     a_run = "a run file, the first letters of a run's id, or an experiment with its own recording"
     replay("file", help=a_run)

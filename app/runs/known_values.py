@@ -175,6 +175,20 @@ def known_values(
     return KnownValues(values=values, invitations=invitations, possible=possible)
 
 
+def known_value(
+    runs: Iterable[Kept], experiment: Experiment[Any], machine: Machine, name: str
+) -> tuple[float, Kept] | None:
+    """Return a value of this machine with its run: the newest run with the usual settings counts.
+
+    The value is an `About` where other programs disturbed it, None where no run has it.
+    """
+    usual = _Usual(experiment, machine)
+    run = _newest((run for run in runs if name in run.values), usual)
+    if run is None or usual.departures(run):
+        return None
+    return as_trusted({name: run.values[name]}, run.trust)[name], run
+
+
 def _text(words: Words, value: Value, found: float, run: Kept) -> str:
     """Return a number of a run; a busy one gives it only roughly."""
     said = as_trusted({value.name: found}, run.trust, {value.name: value.unit})[value.name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.padding import Padding
 from rich.text import Text
@@ -19,9 +19,23 @@ from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages
 
-_UNITS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "%": 0.01, "×": 1.0, "x": 1.0}
-_NUMBER = re.compile(r"(\d{1,15}(?:[.,]\d{1,9})?)\s*(\S*)")
+_TIMES = {"ps": 1e-12, "ns": 1e-9, "µs": 1e-6, "μs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_COUNTS = {**_PREFIXES, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_UNITS: Mapping[str, Mapping[str, float]] = {  # by the unit of the answer, "" for all others
+    "s": _TIMES,
+    "per_s": _COUNTS | {f"{name}/s": factor for name, factor in _COUNTS.items()},
+    "bytes/s": _COUNTS
+    | {f"{name}B{end}": factor for name, factor in _PREFIXES.items() for end in ("", "/s")},
+    "": {**_TIMES, "%": 0.01, "×": 1.0, "x": 1.0},
+}
+_NUMBER = re.compile(r"(\d{1,15}(?:[.,]\d{1,9})?(?:[eE][+-]?\d{1,3})?)\s*(\S*)")
 LETTERS = "ABCDEFGHIJ"
+T = TypeVar("T")
+
+
+class EndOfInput(Exception):
+    """There is nothing more to read: the input has ended, or its terminal has closed."""
 
 
 class Lesson:
@@ -139,11 +153,8 @@ class Lesson:
         low, high = (show(limit, unit) for limit in limits)
 
         def read(text: str) -> tuple[float, ...] | None:
-            found = _NUMBER.fullmatch(text)
-            if found is None or (found[2] and found[2] not in _UNITS):
-                return None
-            number = float(found[1].replace(",", ".")) * _UNITS.get(found[2] or unit, 1.0)
-            return (number,) if limits[0] <= number <= limits[1] else None
+            number = read_number(text, limits, unit)
+            return None if number is None else (number,)
 
         asked = self._context.words.say(key, {"low": low, "high": high, **values})
         return self._answer(asked, read, low)
@@ -159,24 +170,48 @@ class Lesson:
         self, asked: str, read: Callable[[str], tuple[float, ...] | None], example: str
     ) -> tuple[float, ...] | None:
         """Ask until an answer can be read; None for an empty one, and at the end of the input."""
-        while True:
-            self._context.console.print(Text(asked))
-            if not (text := _typed()):
-                return None
-            if (found := read(text)) is not None:
-                return found
-            self._say("lesson.again", example=example)
+        try:
+            return answer(self._context, asked, read, example)
+        except EndOfInput:
+            return None
 
     def _say(self, key: str, **values: str) -> None:
         self._context.console.print(Text(self._context.words.say(key, values)))
 
 
+def read_number(text: str, limits: tuple[float, float], unit: str) -> float | None:
+    """Return a typed number in the SI `unit`, such as 2 for "2000 ms".
+
+    None for what is no such number, or lies beyond the limits.
+    """
+    units = _UNITS.get(unit, _UNITS[""])
+    found = _NUMBER.fullmatch(text)
+    if found is None or (found[2] and found[2] not in units):
+        return None
+    number = float(found[1].replace(",", ".")) * units.get(found[2], 1.0)
+    return number if limits[0] <= number <= limits[1] else None
+
+
+def answer(context: Context, asked: str, read: Callable[[str], T | None], example: str) -> T | None:
+    """Ask until an answer can be read; None for an empty line. Raises EndOfInput."""
+    while True:
+        context.console.print(Text(asked))
+        if not (text := _typed()):
+            return None
+        if (found := read(text)) is not None:
+            return found
+        context.console.print(Text(context.words.say("lesson.again", {"example": example})))
+
+
 def _typed() -> str:
-    """Return the next line of the input, "" where there is none: the terminal may have closed."""
+    """Return the next line of the input. Raises EndOfInput."""
     try:
-        return sys.stdin.readline().strip()
-    except (OSError, ValueError):  # closed, or no text
-        return ""
+        line = sys.stdin.readline()
+    except (AttributeError, OSError, ValueError):  # there is none, it is closed, or no text
+        line = ""
+    if not line:
+        raise EndOfInput
+    return line.strip()
 
 
 def lesson_of(context: Context, experiment: Experiment[Any]) -> Lesson | None:

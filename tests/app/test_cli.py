@@ -155,7 +155,7 @@ def test_the_catalogue_says_what_a_machine_lacks(coreopsis):
 
 
 @pytest.mark.parametrize("command", ["", "inspect", "doctor", "watch", "experiments", "run",
-                                     "replay", "compare", "worker"])  # fmt: skip
+                                     "replay", "compare", "guess", "worker"])  # fmt: skip
 def test_every_command_explains_itself(coreopsis, inside, command):
     arguments = [command, "--help"] if command else ["--help"]
     if command == "worker":

@@ -21,6 +21,9 @@ from experiments.core.laws.code import is_declared
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
+from experiments.presentation.guesses.questions import questions
+from experiments.presentation.guesses.quick_round import Mark as GuessMark
+from experiments.presentation.guesses.quick_round import Source as GuessSource
 from machine.parts import KINDS, facts_of
 from tests import ROOT
 from widgets.live.page import EXPLAINED
@@ -122,6 +125,11 @@ def is_said(key: str) -> bool:
             last = name.rpartition(".")[2]
             parts = {last, f".{last}", last.removeprefix("next_"), last.removesuffix("_help")}
             return bool(parts & {*constants(), *Hint, *LectureStep}) or is_put_together(last)
+        case "guess" if "." in name:
+            question, _, part = name.partition(".")
+            return question in {each.id for each in questions()} and f".{part}" in constants()
+        case "guess":
+            return name in {*constants(), *GuessMark, *GuessSource} or key in constants()
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
             is_told = bool({key, part, f".{name}"} & constants()) or f'"{key}"' in TEMPLATE

@@ -33,6 +33,7 @@ from machine.record import Record
 
 MODULE = "lesson"
 LIKELY = 10.0  # the right order of magnitude
+SHARP = 2.0
 MOST_CODE_LINES = 12
 
 
@@ -65,7 +66,7 @@ class Magnitude(_Text, frozen=True, tag_field="kind", tag="magnitude"):
     range: tuple[float, float]
     answer: str
     likely: float = LIKELY
-    sharp: float = 2.0
+    sharp: float = SHARP
 
 
 class Sketch(_Text, frozen=True, tag_field="kind", tag="sketch"):
@@ -80,7 +81,7 @@ class Sketch(_Text, frozen=True, tag_field="kind", tag="sketch"):
     range: tuple[float, float]
     right: str
     likely: float = LIKELY
-    sharp: float = 2.0
+    sharp: float = SHARP
 
 
 class Rank(_Text, frozen=True, tag_field="kind", tag="rank"):

@@ -1,0 +1,1 @@
+"""The round of ten guesses: where true answers come from, and their words."""

@@ -1,0 +1,63 @@
+"""What window and terminal both say of a round: answers, their sources, the score."""
+
+from __future__ import annotations
+
+from app.report import when
+from experiments.core.units import digits, show
+from experiments.core.words import Words
+from experiments.presentation.guesses.questions import Question
+from experiments.presentation.guesses.quick_round import Answered, Mark, Round, Source, Truth
+
+
+def ask(words: Words, question: Question) -> str:
+    """Return the question."""
+    return words.say(f"guess.{question.id}.ask")
+
+
+def name(words: Words, question: Question) -> str:
+    """Return the short name of what is asked for, as it stands on the ruler."""
+    return words.say(f"guess.{question.id}.name")
+
+
+def because(words: Words, question: Question) -> str:
+    """Return why the answer is as it is."""
+    return words.say(f"guess.{question.id}.because")
+
+
+def told_truth(words: Words, answered: Answered) -> str:
+    """Return the true answer as a sentence."""
+    return words.say("guess.truth", {"truth": show(answered.truth.value, answered.question.unit)})
+
+
+def verdict(words: Words, answered: Answered) -> str:
+    """Return how near the guess came."""
+    if answered.guess is None or answered.mark is None:
+        return words.say("guess.skipped")
+    times = factor(answered)
+    off = "too_high" if answered.is_above else "too_low"
+    key = "exact" if times == "1" else off
+    values = {"guess": show(answered.guess, answered.question.unit), "times": times}
+    return f"{words.say(f'guess.{answered.mark}')} {words.say(f'guess.{key}', values)}"
+
+
+def factor(answered: Answered) -> str:
+    """Return how many times a guess is off, in two digits."""
+    return digits(float(f"{answered.factor:.2g}"), 2)
+
+
+def source(words: Words, truth: Truth) -> str:
+    """Return where the true answer comes from; a recording names its machine and date."""
+    if truth.source is Source.RECORDED:
+        values = {"machine": truth.machine, "date": truth.at[:10]}
+        return words.say("terminal.recorded_on", values)
+    return words.say(f"guess.{truth.source}", {"when": when(words, truth.at)})
+
+
+def score(words: Words, of: Round) -> str:
+    """Return how many guesses came near."""
+    values = {
+        "right": of.count(Mark.RIGHT, Mark.SHARP),
+        "sharp": of.count(Mark.SHARP),
+        "count": len(of.answered),
+    }
+    return words.say("guess.score", values)

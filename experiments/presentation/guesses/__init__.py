@@ -1,0 +1,1 @@
+"""Ten guesses in three minutes: the questions, and a round of them."""
