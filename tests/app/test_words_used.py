@@ -129,7 +129,8 @@ def is_said(key: str) -> bool:
             question, _, part = name.partition(".")
             return question in {each.id for each in questions()} and f".{part}" in constants()
         case "guess":
-            return name in {*constants(), *GuessMark, *GuessSource} or key in constants()
+            said = {*constants(), *GuessMark, *GuessSource}
+            return name in said or key.removesuffix("_found_by") in constants()
         case "report":
             part = name.removeprefix("include_").removesuffix("_help")
             is_told = bool({key, part, f".{name}"} & constants()) or f'"{key}"' in TEMPLATE

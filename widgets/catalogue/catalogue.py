@@ -30,6 +30,7 @@ class Catalogue(Fitting):
     """Filters above, shelves below. `opened` carries the id of an experiment."""
 
     opened = Signal(str)
+    guesses_wanted = Signal()  # ten guesses in three minutes
     lecture_wanted = Signal(str)  # this experiment shall be an item of a lecture
 
     def __init__(self, words: Words, look: Look) -> None:
@@ -39,6 +40,7 @@ class Catalogue(Fitting):
         self._grid = ShelfGrid(words, look)
         self._bar.changed.connect(self._filter)
         self._bar.surprised.connect(self._surprise)
+        self._bar.guesses_wanted.connect(self.guesses_wanted)
         self._bar.left.connect(self._grid.focus_on)
         self._grid.opened.connect(self.opened)
         self._grid.reached.connect(self._show_whole)

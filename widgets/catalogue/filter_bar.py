@@ -28,6 +28,7 @@ class FilterBar(QWidget):
 
     changed = Signal()
     surprised = Signal()
+    guesses_wanted = Signal()
     left = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
@@ -47,12 +48,23 @@ class FilterBar(QWidget):
         self._all.hide()
         surprise = say("catalogue.surprise")
         self.surprise = button(surprise, "chip-main", clicked=self.surprised.emit)
+        about = say("guess.title")
+        guesses = button(say("guess.chip"), "chip", clicked=self.guesses_wanted.emit, tip=about)
+        guesses.setAccessibleDescription(about)
         for menu in (self._part, self._length):
             menu.chosen.connect(self._read)
         self._length.offer(
             [(say("catalogue.at_most", {"limit_s": limit}), limit) for limit in LENGTHS_S]
         )
-        chips = self._all, self._part, self._length, self._here, self._search, self.surprise
+        chips = (
+            self._all,
+            self._part,
+            self._length,
+            self._here,
+            self._search,
+            guesses,
+            self.surprise,
+        )
         self.setLayout(FlowLayout(*chips))
 
     def offer_parts(self, parts: Collection[Part]) -> None:

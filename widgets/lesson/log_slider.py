@@ -11,11 +11,12 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPaintEvent, QPen, Q
 from experiments.core.units import show
 from widgets.controls.slider import RING, TRACK, StopSlider
 from widgets.controls.stops import Stops
-from widgets.style.ink import painting
+from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 TICK_PX, GAP_PX = 4, 10  # below the track; between two texts
+TRUTH_PX = 6  # width of the mark of the true value
 _TENTHS = (
     1.0, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2.0, 2.2, 2.4, 2.7, 3.0,
     3.3, 3.6, 3.9, 4.3, 4.7, 5.1, 5.6, 6.2, 6.8, 7.5, 8.2, 9.1,
@@ -73,6 +74,7 @@ class LogSlider(StopSlider):
     def __init__(self, low: float, high: float, unit: str, look: Look) -> None:
         super().__init__(look)
         self._low, self._high, self._unit = low, high, unit
+        self._truth: float | None = None
         self.is_chosen = False
 
     @property
@@ -86,6 +88,11 @@ class LogSlider(StopSlider):
         self.show_stops(log_stops(self._low, self._high, self._unit, value), value)
         _, steps = base_of(self._unit)
         self.setPageStep(len(steps))
+
+    def show_truth(self, value: float) -> None:
+        """Mark the true value on the track, or the end that it lies beyond."""
+        self._truth = min(max(value, self._low), self._high)
+        self.update()
 
     def sizeHint(self) -> QSize:
         """Return a size with room for the ticks."""
@@ -128,6 +135,11 @@ class LogSlider(StopSlider):
             for left, text in self._texts(metrics):
                 painter.drawText(QPointF(left, baseline), text)
         super().paintEvent(event)
+        if self._truth is not None:
+            x, track = self._x_of(self._truth), self._track()
+            with painting(self) as painter:
+                mark = QRectF(x - TRUTH_PX / 2, 0, TRUTH_PX, 2 * track.center().y())
+                draw_box(painter, mark, TRUTH_PX / 2, fill=theme.good)
 
     def _texts(self, metrics: QFontMetricsF) -> list[tuple[float, str]]:
         """Return the left of each text and the text: both ends, and powers where there is room."""

@@ -55,6 +55,7 @@ class ExperimentsPlace(Place):
         self._soon.timeout.connect(self._refresh)
         self._catalogue = Catalogue(session.words, session.look)
         self._catalogue.opened.connect(self._ask_for)
+        self._catalogue.guesses_wanted.connect(session.asked_for_guesses)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._catalogue)
         self._playlist: PlaylistPart | None = None

@@ -48,6 +48,7 @@ class Session(QObject):
     settings_changed = Signal()
     catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
+    asked_for_guesses = Signal()  # ten guesses in three minutes
     asked_for_playlist = Signal(object)  # the Path of a lecture to open, or None
     asked_for_lecture = Signal(object, object)  # Lecture, the Path of its file or None
     asked_for_handout = Signal(object)  # the Path of a lecture's record

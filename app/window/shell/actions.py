@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from widgets.controls.actions import Actions as PageActions
 from widgets.frame.rail import Rail
 
 if TYPE_CHECKING:
+    from app.window.guess.guesses import Guesses
     from app.window.shell.window import Window
 
 HIDDEN = ("frame.menu",)  # in no list: it opens one
@@ -34,6 +36,7 @@ class Actions(PageActions):
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
         self._session.asked_for_doctor.connect(self.show_doctor)
+        self._session.asked_for_guesses.connect(self.show_guesses)
         window.lecture_mode.kept.connect(self._allow_handout)
         self._use_letters()
         self._allow_stop()
@@ -48,6 +51,7 @@ class Actions(PageActions):
         yield "places.checkup", "Ctrl+4", lambda: window.go(Target(CHECKUP))
         yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
         yield "runs.collage_page", "", lambda: window.go(Target(RUNS, then="collage"))
+        yield "guess.title", "", self.show_guesses
         yield "playlist.lecture", "", lambda: window.show_playlist(None)
         yield "handout.open", "", window.lecture_mode.show_handout
         yield "frame.back", "Alt+Left", window.go_back
@@ -115,6 +119,17 @@ class Actions(PageActions):
 
         Doctor(self._session, self._window).open()
 
+    def show_guesses(self) -> None:
+        """Show the round of guesses where it was left."""
+        self.guesses.open()
+
+    @functools.cached_property
+    def guesses(self) -> Guesses:
+        """The round of guesses, which lives as long as the window."""
+        from app.window.guess.guesses import Guesses
+
+        return Guesses(self._session, self._window)
+
     def show_menu(self) -> None:
         """Show all actions as a menu, for those with a mouse alone.
 
@@ -123,7 +138,7 @@ class Actions(PageActions):
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
         (here, own), (_, everywhere) = self.groups()
-        going, looks = self._of("places.", "frame.back"), self._of(*LOOKS)
+        going, looks = self._of("places.", "frame.back", "guess."), self._of(*LOOKS)
         say = self._session.words.say
         here = say("frame.here", {"place": here})
         for title, actions in ((here, own), (say("frame.go"), going), (say("frame.looks"), looks)):

@@ -25,6 +25,7 @@ from app.window.core.settings import Settings
 from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.doctor.sheet import Doctor
 from app.window.experiment.place import ExperimentPage
+from app.window.guess.guesses import Guesses
 from app.window.live.place import LivePlace
 from app.window.runs.place import RunsPlace
 from app.window.shell.window import Window
@@ -32,6 +33,7 @@ from experiments.core.teaching.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import read
+from experiments.presentation.guesses.questions import Question
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
@@ -95,6 +97,11 @@ class Whole:
     def page(self) -> ExperimentPage:
         """The page of an experiment, which has been gone to."""
         return self.find(ExperimentPage)
+
+    @property
+    def guesses(self) -> Guesses:
+        """The round of ten guesses."""
+        return self.window.actions_here.guesses
 
     def find(self, kind: type[Found]) -> Found:
         """Return the first widget of a kind in the shown place, or the place itself."""
@@ -475,6 +482,43 @@ def show_settings(whole: Whole) -> None:
 
 def show_about(whole: Whole) -> None:
     whole.do("frame.about")
+
+
+class Unmeasured:
+    """Measures nothing while a person thinks."""
+
+    def begin(self, question: Question) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def show_guess_question(whole: Whole) -> None:
+    whole.guesses.meanwhile = Unmeasured()  # type: ignore[assignment]
+    whole.do("guess.title")
+
+
+def show_guess_answer(whole: Whole) -> None:
+    show_guess_question(whole)
+    guesses = whole.guesses
+    assert guesses.sheet is not None
+    guesses.sheet.answered.emit(1e6)
+    settle(lambda: guesses.round.shown is not None)
+
+
+def show_guess_end(whole: Whole) -> None:
+    show_guess_answer(whole)
+    guesses = whole.guesses
+    assert guesses.sheet is not None
+    while not guesses.round.is_over:
+        guesses.sheet.went_on.emit()
+        if not guesses.round.is_over:
+            guesses.sheet.answered.emit(1e6 if guesses.round.place == 4 else 1e-3)
+            settle(lambda: guesses.round.shown is not None)
 
 
 def show_doctor(whole: Whole) -> None:

@@ -1,0 +1,1 @@
+"""The round of ten guesses in the window."""
