@@ -24,9 +24,9 @@ def because(words: Words, question: Question) -> str:
     return words.say(f"guess.{question.id}.because")
 
 
-def told_truth(words: Words, answered: Answered) -> str:
+def answer(words: Words, question: Question, value: float) -> str:
     """Return the true answer as a sentence."""
-    return words.say("guess.truth", {"truth": show(answered.truth.value, answered.question.unit)})
+    return words.say("guess.truth", {"truth": show(value, question.unit)})
 
 
 def verdict(words: Words, answered: Answered) -> str:

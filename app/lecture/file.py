@@ -12,6 +12,10 @@ notes = "Ask who has used threads before."
 minutes = 4
 set = { jobs = 4 }
 recording = "gil-threads.coreopsis.jsonl.gz"  # beside the file; else the experiment's own
+
+[[item]]
+experiment = "start-cost"
+guess = "thread"  # asks this of the ten guesses in place of the lesson's question
 ```
 
 It executes nothing, and names no file outside its own folder.
@@ -28,6 +32,7 @@ import msgspec
 from msgspec import field
 
 from experiments.core.problems import UserError
+from experiments.presentation.guesses.questions import named
 from machine.convert import convert
 from machine.record import Record
 from machine.system.files import read_file
@@ -50,6 +55,7 @@ class Item(Record):
     minutes: float | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
     recording: str = ""  # the name of a run file beside the lecture
+    guess: str = ""  # the id of the question that is asked in place of the lesson's
 
 
 class Lecture(Record):
@@ -136,6 +142,9 @@ def _fault(lecture: Lecture) -> str:
     for item in lecture.item:
         if not is_beside(item.recording):
             return f"the recording {item.recording!r} must be a file beside it"
+        asked = named(item.guess)
+        if item.guess and (asked is None or asked.experiment != item.experiment):
+            return f"{item.experiment!r} answers no guess {item.guess!r}"
     return ""
 
 
@@ -152,7 +161,7 @@ def encode(lecture: Lecture) -> bytes:
         lines.append(f"minutes = {lecture.minutes:g}")
     for item in lecture.item:
         lines += ["", "[[item]]", f"experiment = {_text(item.experiment)}"]
-        for name in ("title", "notes", "recording"):
+        for name in ("title", "notes", "recording", "guess"):
             if value := getattr(item, name):
                 lines.append(f"{name} = {_text(value)}")
         if item.minutes is not None:

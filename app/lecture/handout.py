@@ -11,22 +11,24 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.evidence import Evidence
+from app.guesses import in_words
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import SUFFIX, Item
 from app.lecture.lecture_state import LETTERS
 from app.lecture.lectures import SHIPPED
-from app.lecture.options import Options, options_of
+from app.lecture.options import Options, options_of, options_of_guess
 from app.lecture.record import HeldItem, LectureRecord, file_name
 from app.reports.document import Code, Document, Heading, Paragraph, Part, Table
 from app.reports.privacy import Include, clean
 from app.reports.run_report import Draw, RunParts, Source, source_of
 from app.runs.library import machine_name
 from experiments.core.declare import Experiment
-from experiments.core.judging.trust import is_told
+from experiments.core.judging.trust import as_trusted, is_told
 from experiments.core.problems import Problem, UserError
 from experiments.core.teaching.lessons import Background, Taught
 from experiments.core.units import show
 from experiments.core.words import Words
+from experiments.presentation.guesses.questions import Question, named
 from machine.record import Record
 
 INCLUDE = Include(prediction=False, data=False)  # a guess would be the presenter's
@@ -60,7 +62,7 @@ def _found(item: HeldItem, is_held: bool, stand_ins: StandIns) -> HandoutItem:
     catalogue = stand_ins.catalogue
     try:
         experiment = catalogue.load(item.experiment)
-        lesson = catalogue.lesson(experiment)
+        lesson = None if item.guess else catalogue.lesson(experiment)
     except UserError as trouble:
         return HandoutItem(item=item, problem=trouble.problem)
     found = HandoutItem(item=item, experiment=experiment, lesson=lesson)
@@ -121,6 +123,9 @@ class _Item:
         self._run = RunParts(words, found.source, INCLUDE, draw) if found.source else None
         lesson = found.lesson  # it may have other options by now
         self._today = options_of(lesson.voted_on(None), words) if lesson is not None else None
+        self._question = named(found.item.guess)
+        if self._question is not None:
+            self._today = options_of_guess(self._question, words)
         self._evidence: Evidence | None = None
         if self._run is not None and found.lesson is not None:
             self._evidence = self._run.evidence(found.lesson)
@@ -150,6 +155,9 @@ class _Item:
             return
         if self._found.problem is not None:
             yield self._trouble("handout.other_recording")
+        if self._question is not None:
+            yield from self._answer(self._run, self._question)
+            return
         yield from self._result(self._run)
         if self._found.lesson is None:
             yield Paragraph(say("handout.no_lesson"), "soft")
@@ -211,13 +219,18 @@ class _Item:
         item, lesson = self._item, self._found.lesson
         if item.options:
             ask = lesson.voted_on(None).ask if lesson is not None else ""
-            return Options(ask, item.options, item.numbers)
+            if self._question is not None:
+                ask = in_words.ask(self._words, self._question)
+            value = self._question.value if self._question is not None else ""
+            return Options(ask, item.options, item.numbers, value)
         return self._today
 
     def _right(self, options: Options) -> int | None:
         """Return the right option; None where the run, or another lesson by now, cannot tell."""
         lesson, run = self._found.lesson, self._run.lesson_run() if self._run else None
-        if lesson is None or run is None or not is_told(run.message, run.trust):
+        if run is None or (lesson is None and self._question is None):
+            return None
+        if self._question is None and not is_told(run.message, run.trust):
             return None
         today = self._today
         if today is None or bool(options.numbers) != bool(today.numbers):
@@ -226,10 +239,22 @@ class _Item:
             return None
         return options.right(lesson, run)
 
-    def _result(self, run: RunParts) -> Iterator[Part]:
+    def _answer(self, run: RunParts, question: Question) -> Iterator[Part]:
+        """Yield the answer of a guess, and why; the class saw no more of the run."""
+        yield self._source(run)
+        found = run.lesson_run()
+        if found is not None and question.value in found.values:
+            value = as_trusted(found.values, found.trust)[question.value]
+            yield Paragraph(in_words.answer(self._words, question, value), "strong")
+            yield Paragraph(in_words.because(self._words, question))
+
+    def _source(self, run: RunParts) -> Part:
         key = "handout.live" if self.is_live else "handout.recorded"
         values = {"machine": self.machine, "date": run.started.at[:10]}
-        yield Paragraph(self._words.say(key, values), "soft")
+        return Paragraph(self._words.say(key, values), "soft")
+
+    def _result(self, run: RunParts) -> Iterator[Part]:
+        yield self._source(run)
         yield from (Paragraph(text) for text in run.remarks())
         yield from run.result()
         assert self._found.experiment is not None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from app.guesses import in_words
 from app.lecture.lecture_state import LETTERS
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.teaching.lessons import Choice, Magnitude, Predict, Taught
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
+from experiments.presentation.guesses.questions import Question
 
 ROUND = (1.0, 2.0, 5.0, 10.0)  # what numbers are rounded to, before their power of ten
 
@@ -22,10 +25,15 @@ class Options:
     ask: str
     texts: tuple[str, ...]
     numbers: tuple[float, ...] = ()
+    value: str = ""  # of the run, which answers; "" where its lesson does
 
-    def right(self, taught: Taught, run: LessonRun) -> int | None:
+    def right(self, taught: Taught | None, run: LessonRun) -> int | None:
         """Return the number of the right answer; None where the run does not tell."""
-        right: Any = taught.right_vote(run)
+        right: Any = None
+        if self.value:
+            right = run.values.get(self.value)
+        elif taught is not None:
+            right = taught.right_vote(run)
         if not isinstance(right, int | float) or not math.isfinite(right):
             return None
         if not self.numbers:
@@ -42,10 +50,18 @@ def options_of(predict: Predict, words: Words) -> Options | None:
         return Options(predict.ask, texts)
     if isinstance(predict, Magnitude):
         numbers = spread(*predict.range)
-        unit = unit_of(predict.answer)
-        texts = tuple(words.say("lecture.about", {"value": show(each, unit)}) for each in numbers)
-        return Options(predict.ask, texts, numbers)
+        return Options(predict.ask, _about(words, numbers, unit_of(predict.answer)), numbers)
     return None
+
+
+def options_of_guess(question: Question, words: Words) -> Options:
+    """Return what a class votes on where a question of the ten guesses is asked."""
+    texts = _about(words, question.vote, question.unit)
+    return Options(in_words.ask(words, question), texts, question.vote, question.value)
+
+
+def _about(words: Words, numbers: Iterable[float], unit: str) -> tuple[str, ...]:
+    return tuple(words.say("lecture.about", {"value": show(each, unit)}) for each in numbers)
 
 
 def spread(low: float, high: float) -> tuple[float, ...]:

@@ -27,6 +27,7 @@ from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.seal import Seal
+from experiments.presentation.guesses.questions import named
 from machine.memory.host import available_bytes
 
 log = logging.getLogger(__name__)
@@ -166,7 +167,10 @@ class Preflight:
             return from_json(experiment.params, merged, machine)
 
         try:
-            usual = experiment.params_for(machine, quick=False, earned=self._earned(experiment))
+            if (question := named(item.guess)) is not None:
+                usual = question.params(experiment, machine)
+            else:
+                usual = experiment.params_for(machine, quick=False, earned=self._earned(experiment))
             full = with_settings(usual)
             quick = experiment.reduced(full)
             small, quick = experiment.smallest(quick), with_settings(quick)

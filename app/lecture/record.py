@@ -8,7 +8,7 @@ data folder, and is written anew after each step, so that whatever ends a lectur
  "at": "2026-05-04T03:02:01+00:00",
  "item": [{"experiment": "gil-threads", "title": "", "recording": "", "set": {"workers": 4},
            "options": ["1 s", "4 s"], "numbers": [], "first": [12, 30], "second": null,
-           "run": "", "is_recording": false}]}
+           "run": "", "is_recording": false, "guess": ""}]}
 ```
 
 It holds no notes of the presenter.
@@ -58,6 +58,7 @@ class HeldItem(Record):
     second: tuple[int, ...] | None = None  # after discussion
     run: str = ""  # the id of the run that was shown, "" for none
     is_recording: bool = False
+    guess: str = ""  # the id of the question that was asked in place of the lesson's
 
 
 class LectureRecord(Record):
@@ -75,7 +76,11 @@ def record_of(lecture: Lecture, name: str, at: str = "") -> LectureRecord:
     """Return the record of a lecture in which nothing has happened yet."""
     items = tuple(
         HeldItem(
-            experiment=each.experiment, title=each.title, recording=each.recording, set=each.set
+            experiment=each.experiment,
+            title=each.title,
+            recording=each.recording,
+            set=each.set,
+            guess=each.guess,
         )
         for each in lecture.item
     )

@@ -105,7 +105,7 @@ class Guesses:
 
     def _tell(self, answered: Answered) -> None:
         words, print_ = self._context.words, self._context.console.print
-        print_(Text(in_words.told_truth(words, answered), style="bold"))
+        print_(Text(in_words.answer(words, answered.question, answered.truth.value), style="bold"))
         print_(Text(in_words.verdict(words, answered)))
         print_(Text(in_words.because(words, answered.question)))
         print_(Text(in_words.source(words, answered.truth), style="dim"))

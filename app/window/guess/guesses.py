@@ -165,7 +165,7 @@ class Guesses(QObject):
         return Told(
             guess=answered.guess,
             truth=truth.value,
-            answer=in_words.told_truth(words, answered),
+            answer=in_words.answer(words, answered.question, answered.truth.value),
             verdict=in_words.verdict(words, answered),
             is_right=answered.mark in (Mark.SHARP, Mark.RIGHT),
             because=in_words.because(words, question),

@@ -155,7 +155,8 @@ class ItemRun(QObject):
         experiment, params = prepared.experiment, params_of(self._session, prepared)
         assert experiment is not None  # else there are no parameters
         self._setup_s = experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
-        self._run.start(experiment, params, hold=hold)
+        is_short = prepared.question is not None
+        self._run.start(experiment, params, quick=is_short, hold=hold)
 
     def _listen(self) -> None:
         self._heard, self._heard_s, self._drawn = None, self._clock(), 0

@@ -11,7 +11,7 @@ from typing import Any
 from app.lecture.fallbacks import StandIns
 from app.lecture.file import Item
 from app.lecture.lecture_state import Turn
-from app.lecture.options import Options, options_of
+from app.lecture.options import Options, options_of, options_of_guess
 from app.runs.selection import expected_s
 from app.window.core.session import Session
 from experiments.core.declare import Experiment
@@ -19,6 +19,7 @@ from experiments.core.parameters import check_memory, from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.teaching.lessons import Taught
 from experiments.core.views import Heatmap, Plotted
+from experiments.presentation.guesses.questions import Question, named
 from machine.memory.host import available_bytes
 from widgets.lecture.series import chosen
 from widgets.plots.contents import label_column
@@ -26,19 +27,26 @@ from widgets.plots.contents import label_column
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One item with its experiment and lesson; an unknown experiment is a `problem`."""
+    """One item with its experiment and lesson; an unknown experiment is a `problem`.
+
+    Where a question of the ten guesses is asked, it stands in place of the lesson, and a number in
+    place of the plot, which would show what the next items ask.
+    """
 
     item: Item
     title: str
     experiment: Experiment[Any] | None = None
     taught: Taught | None = None
+    question: Question | None = None
     options: Options | None = None
     problem: Problem | None = None
 
     @property
     def view(self) -> Plotted | None:
         """The view that the class sees."""
-        return self.experiment.plots[0] if self.experiment and self.experiment.plots else None
+        if self.experiment is None or self.question is not None:
+            return None
+        return next(iter(self.experiment.plots), None)
 
     def turn(self) -> Turn:
         """Return its way, which is still to go."""
@@ -72,12 +80,16 @@ def prepare(session: Session, item: Item) -> Prepared:
         experiment = session.catalogue.load(item.experiment)
     except UserError as trouble:
         return Prepared(item, item.title or item.experiment, problem=trouble.problem)
+    if (question := named(item.guess)) is not None:
+        asked = options_of_guess(question, words)
+        title = item.title or asked.ask
+        return Prepared(item, title, experiment, question=question, options=asked)
     title = item.title or words.say(f"{experiment.id}.question")
     lesson = None
     with contextlib.suppress(UserError):  # without it there are question, run and result
         lesson = session.catalogue.lesson(experiment)
     options = options_of(lesson.voted_on(session.machine), words) if lesson else None
-    return Prepared(item, title, experiment, lesson, options)
+    return Prepared(item, title, experiment, lesson, options=options)
 
 
 def params_of(session: Session, prepared: Prepared) -> Any:
@@ -93,7 +105,10 @@ def params_of(session: Session, prepared: Prepared) -> Any:
         raise UserError("lecture_machine_unread")
     if entry.need is not None:
         raise UserError(f"needs_{entry.need}")
-    merged = {**to_json(entry.params), **prepared.item.set}
+    usual = entry.params
+    if prepared.question is not None and session.machine is not None:
+        usual = prepared.question.params(experiment, session.machine)
+    merged = {**to_json(usual), **prepared.item.set}
     params = from_json(experiment.params, merged, session.machine)
     check_memory(experiment, params, available_bytes())
     return params

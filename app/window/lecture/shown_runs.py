@@ -121,7 +121,7 @@ class ShownRuns(QObject):
     def right(self) -> int | None:
         """Return the right option of the item of now, None while nobody knows."""
         prepared, run = self._items[self._course.place], self._lesson_run()
-        if run is None or prepared.options is None or prepared.taught is None:
+        if run is None or prepared.options is None:
             return None
         return prepared.options.right(prepared.taught, run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.guesses import in_words
 from app.lecture.lecture_state import LETTERS, Hint, LectureState, Step, Turn
 from app.loaded_run import band
 from app.report import Report, report_of
@@ -9,9 +10,11 @@ from app.window.core.session import Session
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.keys import LETTER_OF
 from app.window.lecture.shown_runs import ShownRuns
+from experiments.core.judging.trust import as_trusted
 from experiments.core.teaching.lessons import Background
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
+from experiments.presentation.guesses.questions import Question
 from machine.model import physical_cores
 from widgets.lecture.slide_data import SlideData
 from widgets.lecture.vote_board import DOT
@@ -35,6 +38,8 @@ def slide_content(
     if turn.step is Step.EXPLAIN and run_state is not None and run_state.finished is not None:
         told = report_of(words, run_state)
     verdict, said = _explained(words, runs.right(), told, turn) if told is not None else ("", "")
+    if told is not None and prepared.question is not None:
+        verdict, said = _answered(words, runs.right(), prepared.question, run_state, turn)
     background = prepared.taught.stands_on if prepared.taught and is_asked else Background()
     return SlideData(
         place=course.place + 1,
@@ -108,11 +113,26 @@ def _hint(words: Words, turn: Turn, *, is_hidden: bool) -> str:
 
 def _explained(words: Words, right: int | None, told: Report, turn: Turn) -> tuple[str, str]:
     """Return the verdict and its cause, with how many had it."""
-    votes, had = turn.votes, ""
-    if right is not None and votes.total:
-        values = {"right": votes.counts[right], "total": votes.total}
-        had = words.say("lecture.had_it", values)
-    return told.finding, " ".join(filter(None, (had, told.because)))
+    return told.finding, " ".join(filter(None, (_had_it(words, right, turn), told.because)))
+
+
+def _answered(
+    words: Words, right: int | None, question: Question, run_state: RunState | None, turn: Turn
+) -> tuple[str, str]:
+    """Return the answer of a guess and its cause, with how many had it."""
+    finding = run_state.finished.finding if run_state and run_state.finished else None
+    if finding is None or question.value not in finding.values:
+        return words.say("lecture.too_busy"), ""
+    value = as_trusted(finding.values, finding.trust)[question.value]
+    had, because = _had_it(words, right, turn), in_words.because(words, question)
+    return in_words.answer(words, question, value), " ".join(filter(None, (had, because)))
+
+
+def _had_it(words: Words, right: int | None, turn: Turn) -> str:
+    votes = turn.votes
+    if right is None or not votes.total:
+        return ""
+    return words.say("lecture.had_it", {"right": votes.counts[right], "total": votes.total})
 
 
 def _source(session: Session) -> str:

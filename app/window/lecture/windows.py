@@ -186,7 +186,7 @@ class LectureWindows(QObject):
     def _show_slide(self, slide: Slide, course: LectureState) -> None:
         conductor = self._conductor
         turn, prepared = course.turn, conductor.items[course.place]
-        slide.show_experiment(prepared.experiment)
+        slide.show_experiment(prepared.experiment if prepared.view is not None else None)
         slide.show_data(slide_content(self._session, conductor, self._runs, course))
         is_moving = conductor.is_moving and slide is self.audience.slide
         slide.show_motion(conductor.motion if is_moving else None)

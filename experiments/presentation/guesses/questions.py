@@ -68,6 +68,11 @@ def _file() -> _File:
     return convert(tomllib.loads(text), _File)
 
 
+def named(name: str) -> Question | None:
+    """Return the question with this id, None where there is none."""
+    return next((each for each in questions() if each.id == name), None)
+
+
 def questions() -> tuple[Question, ...]:
     """Return the questions in the order in which they are asked."""
     return _file().question

@@ -12,6 +12,7 @@ from app.lecture.lectures import SHIPPED, is_shipped, lectures, meant
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import from_json, to_json
 from experiments.core.teaching.lessons import taught
+from experiments.presentation.guesses.questions import questions
 from tests.experiments.machines import machine
 
 CATALOGUE = Catalogue()
@@ -52,7 +53,7 @@ def test_each_item_of_ours_runs_anywhere_and_has_lesson_recording_and_notes(ours
         experiment = CATALOGUE.load(item.experiment)
         usual = to_json(experiment.params_for(here, quick=False))
         from_json(experiment.params, {**usual, **item.set}, here)
-        assert taught(experiment, CATALOGUE.homes[experiment.id]) is not None
+        assert item.guess or taught(experiment, CATALOGUE.homes[experiment.id]) is not None
         stand_ins = StandIns(lecture=ours.path, data=tmp_path, catalogue=CATALOGUE)
         found = stand_ins.find(item, experiment)
         assert found.best.origin in (Origin.OWN, Origin.SHIPPED)
@@ -61,7 +62,8 @@ def test_each_item_of_ours_runs_anywhere_and_has_lesson_recording_and_notes(ours
         sentences = re.split(r"(?<=[.?]) ", item.notes)
         assert 2 <= len(sentences) <= 3
         assert all(len(sentence.split()) <= 20 for sentence in sentences), item.notes
-    assert len({item.experiment for item in ours.lecture.item}) == len(ours.lecture.item)
+    asked = {(item.experiment, item.guess) for item in ours.lecture.item}
+    assert len(asked) == len(ours.lecture.item)
     assert sum(item.minutes for item in ours.lecture.item) == ours.lecture.minutes
 
 
@@ -69,6 +71,12 @@ def test_ten_things_are_ten():
     (ten,) = (each for each in lectures(SHIPPED) if each.path.name.startswith("ten-things."))
 
     assert len(ten.lecture.item) == 10
+
+
+def test_the_ten_guesses_are_a_lecture_too():
+    (ten,) = (each for each in lectures(SHIPPED) if each.path.name.startswith("ten-guesses."))
+
+    assert [item.guess for item in ten.lecture.item] == [each.id for each in questions()]
 
 
 def test_settings_that_a_shipped_recording_has_not_leave_it_wanting(tmp_path):
