@@ -16,6 +16,7 @@ WHOLE = Lecture(
             set={"x": 1.5, "on": True, "arms": ["a", "b"]},
             recording="stream.coreopsis.jsonl.gz",
         ),
+        Item(experiment="start-cost", guess="thread"),
     ),
 )
 
@@ -58,6 +59,12 @@ def test_the_plan_is_what_was_said_or_the_sum_of_the_items():
 def test_what_is_none_is_one_sentence(text, key):
     with pytest.raises(UserError, match=key):
         decode(text, "x")
+
+
+@pytest.mark.parametrize("guess", ["nobody", "disk"])
+def test_a_guess_is_one_that_the_experiment_answers(guess):
+    with pytest.raises(UserError, match="lecture_refused"):
+        decode(encode(Lecture(item=(Item(experiment="start-cost", guess=guess),))), "x")
 
 
 @pytest.mark.parametrize("name", ["../a.jsonl", "/etc/passwd", "a/b", "..", "c:\\x", "\\\\host\\x"])

@@ -14,7 +14,7 @@ from app.lecture.fallbacks import StandIns, made_name
 from app.lecture.file import Item, Lecture
 from app.lecture.handout import HandoutItem, find, handout
 from app.lecture.lecture_state import LectureState, Turn
-from app.lecture.options import Options
+from app.lecture.options import Options, options_of_guess
 from app.lecture.record import SUFFIX, HeldItem, LectureRecord, RecordKeeper, record_of
 from app.lecture.record import read as read_record
 from app.reports.document import Code, Document, Heading, Paragraph, Plot, Table
@@ -24,9 +24,11 @@ from app.runs.library import Library, machine_name
 from experiments.core.problems import Problem
 from experiments.core.teaching.lessons import taught
 from experiments.engine.recording import read
+from experiments.presentation.guesses.questions import named
 from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording, texts
 from tests.app.recordings import CATALOGUE, burst, threads
 from tests.app.reports.made import NOTES, WORDS
+from tests.shipped import SHIPPED
 from widgets.style import theme as themes
 
 say = WORDS.say
@@ -341,3 +343,31 @@ def test_a_pdf_has_the_questions_as_text(document, tmp_path):
         assert text in said
     assert say("lesson.belief", {"belief": LESSON.words.explain.misconception.belief,
                                  "answer": ""}).strip()[:30] in said  # fmt: skip
+
+
+def test_a_guess_is_told_with_its_votes_its_answer_and_why_without_the_plot(tmp_path):
+    question = named("thread")
+    options = options_of_guess(question, WORDS)
+    started = read(SHIPPED[question.experiment]).started
+    record = LectureRecord(
+        name="x",
+        at=AT,
+        item=(
+            HeldItem(experiment=question.experiment, guess=question.id, options=options.texts,
+                     numbers=options.numbers, first=(1, 2, 3, 4), run=started.run,
+                     is_recording=True),
+        ),
+    )  # fmt: skip
+    library = Library(tmp_path)
+    library.adopt(SHIPPED[question.experiment])
+    stand_ins = StandIns(tmp_path / f"x{SUFFIX}", tmp_path / "data", CATALOGUE, library.runs())
+    document = handout(WORDS, record, find(record, stand_ins), None)
+
+    said = " ".join(texts(document.parts))
+
+    assert options.ask in said
+    assert WORDS.say("guess.thread.because") in said
+    assert "The answer: 176 µs." in said
+    assert say("handout.had_it", {"right": 3, "total": 10}) in said  # about 100 µs
+    assert say("handout.no_lesson") not in said
+    assert not [part for part in document.parts if isinstance(part, Plot)]

@@ -26,7 +26,7 @@ from experiments.engine import messages
 from experiments.engine.jobs import Engine
 from experiments.engine.lock import Lock
 from experiments.engine.recording import read
-from tests.app.recordings import burst
+from tests.app.recordings import CATALOGUE, burst
 from tests.experiments.engine.conftest import token as token  # a fixture, used by each test
 from tests.experiments.engine.runs import SHELVES, misbehave
 from tests.experiments.machines import machine
@@ -75,6 +75,19 @@ def check(tmp_path):
         return events
 
     return run
+
+
+def test_a_guess_is_tried_with_the_settings_of_its_short_run(tmp_path):
+    here, lecture = machine(), tmp_path / "x.coreopsis-lecture.toml"
+    experiment = CATALOGUE.load("start-cost")
+    items = Lecture(item=(Item(experiment="start-cost", guess="call"),))
+    stand_ins = StandIns(lecture, tmp_path, CATALOGUE, (), here)
+    preflight = Preflight(items, stand_ins, disturbed=lambda notes: None)
+
+    *_, checked = preflight.events()
+
+    assert (checked.mark, checked.fallback.origin) == (Mark.READY, Origin.SHIPPED)
+    assert checked.seconds < experiment.seconds(experiment.params_for(here, quick=False))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
+from app.lecture.file import Item, Lecture
 from app.lecture.lecture_state import Step
 from app.window.experiment.place import ExperimentPage
 from tests.app.window.lecture.lectures import Key, recorded
@@ -210,3 +211,23 @@ def test_an_empty_lecture_is_refused(hall):
 
 def test_the_recorded_runs_are_of_this_version():
     assert recorded("gil-threads").rows
+
+
+def test_a_guess_asks_its_own_question_and_ends_in_a_number_without_a_plot(hall):
+    hall.begin(Lecture(item=(Item(experiment="start-cost", guess="thread"),)))
+    words = hall.whole.words
+    assert hall.data.title == words.text("guess.thread.ask")
+    assert hall.data.options[2] == words.say("lecture.about", {"value": "100 µs"})
+    hall.press(Key.Key_PageDown)
+    hall.press(Key.Key_C, times=3)
+    hall.press(Key.Key_A, Key.Key_PageDown)
+    (started,) = hall.runner.started
+    assert (started[0], list(started[1]["methods"]), started[2]) == ("start-cost", ["thread"], True)
+
+    hall.hear("start-cost")
+    assert hall.show.audience.slide.plot is None  # it would answer the next guesses
+    hall.press(Key.Key_PageDown)
+    assert hall.at == (1, "explain")  # nothing is revealed arm by arm
+    assert hall.data.verdict == "The answer: 176 µs."
+    assert words.text("guess.thread.because") in hall.data.said
+    assert words.say("lecture.had_it", {"right": 3, "total": 4}) in hall.data.said
