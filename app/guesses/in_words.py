@@ -8,6 +8,8 @@ from experiments.core.words import Words
 from experiments.presentation.guesses.questions import Question
 from experiments.presentation.guesses.quick_round import Answered, Mark, Round, Source, Truth
 
+COUNTLESS = 1e6  # from here on nobody counts the digits
+
 
 def ask(words: Words, question: Question) -> str:
     """Return the question."""
@@ -17,6 +19,14 @@ def ask(words: Words, question: Question) -> str:
 def name(words: Words, question: Question) -> str:
     """Return the short name of what is asked for, as it stands on the ruler."""
     return words.say(f"guess.{question.id}.name")
+
+
+def name_of_true(words: Words, answered: Answered) -> str:
+    """Return the name beside a true answer; one of a recording says so."""
+    told = name(words, answered.question)
+    if answered.truth.source is not Source.RECORDED:
+        return told
+    return words.say("guess.recorded", {"name": told})
 
 
 def because(words: Words, question: Question) -> str:
@@ -42,7 +52,8 @@ def verdict(words: Words, answered: Answered) -> str:
 
 def factor(answered: Answered) -> str:
     """Return how many times a guess is off, in two digits."""
-    return digits(float(f"{answered.factor:.2g}"), 2)
+    rounded = float(f"{answered.factor:.2g}")
+    return digits(rounded, 2) if rounded < COUNTLESS else show(rounded)
 
 
 def source(words: Words, truth: Truth) -> str:

@@ -83,14 +83,17 @@ class Meanwhile:
             return None
         run = self._engine.start(experiment, to_json(params), quick=True)
         asked.runs(run)
-        started, timer = None, threading.Timer(LONGEST_S, run.stop)
+        started, notes = None, list[messages.Note]()
+        timer = threading.Timer(LONGEST_S, run.stop)
         try:
             for event in run.events():
                 if isinstance(event, messages.Started):
                     started = event
                     timer.start()
+                elif isinstance(event, messages.Note):
+                    notes.append(event)
                 elif isinstance(event, messages.Finished) and started is not None:
-                    return measured(question, started, event)
+                    return measured(question, started, event, notes)
         finally:
             timer.cancel()
         return None

@@ -12,8 +12,9 @@ from app.runs.known_values import known_value
 from app.runs.library import Kept, machine_name
 from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import MOSTLY_DISTURBED
-from experiments.core.judging.trust import Trust, as_trusted
+from experiments.core.judging.trust import Trust, as_trusted, slowed, taken_fraction
 from experiments.core.problems import UserError
+from experiments.core.teaching.lessons import SHARP
 from experiments.engine import messages
 from experiments.engine.recording import read
 from experiments.presentation.guesses.questions import Question
@@ -33,17 +34,22 @@ def kept(
 
 
 def measured(
-    question: Question, started: messages.Started, finished: messages.Finished
+    question: Question,
+    started: messages.Started,
+    finished: messages.Finished,
+    notes: Sequence[messages.Note] = (),
 ) -> Truth | None:
     """Return the answer of a run that has ended, None where it has none.
 
-    Beside other programs a run so short compares nothing, but its best sample tells about how long.
-    Where they disturbed most samples, it has no answer.
+    Beside other programs a run so short compares nothing, but still tells about how long. Where
+    their load may have doubled its time, or disturbed most samples, it has no answer.
     """
     finding = finished.finding
     if finished.outcome is not messages.Outcome.COMPLETED or finding is None:
         return None
     if finding.message == MOSTLY_DISTURBED or question.value not in finding.values:
+        return None
+    if slowed(taken_fraction(notes)) > SHARP:
         return None
     trust = Trust.SOLID if finding.trust is Trust.SOLID else Trust.BUSY
     value = as_trusted(finding.values, trust)[question.value]

@@ -121,7 +121,7 @@ class Guesses:
             question, is_skipped = each.question, each.guess is None
             mine = NONE if each.guess is None else show(question.as_time(each.guess), "s")
             off = NONE if is_skipped else f"{in_words.factor(each)}×"
-            name = in_words.name(self._context.words, question)
+            name = in_words.name_of_true(self._context.words, each)
             table.add_row(name, mine, show(_truth_s(each), "s"), off)
         return table
 

@@ -27,7 +27,9 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH_PX = 960
-ANSWER_PX, RULER_PX = 170, 340  # heights at zoom 1: room that an answer needs, and a ruler
+ANSWER_PX = 170  # height that an answer needs, at zoom 1
+LEAST_PX, MOST_PX = 300, 440  # of the ruler; with the most, each of twenty pins has its flag
+BESIDE_RULER_PX = 296  # height of all else on the sheet of the end, and around it
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -74,10 +76,9 @@ class GuessSheet(Overlay):
         """Show the end of the round."""
         self.question = None
         self._remark.hide()  # the ruler needs the room
-        page = EndPage(ended, self._words, self._look)
+        page = EndPage(ended, self._words, self._look, self._window.height())
         page.wanted_again.connect(self.wanted_again)
         page.wanted_why.connect(self.wanted_why)
-        page.left.connect(self.dismiss)
         self._show(page)
         announce(self, ended.score)
 
@@ -134,7 +135,8 @@ class QuestionPage(QWidget):
             self.go_on.setFocus()
 
     def wait(self) -> None:
-        """Let nobody change the guess any more."""
+        """Let nobody change the guess any more; its hint goes, and nothing moves."""
+        self.input.setMinimumHeight(self.input.height())
         self.input.set_fixed(True)
         self.answer.setEnabled(False)
 
@@ -180,32 +182,29 @@ class EndPage(QWidget):
 
     wanted_again = Signal()
     wanted_why = Signal(str)
-    left = Signal()
 
-    def __init__(self, ended: Ended, words: Words, look: Look) -> None:
+    def __init__(self, ended: Ended, words: Words, look: Look, high_px: int) -> None:
+        """Make the page for a window that is so high: the ruler takes what is left."""
         super().__init__()
         from widgets.plots.drawing import Beside
         from widgets.plots.plot import Plot
 
-        self._look = look
+        self._look, self._high_px = look, high_px
         self.ruler = Plot(ended.experiment, ended.ruler, words, look)
         self.ruler.setAccessibleName(words.say("guess.ruler"))
         beside = Beside(words.say("guess.true_pin"), words.say("guess.my_pin"), ended.guesses)
         self.ruler.draw(ended.truths, {}, beside=beside)
         self.misses = [self._link(why) for why in ended.misses]
         self.again = button(words.say("guess.again"), "main", clicked=self.wanted_again.emit)
-        leave = button(words.say("overlay.close"), clicked=self.left.emit)
         links = (row(each, None) for each in self.misses)
         self.setLayout(
             column(
-                label(ended.score, "head", wrap=True),
-                label(words.say("guess.ruler"), "soft", wrap=True),
+                row(label(ended.score, "head", wrap=True), self.again, grows=0),
                 self.ruler,
                 label(ended.remark, wrap=True),
                 column(*links, space=STEP),
-                row(self.again, leave, None),
                 space=3 * STEP,
-                grows=2,
+                grows=1,
             )
         )
         look.follow(self._fit)
@@ -218,4 +217,6 @@ class EndPage(QWidget):
         return button(why.text, "link", clicked=partial(self.wanted_why.emit, why.experiment))
 
     def _fit(self) -> None:
-        self.ruler.setMinimumHeight(round(RULER_PX * self._look.theme.zoom))
+        zoom = self._look.theme.zoom
+        left_px = self._high_px - BESIDE_RULER_PX * zoom
+        self.ruler.setMinimumHeight(round(min(max(LEAST_PX * zoom, left_px), MOST_PX * zoom)))

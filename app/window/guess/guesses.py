@@ -186,8 +186,7 @@ class Guesses(QObject):
         view = ruler.plots[0]
         assert isinstance(view, Ruler)
 
-        def pin(answered: Answered, value: float) -> Any:
-            name = in_words.name(words, answered.question)
+        def pin(name: str, answered: Answered, value: float) -> Any:
             took_s = answered.question.as_time(value)
             return ruler.tables[view.table](what=name, repeat=0, took_s=took_s)
 
@@ -195,9 +194,14 @@ class Guesses(QObject):
             score=in_words.score(words, self.round),
             experiment=ruler,
             ruler=view,
-            truths=[pin(each, each.truth.value) for each in self.round.answered],
+            truths=[
+                pin(in_words.name_of_true(words, each), each, each.truth.value)
+                for each in self.round.answered
+            ],
             guesses=[
-                pin(each, each.guess) for each in self.round.answered if each.guess is not None
+                pin(in_words.name(words, each.question), each, each.guess)
+                for each in self.round.answered
+                if each.guess is not None
             ],
             remark=words.say("guess.misses" if misses else "guess.no_misses"),
             misses=[self._why_missed(each) for each in misses],

@@ -92,6 +92,14 @@ def test_beside_other_programs_its_number_is_told_with_about(trust):
     assert isinstance(found.value, About)
 
 
+@pytest.mark.parametrize(("fraction", "is_told"), [(0.4, True), (0.6, False)])
+def test_load_that_may_have_doubled_its_time_leaves_it_without_an_answer(fraction, is_told):
+    note = messages.Note(key="machine_was_busy", values={"others_fraction": fraction})
+    found = truths.measured(L1, STARTED, ended(trust=Trust.BUSY), [note])
+
+    assert (found is not None) is is_told
+
+
 @pytest.mark.parametrize(
     "finished",
     [
