@@ -144,6 +144,8 @@ class _Item:
         """Yield every part in its order."""
         say, experiment = self._words.say, self._found.experiment
         question = say(f"{experiment.id}.question") if experiment is not None else ""
+        if self._question is not None:
+            question = in_words.ask(self._words, self._question)
         title = self._item.title or question or self._item.experiment
         yield Heading(say("handout.heading", {"number": number, "title": title}))
         if question not in ("", title):
@@ -183,7 +185,7 @@ class _Item:
         item, say = self._item, self._words.say
         right = self._right(options)
         rounds = [votes for votes in (item.first, item.second) if votes and sum(votes)]
-        if options.ask:
+        if options.ask and self._question is None:  # else it stands above
             yield Paragraph(options.ask)
         heads = [say("handout.answer")]
         for key in ("handout.first", "handout.second")[: len(rounds)]:
@@ -219,8 +221,6 @@ class _Item:
         item, lesson = self._item, self._found.lesson
         if item.options:
             ask = lesson.voted_on(None).ask if lesson is not None else ""
-            if self._question is not None:
-                ask = in_words.ask(self._words, self._question)
             value = self._question.value if self._question is not None else ""
             return Options(ask, item.options, item.numbers, value)
         return self._today

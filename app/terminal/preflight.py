@@ -127,9 +127,10 @@ def _row(checked: Checked, context: Context) -> Table:
         lines.append(Text(say("preflight.other_settings"), style="dim"))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=PLACE_WIDTH, justify="right")
+    name = "\n".join(filter(None, (checked.item.experiment, checked.item.guess)))
     grid.add_column(width=max(ID_WIDTH, len(checked.item.experiment)), overflow="fold")
     grid.add_column()
-    grid.add_row(str(checked.place + 1), Text(checked.item.experiment), Text("\n").join(lines))
+    grid.add_row(str(checked.place + 1), Text(name), Text("\n").join(lines))
     return grid
 
 
@@ -152,6 +153,7 @@ def _entry(checked: Checked, context: Context) -> dict[str, Any]:
     return {
         "place": checked.place + 1,
         "experiment": checked.item.experiment,
+        "guess": checked.item.guess,
         "mark": str(checked.mark),
         "seconds": None if checked.seconds is None else round(checked.seconds, 1),
         "reason": None if checked.reason is None else told(checked.reason),

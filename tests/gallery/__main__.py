@@ -19,6 +19,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
 from experiments.core.measured_loop import measured_loop
 from experiments.core.teaching.lesson_run import Spot
+from experiments.core.teaching.lessons import Magnitude
 from experiments.core.views import Code, Ruler
 from experiments.core.words import Words
 from machine.inspect import inspect
@@ -41,6 +42,8 @@ from widgets.experiment.puzzle import Puzzle
 from widgets.form.form import ParamsForm
 from widgets.frame.notice import Notices
 from widgets.frame.status_line import StatusLine
+from widgets.guess.page_data import Asked, Told, Why
+from widgets.guess.sheet import GuessSheet
 from widgets.plots.drawing import Beside
 from widgets.plots.overlays.guess import SketchGuess
 from widgets.plots.plot import Plot
@@ -76,6 +79,31 @@ SHEET, LIVE = (1280, 720), (1360, 860)
 def _window(size: Size = SHEET) -> QWidget:
     window = QWidget()
     window.resize(*size)
+    return window
+
+
+def guess_sheet(look: Look, words: Words) -> QWidget:
+    """Return the sheet of ten guesses with an answer."""
+    window = _window()
+    sheet = GuessSheet(words, look, window, remark=words.say("guess.about"))
+    ask = words.say("guess.memory.ask")
+    predict = Magnitude(ask=ask, answer="memory_latency_s", range=(1e-12, 10.0))
+    sheet.ask(Asked(place="3 of 10", predict=predict))
+    sheet.tell(
+        Told(
+            guess=3e-8,
+            truth=1.8e-7,
+            answer="The answer: 180 ns.",
+            verdict="Right, within a factor of ten. You said 30 ns: 6 times too low.",
+            is_right=True,
+            because=words.say("guess.memory.because"),
+            source=words.say("guess.measured"),
+            is_of_another=False,
+            why=Why(text="Why? How far away is a byte?", experiment="cache-ladder"),
+            is_last=False,
+        )
+    )
+    sheet.open()
     return window
 
 
@@ -444,6 +472,7 @@ GALLERY: dict[str, tuple[Make, Size]] = {
     "bin_look": (bin_look, (1100, 700)),
     "report-sheet": (report_sheet, (1100, 700)),
     "side_by_side": (side_by_side, (1200, 700)),
+    "guess-sheet": (guess_sheet, SHEET),
     "about": (partial(about, "program"), SHEET),
     "licences": (partial(about, "licences"), SHEET),
     "palette": (palette, SHEET),
