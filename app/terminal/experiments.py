@@ -44,7 +44,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             context.console.print(_card(context, experiment))
         return ExitCode.DONE
     say = context.words.say
-    for shelf, experiments in groupby(chosen, lambda experiment: experiment.shelf):
+    for shelf, experiments in groupby(chosen, context.catalogue.shelf):
         _write("", f"\n{say(f'shelves.{shelf}')}\n", BOLD)
         for experiment in experiments:
             _list(context, experiment)
@@ -75,16 +75,19 @@ def _names(context: Context, experiment: Experiment[Any]) -> tuple[str, ...]:
 
 
 def _has_lesson(context: Context, experiment: Experiment[Any]) -> bool:
-    home = context.catalogue.homes.get(experiment.id)
-    return home is not None and home.has_lesson
+    return context.catalogue.homes[experiment.id].has_lesson
 
 
 def _list(context: Context, experiment: Experiment[Any]) -> None:
+    """Write an experiment in a line; a follow-up is indented below its lesson."""
     seconds_s = _seconds_here(context, experiment)
     time = "–" if seconds_s is None else show(seconds_s, DURATION)
-    head = f"  {experiment.id:<{ID_WIDTH}} {time:>{TIME_WIDTH}}  "
+    home = context.catalogue.homes[experiment.id]
+    name = f"  {experiment.id}" if home.follows else experiment.id
+    head = f"  {name:<{ID_WIDTH}} {time:>{TIME_WIDTH}}  "
     question = context.words.say(f"{experiment.id}.question")
-    mark = f" ({context.words.say('catalogue.lesson')})" if _has_lesson(context, experiment) else ""
+    key = "catalogue.lesson" * home.has_lesson or "catalogue.tool" * home.is_tool
+    mark = f" ({context.words.say(key)})" if key else ""
     _write(head, question + mark)
     if seconds_s is None:
         _write(" " * len(head), _why_not(context, experiment), DIM)
@@ -121,6 +124,7 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
         "shelf": str(experiment.shelf),
         "question": context.words.say(f"{experiment.id}.question"),
         "lesson": _has_lesson(context, experiment),
+        "follows": context.catalogue.homes[experiment.id].follows or None,
         "needs": [str(need) for need in experiment.needs],
         "runnable": need is None,
         "why_not": context.words.say(f"problems.needs_{need}") if need else None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
-from experiments.core.shelves import SHELVES, YOURS, Home, homes
+from experiments.core.shelves import SHELVES, YOURS, Home, homes, id_of
 
 if TYPE_CHECKING:
     from experiments.core.teaching.lessons import Taught
@@ -97,6 +97,19 @@ class Catalogue:
         home = self._home(experiment_id)
         return None if home is None else home.recording
 
+    def shelf(self, experiment: Experiment[Any]) -> str:
+        """Return the name of the shelf that an experiment stands on: a follow-up's is its lesson's.
+
+        Its folder may lie on another one.
+        """
+        home = self._home(experiment.id)
+        lesson = self._home(home.follows) if home is not None and home.follows else None
+        return experiment.shelf if lesson is None else id_of(lesson.shelf.rpartition(".")[2])
+
+    def follow_ups(self, experiment_id: str) -> tuple[str, ...]:
+        """Return the follow-ups of a lesson, in order."""
+        return tuple(name for name, home in self.homes.items() if home.follows == experiment_id)
+
     def lesson(self, experiment: Experiment[Any]) -> Taught | None:
         """Return the lesson of an experiment; None for a reason that `lacks_lesson` gives.
 
@@ -118,6 +131,10 @@ class Catalogue:
         A lesson executes code, which may never end: the user's own runs only in the worker.
         """
         home = self._home(experiment.id)
+        if home is not None and home.follows:
+            return Problem("lesson_follows", {"id": experiment.id, "lesson": home.follows})
+        if home is not None and home.is_tool:
+            return Problem("lesson_of_tool", {"id": experiment.id})
         if home is None or not home.has_lesson:
             return Problem("lesson_unwritten", {"id": experiment.id})
         return Problem("lesson_of_own", {"id": experiment.id}) if experiment.is_own else None

@@ -25,10 +25,12 @@ LESSON = "lesson.en.toml"
 
 
 class Home(NamedTuple):
-    """Where an experiment lies: the package of its shelf, and its folder."""
+    """Where an experiment lies, and what its shelf declares of it."""
 
-    shelf: str
+    shelf: str  # the package that its folder lies in
     folder: Path
+    follows: str = ""  # the id of the lesson that it is a follow-up of
+    is_tool: bool = False  # it answers a question of the user's own, and has no lesson
 
     @property
     def module(self) -> str:
@@ -60,17 +62,41 @@ def id_of(folder: str) -> str:
 def homes(shelves: tuple[str, ...] = SHELVES) -> dict[str, Home]:
     """Return every experiment's home by its id; of two with one id the first counts.
 
-    The one list in a shelf's `__init__.py` gives the order; what it does not name comes last.
+    A shelf's `__init__.py` lists its folders in `EXPERIMENTS`; what it does not name comes last.
+    `FOLLOW_UPS` gives the follow-ups of its lessons, by folder; they may lie on any shelf, and come
+    directly after their lesson. `TOOLS` names those that need no lesson.
     """
     found: dict[str, Home] = {}
+    follow_ups: dict[str, list[str]] = {}
     for shelf in shelves:
         package = importlib.import_module(shelf)
         order = {name: place for place, name in enumerate(getattr(package, "EXPERIMENTS", ()))}
+        tools = getattr(package, "TOOLS", ())
+        for lesson, names in getattr(package, "FOLLOW_UPS", {}).items():
+            follow_ups[id_of(lesson)] = [id_of(name) for name in names]
         for path in package.__path__:
             there = (name for name in _folders(path) if os.path.isfile(f"{path}/{name}/{MAIN}.py"))
             for name in sorted(there, key=lambda name: (order.get(name, len(order)), name)):
-                found.setdefault(id_of(name), Home(shelf, Path(path, name)))
-    return found
+                home = Home(shelf, Path(path, name), is_tool=name in tools)
+                found.setdefault(id_of(name), home)
+    return _in_order(found, follow_ups)
+
+
+def _in_order(found: dict[str, Home], follow_ups: dict[str, list[str]]) -> dict[str, Home]:
+    """Move each follow-up behind its lesson; without the lesson it stays on its own shelf."""
+    after = {
+        lesson: [name for name in names if name in found]
+        for lesson, names in follow_ups.items()
+        if lesson in found
+    }
+    moved = {name for names in after.values() for name in names}
+    ordered: dict[str, Home] = {}
+    for lesson, home in found.items():
+        if lesson not in moved:
+            ordered[lesson] = home
+            for name in after.get(lesson, ()):
+                ordered[name] = found[name]._replace(follows=lesson)
+    return ordered
 
 
 def _folders(path: str) -> list[str]:

@@ -5,8 +5,8 @@ EXPERIMENTS = (
     "burst_random",
     "banks_mlp",
     "stream",
-    "numa",
     "storage",
     "latency_numbers",
     "roofline",
 )
+FOLLOW_UPS = {"roofline": ("activations",)}

@@ -1,17 +1,20 @@
 """Shelf: what a GPU is good for, and what the way there and back costs."""
 
 EXPERIMENTS = (
-    "placement",
     "dataloader",
     "crossover",
     "many_small",
     "diffusion",
     "pinned",
-    "non_blocking",
     "async",
     "streams",
-    "logging",
-    "busy_not_full",
-    "bottleneck",
     "gpu_or_not",
 )
+FOLLOW_UPS = {
+    "dataloader": ("bottleneck",),
+    "crossover": ("placement",),
+    "many_small": ("busy_not_full",),
+    "pinned": ("non_blocking",),
+    "async": ("logging", "two_gpus"),
+}
+TOOLS = ("gpu_or_not",)

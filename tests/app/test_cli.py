@@ -92,7 +92,8 @@ def test_the_catalogue_is_listed_in_a_line_each_with_its_time_or_why_not(inside)
 
     assert said.code == 0
     for experiment in Catalogue():
-        line = rf"^  {experiment.id} +(–|\d+ (s|min))  \S"
+        indent = "    " if Catalogue().homes[experiment.id].follows else "  "
+        line = rf"^{indent}{experiment.id} +(–|\d+ (s|min))  \S"
         assert re.search(line, said.out, re.MULTILINE), experiment.id
     assert "rounds" not in said.out
     assert widest(said) <= 80
@@ -134,8 +135,22 @@ def test_the_list_marks_lessons(inside):
     assert not re.search(rf"^  waiting .*{mark}$", listed, re.MULTILINE)
 
 
+def test_a_follow_up_is_listed_below_its_lesson_and_a_tool_is_marked(inside):
+    lines = inside("experiments").out.splitlines()
+    names = [line.split()[0] for line in lines if re.match(r"^ {2,4}[a-z0-9-]+ +(–|\d)", line)]
+
+    homes = Catalogue().homes
+    assert names == list(homes)
+    tools = [name for name, home in homes.items() if home.is_tool]
+    mark = f"({words.load('en').say('catalogue.tool')})"
+    assert [line.split()[0] for line in lines if mark in line] == tools
+
+
 def test_the_catalogue_is_told_as_json(inside):
     entries = json.loads(inside("experiments", "--json").out)
+    followed = {entry["id"]: entry["follows"] for entry in entries}
+    assert followed["isolation"] == "start-cost"
+    assert followed["start-cost"] is None
 
     assert [entry["id"] for entry in entries] == list(Catalogue().ids())
     for entry in entries:

@@ -1,4 +1,7 @@
-"""Card of one experiment: its question, a small sketch of its plot, its result and state."""
+"""Card of one experiment: its question, a small sketch of its plot, its result and state.
+
+That of a follow-up is low, and has no sketch: it stands below the card of its lesson.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
 
 EXPERIMENT_MIME = "application/x-coreopsis-experiment"
-PADDING, CORNER = 4 * STEP, 12
+PADDING, LOW_PADDING, CORNER = 4 * STEP, 2 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
 MOST_TITLE_LINES = 3  # the last one takes its room from the sketch
 SKETCH_WIDTH, SKETCH_HEIGHT = 118, 54  # pixels at zoom 1
@@ -65,8 +68,14 @@ class Card(QAbstractButton):
         values = {"state": self._state_word(), "time": self._time(), "note": data.note}
         is_known = data.state is not State.UNKNOWN
         described = self._words.say("catalogue.described", values) if is_known else data.note
-        if data.is_lesson:
-            described = self._words.say("catalogue.described_lesson", {"described": described})
+        for key, applies in (
+            ("catalogue.described_lesson", data.is_lesson),
+            ("catalogue.described_tool", data.is_tool),
+            ("catalogue.described_follows", data.follows),
+        ):
+            if applies:
+                values = {"described": described, "lesson": data.lesson}
+                described = self._words.say(key, values)
         sketched = "" if data.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
         self.setToolTip(sketched if data.runs_here else data.note)
@@ -75,6 +84,9 @@ class Card(QAbstractButton):
     def sizeHint(self) -> QSize:
         """Return the least size; the grid widens it to its column."""
         theme = self._look.theme
+        if self.data.follows:
+            lines = TITLE_LINES * line_px(theme.bold()) + line_px(theme.font("note"))
+            return QSize(round(2 * SKETCH_WIDTH * theme.zoom), round(2 * LOW_PADDING + lines))
         height = (
             2 * PADDING
             + TITLE_LINES * line_px(_title(theme))
@@ -121,10 +133,12 @@ class Card(QAbstractButton):
         theme = self._look.theme
         with painting(self) as painter:
             self._paint_frame(painter, theme)
-            inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
+            high = LOW_PADDING if self.data.follows else PADDING
+            inner = QRectF(self.rect()).adjusted(PADDING, high, -PADDING, -high)
             self._paint_head(painter, inner, theme)
-            self._paint_sketch(painter, inner, theme)
-            if self.data.is_lesson:
+            if not self.data.follows:
+                self._paint_sketch(painter, inner, theme)
+            if self.data.is_lesson or self.data.is_tool:
                 self._paint_mark(painter, inner, theme)
             self._paint_foot(painter, inner, theme)
 
@@ -140,11 +154,14 @@ class Card(QAbstractButton):
         draw_box(painter, frame, CORNER, edge, fill, width)
 
     def _paint_head(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
-        line = QRectF(inner.left(), inner.top(), inner.width(), line_px(_title(theme)))
+        font, most = _title(theme), MOST_TITLE_LINES
+        if self.data.follows:
+            font, most = theme.bold(), TITLE_LINES
+        line = QRectF(inner.left(), inner.top(), inner.width(), line_px(font))
         draw_words(painter, line, self._time(), theme.font("note"), theme.soft, RIGHT)
         painter.setPen(QColor(theme.ink))
         room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
-        draw_lines(painter, room, self.data.question, _title(theme), MOST_TITLE_LINES)
+        draw_lines(painter, room, self.data.question, font, most)
 
     def _paint_sketch(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         width = inner.width() - self._beside_title_px(theme)
@@ -156,8 +173,9 @@ class Card(QAbstractButton):
         sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
 
     def _paint_mark(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
-        """Draw the word that marks a lesson, below the time."""
-        word, font = self._words.say("catalogue.lesson"), theme.font("small")
+        """Draw the word that marks a lesson or a tool, below the time."""
+        word = self._words.say("catalogue.lesson" if self.data.is_lesson else "catalogue.tool")
+        font = theme.font("small")
         width, height = QFontMetricsF(font).horizontalAdvance(word) + 4 * STEP, line_px(font) + STEP
         top = inner.top() + TITLE_LINES * line_px(_title(theme)) + 3 * STEP
         box = QRectF(inner.right() - width, top, width, height)
@@ -185,8 +203,9 @@ class Card(QAbstractButton):
             painter.drawPixmap(round(inner.right() - taken), round(foot.top()), sign)
         room = inner.adjusted(0, 0, -(taken + 3 * STEP if word else 0), 0)
         painter.setPen(QColor(theme.soft))
-        room.setTop(inner.bottom() - NOTE_LINES * line)
-        draw_lines(painter, room, self.data.note, plain, NOTE_LINES, at_bottom=True)
+        most = 1 if self.data.follows else NOTE_LINES
+        room.setTop(inner.bottom() - most * line)
+        draw_lines(painter, room, self.data.note, plain, most, at_bottom=True)
 
     def _time(self) -> str:
         seconds = self.data.seconds

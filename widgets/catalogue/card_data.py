@@ -50,6 +50,9 @@ class CardData:
     sketch: Sketch
     found_by: tuple[str, ...] = ()  # other names that people use for it
     is_lesson: bool = False
+    is_tool: bool = False
+    follows: str = ""  # the id of the lesson that it is a follow-up of
+    lesson: str = ""  # the question of that lesson
     state: State = State.UNKNOWN
     is_measured: bool = False  # stays True while it runs again
     seconds: float | None = None  # duration of a run on this machine

@@ -1,4 +1,4 @@
-"""Grid of the cards, shelf by shelf, in as many columns as fit."""
+"""Grid of the cards, shelf by shelf, in as many columns as fit; follow-ups below their lesson."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from widgets.style.theme import STEP
 
 NARROWEST, MOST_COLUMNS = 276, 4  # pixels of a card at zoom 1
 GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
+BETWEEN = STEP  # a lesson and its follow-ups
+Stack = list[Card]  # a lesson's card, and below it those of its follow-ups
 
 
 class ShelfGrid(QWidget):
@@ -31,7 +33,7 @@ class ShelfGrid(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._cards: dict[str, Card] = {}
         self._heads: dict[str, tuple[QLabel, QLabel]] = {}
-        self._rows: list[list[Card]] = []
+        self._rows: list[list[Stack]] = []
         self._filter = Filter()
         self._margin, self._room = 0, 0
         look.changed.connect(self._arrange)
@@ -44,7 +46,7 @@ class ShelfGrid(QWidget):
     @property
     def shown(self) -> list[Card]:
         """The visible cards, in order."""
-        return [card for row in self._rows for card in row]
+        return [card for row in self._rows for stack in row for card in stack]
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; existing cards stay, with their focus."""
@@ -108,20 +110,33 @@ class ShelfGrid(QWidget):
 
     def _walk(self, card: Card, key: int) -> None:
         """Move the focus to a neighbouring card, or to the first or last."""
-        row = next(index for index, cards in enumerate(self._rows) if card in cards)
-        column, shown = self._rows[row].index(card), self.shown
+        shown = self.shown
         place = shown.index(card)
         match key:
             case Qt.Key.Key_Left | Qt.Key.Key_Right:
                 place += 1 if key == Qt.Key.Key_Right else -1
                 target = shown[min(max(place, 0), len(shown) - 1)]
             case Qt.Key.Key_Up | Qt.Key.Key_Down:
-                row += 1 if key == Qt.Key.Key_Down else -1
-                beside = self._rows[min(max(row, 0), len(self._rows) - 1)]
-                target = beside[min(column, len(beside) - 1)]
+                target = self._beyond(card, 1 if key == Qt.Key.Key_Down else -1)
             case _:
                 target = shown[0 if key == Qt.Key.Key_Home else -1]
         target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _beyond(self, card: Card, way: int) -> Card:
+        """Return the card below one (`way` 1) or above it (-1), the same one at the end."""
+        row, column, level = next(
+            (row, column, stack.index(card))
+            for row, stacks in enumerate(self._rows)
+            for column, stack in enumerate(stacks)
+            if card in stack
+        )
+        stack = self._rows[row][column]
+        if 0 <= level + way < len(stack):
+            return stack[level + way]
+        if not 0 <= row + way < len(self._rows):
+            return card
+        beyond = self._rows[row + way]
+        return beyond[min(column, len(beyond) - 1)][0 if way > 0 else -1]
 
     def _arrange(self) -> None:
         """Place heads and cards; hide cards that do not pass."""
@@ -138,14 +153,19 @@ class ShelfGrid(QWidget):
         top = 0
         for shelf, cards in groupby(passing, key=lambda card: card.data.shelf):
             top = self._place_head(shelf, top) + BELOW_HEAD
-            standing = list(cards)
+            standing = [[*stack] for _, stack in groupby(cards, key=_stands_with)]
             for start in range(0, len(standing), columns):
                 row = standing[start : start + columns]
-                height = max(card.sizeHint().height() for card in row)
-                for place, card in enumerate(row):
-                    card.setGeometry(self._margin + place * (width + GAP), top, width, height)
                 self._rows.append(row)
-                top += height + GAP
+                bottom = top
+                for place, stack in enumerate(row):
+                    below = top
+                    for card in stack:
+                        height = card.sizeHint().height()
+                        card.setGeometry(self._margin + place * (width + GAP), below, width, height)
+                        below += height + BETWEEN
+                    bottom = max(bottom, below - BETWEEN)
+                top = bottom + GAP
             top += BELOW_SHELF - GAP
         self.setFixedHeight(top)
 
@@ -160,3 +180,7 @@ class ShelfGrid(QWidget):
         right = self._margin + self._room
         count.move(right - count.width(), top + name.height() - count.height())
         return top + name.height()
+
+
+def _stands_with(card: Card) -> str:
+    return card.data.follows or card.data.id

@@ -1,4 +1,4 @@
-"""Head of an experiment's page: way back, shelf, question, and chips."""
+"""Head of an experiment's page: ways back, shelf, question, and chips."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from widgets.style.theme import STEP
 
 
 class Header(QWidget):
-    """Way back, shelf, the question as title, and chips for `actions`; a group is one frame."""
+    """Ways back, shelf, the question as title, and chips for `actions`; a group is one frame."""
 
     back = Signal()
+    lesson_wanted = Signal()  # of which this is a follow-up
 
     def __init__(self, words: Words, actions: Sequence[QAction]) -> None:
         super().__init__()
@@ -31,14 +32,21 @@ class Header(QWidget):
         views = joined(*grouped)
         shown: list[QWidget] = [each for each in self._chips.values() if each not in grouped[1:]]
         shown = [views if each in grouped else each for each in shown]
-        way = holding(row(self._back, self._shelf, None, space=STEP))
+        to_lesson = words.say("page.to_lesson")
+        self._lesson = button("", "crumb", clicked=self.lesson_wanted.emit, tip=to_lesson)
+        self._lesson.hide()
+        way = holding(row(self._back, self._shelf, self._lesson, None, space=STEP))
         self.setLayout(column(PlaceHead(way, self._title, chip_row(*shown))))
 
-    def show_experiment(self, question: str, shelf: str, method: str = "") -> None:
-        """Show an experiment; the tip of the title is its method."""
+    def show_experiment(
+        self, question: str, shelf: str, method: str = "", lesson: str = ""
+    ) -> None:
+        """Show an experiment; the tip of the title is its method, `lesson` leads to its lesson."""
         self._title.setText(question)
         self._title.setToolTip(tip(method))
         self._shelf.setText(f"· {shelf}" if shelf else "")
+        self._lesson.setText(f"· {lesson}")
+        self._lesson.setVisible(bool(lesson))
         self.setAccessibleName(question)
 
     def below(self, action: QAction) -> QPoint:

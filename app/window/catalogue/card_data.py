@@ -58,19 +58,21 @@ def card_data(
     """Return what stands on the card; the `sketch` is that of the run that counts."""
     words, entry, run = session.words, session.entries.get(experiment.id), before.run
     run_state = _under_way(session, experiment.id)
-    home = session.catalogue.homes.get(experiment.id)
-    has_lesson = home is not None and home.has_lesson
+    home = session.catalogue.homes[experiment.id]
     kinds = (*experiment.parts, *experiment.needs)
     return CardData(
         id=experiment.id,
-        shelf=experiment.shelf,
+        shelf=session.catalogue.shelf(experiment),
         parts=experiment.parts,
         question=words.say(f"{experiment.id}.question"),
         topic=words.say(f"{experiment.id}.topic"),
         note=_note(session, experiment.id, entry, run),
         sketch=sketch or expected(experiment.views[0]),
-        found_by=found_by(words, experiment.id, kinds, has_lesson=has_lesson),
-        is_lesson=has_lesson,
+        found_by=found_by(words, experiment.id, kinds, has_lesson=home.has_lesson),
+        is_lesson=home.has_lesson,
+        is_tool=home.is_tool,
+        follows=home.follows,
+        lesson=words.say(f"{home.follows}.question") if home.follows else "",
         state=State.RUNNING if run_state is not None else _state(entry, run, session),
         is_measured=run is not None and _is_completed(run),
         seconds=before.seconds,

@@ -62,6 +62,7 @@ class ExperimentPage(QWidget):
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(model, self._bar)
         self._experiment: Experiment[Any] | None = None
+        self._follows = ""  # the lesson of which the shown experiment is a follow-up
         self._quarter = 0
         self._wants_focus = False
         self._then: Then = ""
@@ -199,6 +200,9 @@ class ExperimentPage(QWidget):
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
+        self._header.lesson_wanted.connect(
+            lambda: self.session.go(EXPERIMENTS, experiment=self._follows)
+        )
         self.lesson.model.changed.connect(self._show_step)
         self.lesson.moving.changed.connect(self.session.status_changed)
         self.session.look.changed.connect(self._fit)
@@ -283,10 +287,14 @@ class ExperimentPage(QWidget):
         words = self.session.words
         self._experiment = experiment
         self._panel.views.method = words.say(f"{experiment.id}.method")
+        catalogue = self.session.catalogue
+        home = catalogue.homes.get(experiment.id)
+        self._follows = home.follows if home is not None else ""
         self._header.show_experiment(
             words.say(f"{experiment.id}.question"),
-            words.say(f"shelves.{experiment.shelf}"),
+            words.say(f"shelves.{catalogue.shelf(experiment)}"),
             self._panel.views.method,
+            words.say(f"{self._follows}.question") if self._follows else "",
         )
         self._side.show_experiment(experiment)
         self._views.begin()

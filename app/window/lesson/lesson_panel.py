@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
+from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.key_marks import KeyMarks
 from app.window.experiment.page_model import PageModel
@@ -19,6 +20,7 @@ from widgets.controls.basics import column
 from widgets.controls.layouts import scrolling
 from widgets.experiment.main_panel import MainPanel
 from widgets.experiment.side_column import SideColumn, Tab
+from widgets.lesson.go_on import GoOn
 from widgets.lesson.goals import Goals
 from widgets.lesson.step_bar import StepBar
 from widgets.lesson.steps import Step
@@ -49,7 +51,9 @@ class LessonPart(QObject):
         self.column = QWidget()
         self._live = LiveTry(model, panel.views)
         to_try = QWidget()
-        to_try.setLayout(column(self._goals, self._live.widget, space=4 * STEP))
+        self._go_on = GoOn(words)
+        self._go_on.wanted.connect(lambda to: self._session.go(EXPERIMENTS, experiment=to))
+        to_try.setLayout(column(self._goals, self._live.widget, self._go_on, space=4 * STEP))
         self._to_try = scrolling(to_try, words.say("lesson.to_try"))
         policy = self._stack.sizePolicy()
         policy.setVerticalPolicy(QSizePolicy.Policy.Ignored)  # what stands above comes first
@@ -109,6 +113,9 @@ class LessonPart(QObject):
         self._step = lesson.step if self.is_seen else None
         is_trying = self.is_seen and lesson.step is Step.TRY
         self._live.show(self._page.experiment if is_trying else None)
+        tried, say = self._page.experiment, self._session.words.say
+        ids = self._session.catalogue.follow_ups(tried.id) if is_trying and tried else ()
+        self._go_on.show_links([(name, say(f"{name}.question")) for name in ids])
         has_goals = self.is_seen and lesson.taught is not None and lesson.step is Step.TRY
         self._goals.setVisible(has_goals)
         if has_goals and lesson.taught is not None:

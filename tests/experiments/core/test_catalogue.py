@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
-from experiments.core.shelves import SHELVES
+from experiments.core.shelves import SHELVES, homes, id_of
 
 HEAVY = ("torch", "numba", "numpy", "llvmlite", "PySide6", "pynvml")
 BUDGET_S = 0.4
@@ -66,13 +67,84 @@ def test_an_experiment_is_imported_when_it_is_asked_for():
 
 def test_ids_are_unique_and_come_in_the_order_of_the_shelves():
     catalogue = Catalogue()
-    shelves = [experiment.shelf for experiment in catalogue]
+    shelves = [catalogue.shelf(experiment) for experiment in catalogue]
 
     assert len(set(catalogue.ids())) == len(catalogue.ids()) > 0
     assert shelves == sorted(
         shelves, key=[each.rpartition(".")[2].replace("_", "-") for each in SHELVES].index
     )
     assert len(SHELVES) == len({*shelves, "yours"})
+
+
+DECLARED = {
+    id_of(lesson): tuple(map(id_of, names))
+    for shelf in SHELVES
+    for lesson, names in getattr(importlib.import_module(shelf), "FOLLOW_UPS", {}).items()
+}
+
+
+def test_follow_ups_come_directly_after_their_lesson_also_from_another_shelf():
+    catalogue = Catalogue()
+    ids = catalogue.ids()
+
+    there = {
+        lesson: tuple(name for name in names if name in ids)
+        for lesson, names in DECLARED.items()
+        if lesson in ids
+    }
+    assert {lesson: catalogue.follow_ups(lesson) for lesson in there} == there
+    for lesson, names in there.items():
+        place = ids.index(lesson)
+        assert ids[place : place + 1 + len(names)] == (lesson, *names)
+        for name in names:
+            assert catalogue.homes[name].follows == lesson
+            assert catalogue.shelf(catalogue.load(name)) == catalogue.load(lesson).shelf
+    moved = {name for names in there.values() for name in names}
+    assert {name for name, home in catalogue.homes.items() if home.follows} == moved
+    assert any(
+        catalogue.load(name).shelf != catalogue.load(lesson).shelf
+        for lesson, names in there.items()
+        for name in names
+    )
+
+
+def test_what_is_declared_is_there_and_has_one_place():
+    names = [name for each in DECLARED.values() for name in each]
+    order = [
+        name
+        for shelf in SHELVES
+        for name in getattr(importlib.import_module(shelf), "EXPERIMENTS", ())
+    ]
+
+    assert len({*names}) == len(names)
+    assert not {*names} & {*map(id_of, order)}
+    assert not {*names} & DECLARED.keys()  # a follow-up leads to no further ones
+
+
+def test_a_follow_up_stays_on_its_own_shelf_where_its_lesson_is_not():
+    name, home = next(
+        (n, h) for n, h in homes().items() if h.follows and h.shelf != homes()[h.follows].shelf
+    )
+
+    alone = homes((home.shelf,))
+    assert alone[name].follows == ""
+    assert list(alone)[-1] == name  # behind those that the shelf lists
+
+
+def test_nobody_waits_for_a_lesson_of_a_follow_up_or_a_tool():
+    catalogue = Catalogue()
+    kinds = {"lesson_follows": 0, "lesson_of_tool": 0, "lesson_unwritten": 0, None: 0}
+    for name, home in catalogue.homes.items():
+        why = catalogue.lacks_lesson(catalogue.load(name))
+        kinds[why.key if why else None] += 1
+        if home.follows or home.is_tool:
+            assert not home.has_lesson
+            assert why is not None
+            assert why.key == ("lesson_follows" if home.follows else "lesson_of_tool")
+            assert why.values.get("lesson", "") == home.follows
+
+    assert kinds["lesson_follows"] > 5
+    assert kinds["lesson_of_tool"] > 0
 
 
 def test_an_experiment_is_found_by_its_id():

@@ -120,6 +120,52 @@ def test_the_arrows_walk_over_the_cards(catalogue, start, keys, end):
     assert focused() == end
 
 
+# Four columns: a with x and y below it, b, c with z below it, d / e / f g
+FOLLOWED = [
+    SEVEN[0], card_data("x", follows="a", lesson="What is a?"),
+    card_data("y", follows="a", lesson="What is a?"), *SEVEN[1:3],
+    card_data("z", follows="c", lesson="What is c?"), *SEVEN[3:],
+]  # fmt: skip
+
+
+def test_follow_ups_stand_below_their_lesson_in_its_column(catalogue):
+    catalogue.show_cards(FOLLOWED)
+    box = {name: card(catalogue, name).geometry() for name in "axybczdef"}
+
+    assert len({box[name].x() for name in "axy"}) == 1
+    assert box["c"].x() == box["z"].x() > box["b"].x()
+    assert box["a"].bottom() < box["x"].top() <= box["x"].bottom() < box["y"].top()
+    assert len({box[name].y() for name in "abcd"}) == 1
+    assert box["x"].height() < box["a"].height()
+    assert box["e"].top() > box["y"].bottom()
+    assert "0 of 8 measured" in labels(catalogue)
+
+
+@pytest.mark.parametrize(
+    ("start", "keys", "end"),
+    [("a", "DDD", "e"), ("b", "D", "e"), ("e", "U", "y"), ("a", "RRR", "b"), ("z", "L", "c")],
+)
+def test_the_arrows_walk_over_follow_ups_too(catalogue, start, keys, end):
+    catalogue.show_cards(FOLLOWED)
+    test_the_arrows_walk_over_the_cards(catalogue, start, keys, end)
+
+
+def test_a_follow_up_stands_alone_where_its_lesson_is_filtered_out(catalogue):
+    catalogue.show_cards(FOLLOWED)
+    catalogue.findChild(QLineEdit).setText("topic of y")
+
+    assert shown(catalogue) == "y"
+
+
+def test_what_a_card_is_of_is_heard(catalogue):
+    tool = card_data("t", "to-the-gpu", is_tool=True)
+    catalogue.show_cards([*FOLLOWED, tool])
+
+    assert card(catalogue, "x").accessibleDescription().count("follow-up of: What is a?") == 1
+    assert "tool" in card(catalogue, "t").accessibleDescription()
+    assert "follow-up" not in card(catalogue, "a").accessibleDescription()
+
+
 def test_an_arrow_leads_from_nowhere_to_the_first_card(catalogue):
     catalogue.setFocus()
     press(Qt.Key.Key_Down)

@@ -169,6 +169,20 @@ def test_what_is_a_lesson_is_marked(place):
     assert {"race", "clinic"} <= marked < homes.keys()
 
 
+def test_follow_ups_stand_on_the_shelf_of_their_lesson_and_tools_are_marked(place):
+    cards = {each.data.id: each.data for each in place.findChildren(Card)}
+    homes = place.session.catalogue.homes
+
+    assert {name: data.follows for name, data in cards.items()} == {
+        name: home.follows for name, home in homes.items()
+    }
+    for data in cards.values():
+        if data.follows:
+            assert data.shelf == cards[data.follows].shelf
+            assert data.lesson == cards[data.follows].question
+    assert {name for name, data in cards.items() if data.is_tool} == {"gpu-or-not"}
+
+
 def test_a_machine_from_a_file_is_not_offered_to_be_measured(place, awake, monkeypatch):
     monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
     keep(awake, ladder())

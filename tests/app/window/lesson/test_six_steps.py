@@ -23,6 +23,8 @@ from experiments.core.teaching.lessons import taught
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
 from tests.app.window.stage import Stage, found, live_s, settle
+from widgets.experiment.header import Header
+from widgets.lesson.go_on import GoOn
 from widgets.lesson.goals import Goals
 from widgets.lesson.prediction_input import PredictionInput
 from widgets.lesson.step_bar import StepBar
@@ -212,6 +214,39 @@ def test_without_a_lesson_there_are_question_run_and_result(stage):
     assert lesson.step is Step.RUN
     measure(stage, "activations")
     assert lesson.step is Step.RESULT
+
+
+def test_try_leads_to_the_follow_ups_and_a_follow_up_back_to_its_lesson(stage):
+    follow_ups = CATALOGUE.follow_ups("clinic")
+    assert follow_ups
+    gone = []
+    stage.session.went.connect(lambda target: gone.append(target.experiment))
+    stage.page.open("clinic")
+    go_on = found(stage.page, GoOn)
+    assert not go_on.isVisible()
+    stage.do.run.trigger()
+    measure(stage, "clinic")
+    lesson = lesson_of(stage)
+    lesson.observe()
+    lesson.go(Step.TRY)
+
+    assert go_on.isVisible()
+    for link in go_on.findChildren(QPushButton):
+        link.click()
+    assert gone == list(follow_ups)
+
+    for name in follow_ups:
+        stage.page.open(name)
+        back = ENGLISH.say("clinic.question")
+        (crumb,) = [
+            each
+            for each in found(stage.page, Header).findChildren(QPushButton)
+            if back in each.text() and each.isVisible()
+        ]
+        crumb.click()
+        assert gone[-1] == "clinic"
+    stage.page.open("stream")
+    assert not crumb.isVisible()
 
 
 def test_who_runs_without_a_prediction_skips_it(stage):
