@@ -83,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
     run("--svg", **FILE, help="draw the headline view to a file")
     run("--no-keep", action="store_true", help="leave the run out of the library")
     run("--now", action="store_true", help="do not wait while another measurement is under way")
+    beside = "measure a copy and its original in turns, and compare them"
+    run("--beside", action="store_true", help=beside)
     run("--predict", action="store_true", help="ask what you expect, and explain what came")
 
     add("guess", "ask ten quick questions about this machine, and let it answer them")
@@ -136,6 +138,16 @@ def parser() -> argparse.ArgumentParser:
 
     new = add("new", "write an experiment of your own, which runs at once")
     new("name", metavar="NAME", help="what it is called, such as call-cost")
+    new(
+        "--from",
+        metavar="ID",
+        dest="original",
+        default="",
+        help="copy this one, to change its loop",
+    )
+    new(
+        "--start", action="store_true", help="with --from: begin with what its exercise begins with"
+    )
     new("--in", **FOLDER, dest="into", help="write it there (your data folder)")
 
     check = add("check", "say what is missing or wrong in an experiment of your own")

@@ -74,6 +74,25 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
     return [(name, path.read_text(encoding="utf-8")) for name, path in files]
 
 
+def shared_with_loop(experiment: Experiment[Any]) -> dict[str, Path]:
+    """Return the shared module that holds the measured loop, and those that lead to it.
+
+    Empty where the loop lies in the experiment's own folder.
+    """
+    closure = {
+        module: path for module, path in _closure(experiment).items()
+        if module.rpartition(".")[0] in SHARED and module not in SHARED
+    }  # fmt: skip
+    held = f"experiments/{experiment.loop.partition(':')[0]}"
+    found = {module: path for module, path in closure.items() if _place(module, path) == held}
+    while more := {
+        module: path for module, path in closure.items()
+        if module not in found and found.keys() & {*_imports(module, path)}
+    }:  # fmt: skip
+        found |= more
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Whole:
     """All that an experiment needs to run on its own."""

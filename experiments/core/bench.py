@@ -55,6 +55,7 @@ class Bench:
         self.now_s = clock
         self._watch, self._quietest = watch, quietest
         self.before_turns: Callable[[], str] = lambda: ""  # called once; names the first arm, or ""
+        self.before_round: Callable[[], object] = lambda: None  # called before each, and at the end
         self.wants_more: Callable[[], bool] = lambda: False  # asked after the last round
         self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
 
@@ -114,6 +115,7 @@ class Bench:
         left = math.ceil(total * MORE_FRACTION)
         try:
             for number in itertools.count():
+                self.before_round()
                 if number >= rounds and not self.wants_more():
                     break
                 turns = order.sample(arms, len(arms))

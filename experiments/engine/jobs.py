@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -181,7 +181,7 @@ class Job:
         self._out_of_memory = OutOfMemory()
         worker.send(command)
 
-    def events(self) -> Iterator[messages.Event]:
+    def events(self) -> Generator[messages.Event, None, None]:
         """Yield every event as it comes, kept before it is yielded; the last is `Finished`."""
         watchdog = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         watchdog.start()
@@ -316,18 +316,25 @@ class Run(Job):
         quick: bool,
         keep: Keep | None = None,
         hold: bool = False,
+        run_id: str = "",
+        pair: str = "",
     ) -> None:
-        self.id = str(uuid.uuid4())
+        self.id = run_id or str(uuid.uuid4())
         self._keep = keep
         self._order = Order()
         self._waiting = False  # for another program's run, or to be let go: as long as it takes
         command = messages.Measure(
-            experiment=experiment.id, params=dict(params), quick=quick, run=self.id, hold=hold
+            experiment=experiment.id,
+            params=dict(params),
+            quick=quick,
+            run=self.id,
+            hold=hold,
+            pair=pair,
         )
         super().__init__(worker, experiment, command)
 
     def go(self, first: str = "") -> None:
-        """Let a held run go on, also before it is ready; returns at once.
+        """End one wait of a run, also before it begins; returns at once.
 
         `first` is the name of the arm to begin with.
         """
@@ -387,14 +394,19 @@ class Engine:
         quick: bool = False,
         keep: Keep | None = None,
         hold: bool = False,
+        run_id: str = "",
+        pair: str = "",
     ) -> Run:
         """Start a measurement, in the warm worker where there is a fitting one.
 
-        With `hold` its first turn waits for the run's `go`.
+        With `hold` its first turn waits for the run's `go`, with a `pair` each of its rounds.
         """
         self.warm(experiment)
         assert self._warm is not None
-        run = Run(self._warm, experiment, params, quick=quick, keep=keep, hold=hold)
+        run = Run(
+            self._warm, experiment, params,
+            quick=quick, keep=keep, hold=hold, run_id=run_id, pair=pair,
+        )  # fmt: skip
         self._warm = None  # only now: parameters that cannot be sent leave it as it is
         return run
 

@@ -14,6 +14,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from msgspec.structs import asdict
 
 from experiments.core.bench import Bench, StopRequested
@@ -66,12 +67,14 @@ def measure(
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
     bench = Bench(machine, quick=command.quick, stop=stop, watch=WATCH, quietest=Quietest())
-    lock = one_at_a_time(
-        holder(command.experiment),
-        waiting=lambda other: send(_waiting(other)),
-        check_stop=bench.check_stop,
-        unavailable=lambda error: send(_unlocked(error)),
-    )
+    lock: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if command.pair in ("", command.run):  # else the run beside this one has it
+        lock = one_at_a_time(
+            holder(command.experiment),
+            waiting=lambda other: send(_waiting(other)),
+            check_stop=bench.check_stop,
+            unavailable=lambda error: send(_unlocked(error)),
+        )
     with contextlib.suppress(StopRequested), lock:
         is_on_gpu = uses_gpu(experiment, params, machine)
         if not is_on_gpu:  # a GPU's driver reserves far more than it uses
@@ -85,6 +88,8 @@ def measure(
             bench.wants_more = run.wants_more
         if command.hold:
             bench.before_turns = functools.partial(run.hold, go)
+        if command.pair:
+            bench.before_round = functools.partial(run.hold, go)
         return run.finished()
     return messages.Finished(outcome=Outcome.STOPPED)
 
@@ -274,6 +279,7 @@ def _started(
         machine=machine_to_json(portable(machine)),
         environment=environment(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
+        pair=command.pair or msgspec.UNSET,
     )
 
 

@@ -72,13 +72,18 @@ class Rate(Message, frozen=True, tag="rate"):
 
 
 class Measure(Message, frozen=True, tag="measure"):
-    """To the worker: run one experiment; with `hold` its first turn waits for `go`."""
+    """To the worker: run one experiment; with `hold` its first turn waits for `go`.
+
+    Two runs side by side have one `pair`, the id of the first. Each waits for `go` before each
+    round, and the first holds the machine for both.
+    """
 
     experiment: str
     params: dict[str, Any]
     quick: bool
     run: str
     hold: bool = False
+    pair: str = ""
 
 
 class Live(Message, frozen=True, tag="live"):
@@ -95,7 +100,10 @@ class Point(Message, frozen=True, tag="point"):
 
 
 class Go(Message, frozen=True, tag="go"):
-    """To a worker that holds a run, or will: go on, with the arm called `first` if it is known."""
+    """To a worker that holds a run, or will: go on, with the arm called `first` if it is known.
+
+    Each lets one wait end.
+    """
 
     first: str = ""
 
@@ -140,7 +148,10 @@ class Sample(Message, frozen=True, tag="sample"):
 
 
 class Started(RunLine, frozen=True, tag="started"):
-    """First line of a run: everything known before the first row. `tables`: column to unit."""
+    """First line of a run: everything known before the first row. `tables`: column to unit.
+
+    Two runs whose rounds alternated have one `pair`, the id of the first.
+    """
 
     format: str
     version: int
@@ -153,6 +164,7 @@ class Started(RunLine, frozen=True, tag="started"):
     machine: dict[str, Any]
     environment: dict[str, Any]
     at: str
+    pair: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Row(RunLine, frozen=True, tag="row", omit_defaults=True):

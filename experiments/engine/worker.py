@@ -79,7 +79,10 @@ class Job:
 
     def go(self, within_s: float) -> messages.Go | None:
         """Return the word to go on with a held run, None if it does not come so soon."""
-        return self._go if self._gone.wait(within_s) else None
+        if not self._gone.wait(within_s):
+            return None
+        self._gone.clear()
+        return self._go
 
     def _fall_silent(self) -> None:
         """In a forked process: it must not speak for its parent, nor keep the pipe open."""
