@@ -143,10 +143,20 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def original_of(catalogue: Catalogue, experiment_id: str) -> str:
-    """Return the id of what an experiment is a copy of, "" if it is none or that is gone.
+    """Return the id of what an experiment is a copy of.
 
-    Raises UserError where its `mine.toml` cannot be read.
+    Raises UserError if it is no copy, if its original is gone, or if `mine.toml` cannot be read.
     """
     home = catalogue.own.get(experiment_id)
     origin = origin_of(home.folder) if home is not None else None
-    return origin.original if origin is not None and origin.original in catalogue.homes else ""
+    if origin is None:
+        raise UserError("not_a_copy", id=experiment_id)
+    if origin.original not in catalogue.homes or origin.original in catalogue.own:
+        raise UserError("original_gone", id=experiment_id)
+    return origin.original
+
+
+def is_copy(catalogue: Catalogue, experiment_id: str) -> bool:
+    """Is an experiment a copy of another, as far as its folder says?"""
+    home = catalogue.own.get(experiment_id)
+    return home is not None and os.path.isfile(home.folder / ORIGIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from app.report import label
 from app.runs.comparison import Compared, cautions, cells, compare, footnotes
 from app.runs.library import machine_name, meant
 from app.runs.run_notes import read_notes
+from experiments.core.declare import Experiment
 from experiments.engine.recording import Recording, read
 
 NONE = "–"  # where a run has no such value, or there is no verdict
@@ -28,12 +30,21 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     experiment = context.catalogue.load(a.started.experiment)
     compared = compare(experiment, a, b)
     if options.json:
-        context.console.out(json.dumps(_as_json(compared), indent=1), highlight=False)
+        context.console.out(json.dumps(as_json(compared), indent=1), highlight=False)
         return ExitCode.DONE
+    names = [_name(*each) for each in zip((a, b), paths, strict=True)]
+    tell(context, experiment, compared, names)
+    return ExitCode.DONE
+
+
+def tell(
+    context: Context, experiment: Experiment[Any], compared: Compared, names: Sequence[str]
+) -> None:
+    """Print a comparison of two runs, A and B, which have these names."""
     console, words = context.console, context.words
     console.print(words.say(f"{experiment.id}.question"), style="bold")
-    for letter, recording, path in zip("AB", (a, b), paths, strict=True):
-        console.print(f"{letter}  {_name(recording, path)}", markup=False)
+    for letter, name in zip("AB", names, strict=True):
+        console.print(f"{letter}  {name}", markup=False)
     for caution in cautions(words, experiment, compared):
         console.print(caution, markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -52,7 +63,6 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         console.print(note, style="dim")
     if not compared.values:
         console.print(words.say("terminal.nothing_measured"))
-    return ExitCode.DONE
 
 
 def _name(recording: Recording, path: Path) -> str:
@@ -63,7 +73,8 @@ def _name(recording: Recording, path: Path) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _as_json(compared: Compared) -> dict[str, Any]:
+def as_json(compared: Compared) -> dict[str, Any]:
+    """Return a comparison as `--json` writes it."""
     return {
         "cut_short": list(compared.cut_short),
         "params_differ": {name: list(pair) for name, pair in compared.params.items()},

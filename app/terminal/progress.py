@@ -30,6 +30,16 @@ def bar(context: Context, *columns: ProgressColumn, streams: bool = False) -> Pr
     )
 
 
+def columns() -> tuple[ProgressColumn, ...]:
+    """Return what stands in the bar of a run: name, bar, share, time left."""
+    return (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=28),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}", style="dim"),
+    )
+
+
 class Followed(NamedTuple):
     """How a run ended, with the rows of every table and its notes.
 
@@ -52,13 +62,7 @@ def follow(
     say, run_state = context.words.say, RunState(experiment)
     notes: list[messages.Note] = []
     refused: Problem | None = None
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=28),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[left]}", style="dim"),
-    )
-    with bar(context, *columns, streams=silent) as shown:
+    with bar(context, *columns(), streams=silent) as shown:
         task = shown.add_task(experiment.id, total=1.0, left="")
         for event in run.events():
             run_state.add(event)

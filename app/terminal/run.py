@@ -17,6 +17,7 @@ from app.context import Context, ExitCode, WriteFailed, discard_output, refused
 from app.output import write_line
 from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
+from app.terminal.beside import measure_beside, original
 from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
 from app.terminal.progress import follow
@@ -32,6 +33,7 @@ from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.seal import Seal
+from experiments.engine.side_by_side import with_rounds
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
@@ -51,6 +53,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     if context.has_fake_machine:
         raise UserError("fake_machine_measured")
     experiment = context.catalogue.load(options.id)
+    beside = original(context, experiment) if options.beside else None
     try:
         check_needs(experiment, context.machine)
     except UserError as trouble:
@@ -59,13 +62,17 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             said = context.words.say("terminal.recording_there", {"id": experiment.id})
             context.console.print(said)
         return ExitCode.CANNOT_RUN_HERE
-    suited = experiment.params_for(
+    suited = (beside or experiment).params_for(
         context.machine, quick=options.quick, earned=context.earned(experiment)
     )
+    if beside is not None and options.quick:
+        suited = with_rounds(beside, suited)
     settings = _settings(options.set)
     _check_names(settings, experiment, context.words)
     params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
+    if beside is not None:
+        return measure_beside(options, context, (beside, experiment), to_json(params))
     if options.predict and options.json:
         raise UserError("predict_with_json")
     lesson = lesson_of(context, experiment) if options.predict else None

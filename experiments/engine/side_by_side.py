@@ -11,12 +11,16 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from experiments.core.declare import Experiment, specs
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Keep, Run
 from experiments.engine.messages import Outcome
 
+MOST_ROUNDS = 15
+QUICK_S = 4.8  # for each of the two
 Heard = tuple[Run, Generator[messages.Event, None, None]]
 
 
@@ -84,6 +88,19 @@ class SideBySide:
                 return
 
 
+def with_rounds(experiment: Experiment[Any], params: Any) -> Any:
+    """Return a quick run's settings with as many rounds as its time allows, MOST_ROUNDS at most.
+
+    A difference between two runs needs more of them than one within a run.
+    """
+    rounds = getattr(params, "rounds", MOST_ROUNDS)
+    for more in range(MOST_ROUNDS, rounds, -1):
+        longer = replace(params, rounds=more)
+        if experiment.seconds(longer) <= QUICK_S:
+            return longer
+    return params
+
+
 def check_alike(original: Experiment[Any], copy: Experiment[Any]) -> None:
     """Raise UserError where the two cannot be compared: their numbers would be of two kinds."""
     if not original.can_wait:
@@ -98,3 +115,12 @@ def check_alike(original: Experiment[Any], copy: Experiment[Any]) -> None:
             raise UserError("beside_other_tables", id=copy.id, table=name)
     if unknown := specs(copy.params).keys() ^ specs(original.params).keys():
         raise UserError("beside_other_settings", id=copy.id, names=", ".join(sorted(unknown)))
+
+
+def to_tell(ended: Mapping[int, messages.Finished]) -> tuple[int, messages.Finished] | None:
+    """Return the end that kept two runs from being compared, with its place; None if none did.
+
+    Where one failed, the other was only stopped because of it.
+    """
+    wrong = [(p, each) for p, each in ended.items() if each.outcome is not Outcome.COMPLETED]
+    return min(wrong, key=lambda each: each[1].problem is None, default=None)
