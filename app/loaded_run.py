@@ -10,6 +10,7 @@ from typing import Any
 
 from app.lecture.fallbacks import whole
 from app.report import analysed_anew
+from app.runs.comparison import are_pair
 from app.runs.library import is_made_on, machine_name
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
@@ -47,6 +48,17 @@ class LoadedRun:
         started = self.run_state.started
         return started.at if started is not None else ""
 
+    @property
+    def leads_pair(self) -> bool:
+        """Is it the first of two runs whose rounds alternated: that of the original?"""
+        started = self.run_state.started
+        return started is not None and started.pair == started.run
+
+    def is_paired_with(self, other: LoadedRun) -> bool:
+        """Did the rounds of the two alternate?"""
+        a, b = self.run_state.started, other.run_state.started
+        return a is not None and b is not None and are_pair(a, b)
+
     def is_of(self, machine: Machine | None) -> bool:
         """Was it measured on this machine?"""
         started = self.run_state.started
@@ -59,13 +71,15 @@ def load(
     *,
     is_opened: bool,
     stands_in_for: Experiment[Any] | None = None,
+    read_as: Experiment[Any] | None = None,
 ) -> LoadedRun:
     """Read a run file and analyse it anew; may take a while.
 
+    `read_as`: the original whose copy it is of, and which reads its rows.
     Raises UserError, also for one that may not stand in for a run of that experiment.
     """
     recording = whole(path, stands_in_for) if stands_in_for else read(path)
-    experiment = catalogue.load(recording.started.experiment)
+    experiment = read_as or catalogue.load(recording.started.experiment)
     recording.tables(experiment)  # refuses the tables of another version
     finished, note = analysed_anew(recording, experiment)
     run_state = RunState(experiment)

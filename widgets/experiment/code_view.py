@@ -29,6 +29,7 @@ class CodeView(QWidget):
     copy_wanted = Signal()
     save_wanted = Signal()
     notebook_wanted = Signal()
+    mine_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -41,7 +42,11 @@ class CodeView(QWidget):
         self._chooser = FlowLayout()
         self._files_shown = holding(self._chooser)
         self._fold = button("", "link", clicked=self._turn)
-        foot = holding(FlowLayout(self._fold, *self._uses()))
+        say = words.say
+        self._mine = chip(
+            say("page.mine"), clicked=self.mine_wanted.emit, tip=say("page.mine_help")
+        )
+        foot = holding(FlowLayout(self._fold, self._mine, *self._uses()))
         lines = column(
             self._where, self._ran, self._files_shown, self._text, foot, None, space=3 * STEP
         )
@@ -75,6 +80,10 @@ class CodeView(QWidget):
         """Say with what the loop ran; "" before a run."""
         self._ran.setText(text)
         self._ran.setVisible(bool(text) and self._loop is not None)
+
+    def offer_mine(self, offered: bool) -> None:
+        """Offer to copy the experiment to the user's own shelf, or not."""
+        self._mine.setVisible(offered)
 
     def _uses(self) -> list[Chip]:
         say = self._words.say

@@ -52,6 +52,7 @@ class Comparison:
 
     a: str = ""  # names of the runs
     b: str = ""
+    said: str = ""  # the verdict in a sentence, of a copy beside its original
     cautions: Sequence[str] = ()  # differences between the runs, or missing parts
     rows: Sequence[ComparedRow] = ()
     footnotes: Sequence[str] = ()
@@ -92,6 +93,8 @@ class ComparisonTable(Fitting):
         if shown.refusal:
             parts.append(label(shown.refusal, wrap=True))
         else:
+            if shown.said:
+                parts.append(label(unbroken(shown.said), "head", wrap=True))
             parts.append(_run("A", shown.a, say("runs.a_drawn")))
             parts.append(_run("B", shown.b, say("runs.b_drawn")))
             parts += [label(unbroken(caution), wrap=True) for caution in shown.cautions]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,6 +22,7 @@ from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.run_state import RunState
+from experiments.engine.side_by_side import SideBySide, to_tell
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
@@ -30,8 +32,18 @@ if TYPE_CHECKING:
 SECOND_MS = 1000
 
 
+class _OfOriginal(NamedTuple):
+    """An event of the run of the original, beside which a copy runs."""
+
+    event: messages.Event
+
+
 class Runner(QObject):
-    """One run at a time. `run_state` is the run under way, or the last one."""
+    """One run at a time. `run_state` is the run under way, or the last one.
+
+    A copy may run beside its original: then `beside` is the original's run, and `kept_beside` its
+    file, once both have ended.
+    """
 
     began = Signal()
     moved = Signal()  # new events, or the time has gone on
@@ -56,6 +68,8 @@ class Runner(QObject):
         self._seconds = QTimer(self, interval=SECOND_MS)  # a long step sends nothing meanwhile
         self._seconds.timeout.connect(self.moved)
         self.run_state: RunState | None = None
+        self.beside: RunState | None = None
+        self.kept_beside: Path | None = None
         self.is_running = False
         self._thread.submit(self._sweep)
 
@@ -103,20 +117,27 @@ class Runner(QObject):
         *,
         quick: bool = False,
         hold: bool = False,
+        original: Experiment[Any] | None = None,
     ) -> RunState:
         """Start a run; with `hold` its first turn waits for `go`.
 
-        Raises UserError if it could not be kept.
+        With an `original` that runs beside it. Raises UserError if it could not be kept.
         """
         assert not self.is_running
         self._library.check_writable()
         self._finished = None
         writer = self._writer = RunWriter(self._library, is_wanted=not hold)
         self.run_state = RunState(experiment)
+        self.beside = RunState(original) if original is not None else None
+        self.kept_beside = None
         self.is_running, self._held, self._first = True, hold, ""
-        self._pump.start(
-            lambda wish: self._measured(wish, experiment, dict(params), quick, hold, writer)
-        )
+        if original is not None:
+            both = (original, experiment)
+            self._pump.start(lambda wish: self._side_by_side(wish, both, params, quick, writer))
+        else:
+            self._pump.start(
+                lambda wish: self._measured(wish, experiment, dict(params), quick, hold, writer)
+            )
         self._seconds.start()
         self.began.emit()
         return self.run_state
@@ -175,9 +196,44 @@ class Runner(QObject):
             self._run = None
             writer.close()
 
-    def _take(self, event: messages.Event) -> None:
+    def _side_by_side(
+        self,
+        wish: Wish,
+        both: tuple[Experiment[Any], Experiment[Any]],
+        params: Mapping[str, Any],
+        quick: bool,
+        writer: RunWriter,
+    ) -> Iterator[messages.Event | _OfOriginal]:
+        """Yield the events of an original and its copy; their files are closed at the end."""
+        of_original = RunWriter(self._library)
+        running = SideBySide(
+            self._engine, both, params, quick=quick, keep=(of_original.keep, writer.keep)
+        )
+        ended: dict[int, messages.Finished] = {}
+        try:
+            wish.calls(running.stop)
+            for place, event in running.events():
+                if isinstance(event, messages.Finished):
+                    ended[place] = event
+                else:
+                    yield event if place else _OfOriginal(event)
+        finally:
+            wrong = to_tell(ended)
+            of_original.is_wanted = wrong is None  # alone it compares nothing
+            for each in (of_original, writer):
+                each.close()
+            recorder = of_original.recorder
+            self.kept_beside = recorder.path if recorder is not None else None
+        if 0 in ended:
+            yield _OfOriginal(ended[0])
+        yield wrong[1] if wrong is not None else ended[1]
+
+    def _take(self, event: messages.Event | _OfOriginal) -> None:
         """Take one event; a row that does not fit the experiment fails the run."""
-        if isinstance(event, messages.Finished):
+        if isinstance(event, _OfOriginal):
+            if self.beside is not None:
+                self.beside.add(event.event)
+        elif isinstance(event, messages.Finished):
             self._finished = self._finished or event
         elif self._finished is None and self.run_state is not None:
             try:
@@ -225,17 +281,25 @@ class RunFollower(QObject):
         return self.is_newest and self._session.runner.is_running
 
     def start(
-        self, experiment: Experiment[Any], params: Any, *, quick: bool = False, hold: bool = False
+        self,
+        experiment: Experiment[Any],
+        params: Any,
+        *,
+        quick: bool = False,
+        hold: bool = False,
+        original: Experiment[Any] | None = None,
     ) -> RunState:
         """Start a run; with `hold` its first turn waits for the runner's `go`.
 
-        Raises UserError where it cannot be made or kept.
+        With an `original` that runs beside it. Raises UserError where it cannot be made or kept.
         """
         if self._session.context.has_fake_machine:
             raise UserError("fake_machine_measured")
         check_memory(experiment, params, available_bytes())
         runner = self._session.runner
-        self.run_state = runner.start(experiment, to_json(params), quick=quick, hold=hold)
+        self.run_state = runner.start(
+            experiment, to_json(params), quick=quick, hold=hold, original=original
+        )
         return self.run_state
 
     def drop(self) -> None:

@@ -21,6 +21,8 @@ class ExperimentActions(Actions):
         self._model, add = model, self.add
         self.run = add("page.run", keys="F5")
         self.quick = add("page.quick", keys="Shift+F5", help_key="outcomes.quick")
+        self.beside = add("page.beside", keys="B", help_key="page.beside_help")
+        self.mine = add("page.mine", help_key="page.mine_help")
         # No key of its own: the window handles Escape.
         self.stop = add("page.stop")
         self.go_there = add("page.go_there")
@@ -94,6 +96,9 @@ class ExperimentActions(Actions):
         _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
         _allow(self.quick, can_run and has_quick, seen=has_quick and waits)
+        _allow(self.beside, can_run and has_quick and model.is_copy, seen=waits and model.is_copy)
+        is_ours = model.experiment is not None and not model.experiment.is_own
+        _allow(self.mine, is_ours)
         _allow(self.stop, model.under_way is not None and state is not State.STOPPING)
         _allow(self.go_there, state is State.ELSEWHERE)
         has_end = state is State.ENDED

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.loaded_run import LoadedRun, load
 from app.report import about, label, problem_text
+from app.runs.beside import verdict_of
 from app.runs.comparison import cautions, cells, compare, footnotes
 from app.runs.library import machine_name
 from app.runs.run_notes import read_notes
@@ -50,17 +51,27 @@ class Comparing(QObject):
         listing = Listing(words, catalogue, self._session.entries)
 
         def work() -> Result:
-            both = (load(each, catalogue, is_opened=True) for each in (path, beside))
-            a, b = sorted(both, key=lambda loaded: loaded.at)
+            both = [load(each, catalogue, is_opened=True) for each in (path, beside)]
+            a, b = sorted(both, key=lambda loaded: (loaded.at, not loaded.leads_pair))
+            if (
+                a.is_paired_with(b) and b.path is not None
+            ):  # a copy's rows, as its original has them
+                b = load(b.path, catalogue, is_opened=True, read_as=a.run_state.experiment)
             return a, b, comparison(words, listing, a, b)
 
         take = partial(self._take, self._asked)
         self._session.background.do_soon(work, take, failed=take)
 
+    def show_live(self, original: LoadedRun, copy: LoadedRun) -> None:
+        """Draw a run beside that of its original while both go on."""
+        self._asked += 1
+        self.pair, self.found = (original, copy), Comparison()
+        self.changed.emit()
+
     def end(self) -> None:
         """Compare no more."""
         self._asked += 1
-        if self.is_on:
+        if self.is_on or self.pair is not None:
             self.pair, self.found = None, Comparison()
             self.changed.emit()
 
@@ -88,9 +99,15 @@ def comparison(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> Co
     if not compared.values:
         return Comparison(refusal=words.say("terminal.nothing_measured"))
     name_a, name_b = _names(words, listing, a, b)
+    said = ""
+    if a.is_paired_with(b):
+        said = verdict_of(words, experiment, compared)
+        name_a = words.say("beside.original", {"id": a.recording.started.experiment})
+        name_b = words.say("beside.copy", {"id": b.recording.started.experiment})
     return Comparison(
         a=name_a,
         b=name_b,
+        said=said,
         cautions=list(cautions(words, experiment, compared)),
         rows=[
             ComparedRow(

@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.loaded_run import Activity, LoadedRun, came_to_nothing, clear_values, is_disturbed, load
+from app.mine import is_copy, original_of
 from app.report import Report, notes_of_file, report_of
 from app.runs.library import Kept
 from app.runs.selection import last_run
@@ -24,9 +25,11 @@ from app.window.core.session import Session
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
+from experiments.core.parameters import from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
+from experiments.engine.side_by_side import check_alike, with_rounds
 
 Result = LoadedRun | Problem
 
@@ -203,6 +206,33 @@ class PageModel(QObject):
         self._asked += 1
         self._before = self.loaded
         self._show(LoadedRun(run_state=run_state))
+
+    @property
+    def is_copy(self) -> bool:
+        """Is the shown experiment a copy of another?"""
+        return self.experiment is not None and is_copy(self.session.catalogue, self.experiment.id)
+
+    def run_beside(self, params: Any) -> None:
+        """Run the original beside the shown copy, quickly. Raises UserError where it cannot be."""
+        assert self.experiment is not None
+        if self.session.is_measuring or not self.session.is_awake:
+            return
+        catalogue = self.session.catalogue
+        original = catalogue.load(original_of(catalogue, self.experiment.id))
+        check_alike(original, self.experiment)
+        given = from_json(original.params, to_json(params), self.session.machine)
+        wanted = with_rounds(original, original.reduced(given))
+        self._is_starting = True
+        try:
+            run_state = self._run.start(self.experiment, wanted, quick=True, original=original)
+        finally:
+            self._is_starting = False
+        self._asked += 1
+        self._before = self.loaded
+        self._show(LoadedRun(run_state=run_state))
+        beside = self.session.runner.beside
+        assert beside is not None
+        self.comparing.show_live(LoadedRun(run_state=beside), LoadedRun(run_state=run_state))
 
     def stop(self) -> None:
         """End the run under way, of any experiment."""

@@ -16,6 +16,7 @@ from app.window.core.session import Session
 from app.window.core.target import CHECKUP, EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.compare_menu import compare_menu
+from app.window.experiment.making_mine import MakingMine
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.saved_view import PageLeft
@@ -33,6 +34,7 @@ from widgets.experiment.action_button import ActionButton
 from widgets.experiment.header import Header
 from widgets.experiment.machine_strip import MachineStrip
 from widgets.experiment.main_panel import MainPanel
+from widgets.lesson.steps import Step
 from widgets.style.theme import STEP
 
 SECOND_MS = 1000
@@ -61,7 +63,9 @@ class ExperimentPage(QWidget):
         self._left = PageLeft(model, do, self._side, self._panel.views)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(model, self._bar)
+        self._making = MakingMine(session, self)
         self._experiment: Experiment[Any] | None = None
+        self._is_beside = False  # is a run beside its original under way, or not compared yet?
         self._follows = ""  # the lesson of which the shown experiment is a follow-up
         self._quarter = 0
         self._wants_focus = False
@@ -210,12 +214,15 @@ class ExperimentPage(QWidget):
             lambda part, threads: self.session.go(MAP, part=part, threads=threads)
         )
         views.table_wanted.connect(self._actions.turn.trigger)
+        self._panel.code.mine_wanted.connect(self._actions.mine.trigger)
 
     def _connect_actions(self) -> None:
         do, model, output = self._actions, self.model, self._views.output
         acts: dict[QAction, Callable[[], object]] = {
             do.run: lambda: self._run(quick=False),
             do.quick: lambda: self._run(quick=True),
+            do.beside: self._run_beside,
+            do.mine: self._make_mine,
             do.stop: model.stop,
             do.go_there: self._go_there,
             do.replay: self._replay,
@@ -263,6 +270,8 @@ class ExperimentPage(QWidget):
             action = self._actions.run if self._then in MEASURES else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
+        elif self._is_beside:
+            self._compare_beside()
         elif self._other is not None:
             self._compare_with(self._other)
 
@@ -273,6 +282,18 @@ class ExperimentPage(QWidget):
         if self.model.state is State.ENDED and is_own and path is not None:
             self._other = None
             self.model.comparing.begin(path, other)
+
+    def _compare_beside(self) -> None:
+        """Compare a copy's run with that of its original, once both are kept."""
+        model, runner = self.model, self.session.runner
+        if model.state is not State.ENDED or model.run_state is not runner.run_state:
+            self._is_beside = model.state.is_under_way
+        elif runner.kept_beside is None:
+            self._is_beside = False
+            model.comparing.end()
+        elif model.path is not None:
+            self._is_beside = False
+            model.comparing.begin(runner.kept_beside, model.path)
 
     def _show_step(self) -> None:
         """Show the step of the lesson, or whatever side is chosen."""
@@ -296,6 +317,7 @@ class ExperimentPage(QWidget):
             self._panel.views.method,
             words.say(f"{self._follows}.question") if self._follows else "",
         )
+        self._panel.code.offer_mine(not experiment.is_own)
         self._side.show_experiment(experiment)
         self._views.begin()
         numbered = [value.part for value in experiment.values if value.part is not None]
@@ -362,6 +384,25 @@ class ExperimentPage(QWidget):
             return
         self._show_side()
         self.announce(self, self.session.words.say("page.beginning"))
+
+    def _run_beside(self) -> None:
+        """Run the original beside the shown copy, with the settings of the form."""
+        if self._experiment is None or not self.model.can_run:
+            return
+        self._begin()
+        try:
+            self.model.run_beside(self._side.params())
+        except UserError as trouble:
+            self._side.refuse(trouble.problem)
+            return
+        self._is_beside = True
+        self.announce(self, self.session.words.say("page.beginning"))
+
+    def _make_mine(self) -> None:
+        """Ask for a name, and copy the shown experiment to the user's own shelf."""
+        if self._experiment is not None:
+            is_trying = self.lesson.is_seen and self.lesson.model.step is Step.TRY
+            self._making.ask(self._experiment, starts=is_trying)
 
     def _refuse(self, problem: Problem) -> None:
         self._then, self._other = "", None  # meant for a run that is not there

@@ -58,6 +58,7 @@ class SideController(QObject):
         )
         buttons = (
             self.doctor_button,
+            ActionButton(actions.beside),
             self.run_button,
             ActionButton(actions.recording),
             ActionButton(actions.go_there),

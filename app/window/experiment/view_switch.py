@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -142,8 +142,8 @@ class Drawing(QObject):
         tables, values, beside = run_state.tables, self._model.values, None
         if pair is not None:  # rings are the dots of B here, so what was disturbed has no mark
             run_state, other = pair[0].run_state, pair[1].run_state
-            tables, values = _counting(run_state), clear_values(run_state.finding())
-            beside = ("A", "B", _counting(other), clear_values(other.finding()))
+            tables, values = _counting(run_state), _values(run_state)
+            beside = ("A", "B", _counting(other), _values(other))
         until_s = time.perf_counter() + TURN_S
         while self._views.draw_next(tables, run_state.frames, run_state.drawn_from, values, beside):
             if time.perf_counter() > until_s:
@@ -168,6 +168,12 @@ class Drawing(QObject):
 
 def _counting(run_state: RunState) -> dict[str, list[Any]]:
     return {name: counting(rows) for name, rows in run_state.tables.items()}
+
+
+def _values(run_state: RunState) -> Mapping[str, float]:
+    """Return the values that a plot may mark; none while the run goes on."""
+    finished = run_state.finished
+    return clear_values(run_state.finding()) if finished is not None else {}
 
 
 def _unmeasured(runs: Sequence[RunState]) -> Set[str]:

@@ -16,8 +16,9 @@ from app.window.lesson.model import LessonModel
 from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.engine.run_state import RunState
-from widgets.controls.basics import column
+from widgets.controls.basics import column, holding, row
 from widgets.controls.layouts import scrolling
+from widgets.experiment.action_button import ActionButton
 from widgets.experiment.main_panel import MainPanel
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.lesson.go_on import GoOn
@@ -53,7 +54,9 @@ class LessonPart(QObject):
         to_try = QWidget()
         self._go_on = GoOn(words)
         self._go_on.wanted.connect(lambda to: self._session.go(EXPERIMENTS, experiment=to))
-        to_try.setLayout(column(self._goals, self._live.widget, self._go_on, space=4 * STEP))
+        mine = holding(row(ActionButton(do.mine), None))
+        parts = self._goals, self._live.widget, mine, self._go_on
+        to_try.setLayout(column(*parts, space=4 * STEP))
         self._to_try = scrolling(to_try, words.say("lesson.to_try"))
         policy = self._stack.sizePolicy()
         policy.setVerticalPolicy(QSizePolicy.Policy.Ignored)  # what stands above comes first
