@@ -24,6 +24,7 @@ from experiments.core.shelves import MAIN, YOURS, Home, homes, id_of
 
 START = "start.py"  # beside a lesson: what an exercise begins with, in place of the loop's file
 COMMENT = "# Yours to change: this is what is measured"
+MARKED = re.compile(rf"{re.escape(COMMENT)}\n\s*def (\w+)")
 LEFT_OUT = (START, "lesson.py", "diagram.toml")
 QUESTION = re.compile(r'^question = "(.*)"$', re.MULTILINE)
 KINDS = ("*.py", "*/*.py", "words.*.toml")
@@ -34,9 +35,10 @@ def folder_for(name: str, into: Path) -> Path:
 
     The folders of the user's own experiments must be in use.
     """
-    folder = into / name.lower().replace("-", "_")
-    if not (folder.name.isascii() and folder.name.isidentifier()):
+    called = name.lower().replace("-", "_")
+    if not (called.isascii() and called.isidentifier()):
         raise UserError("own_name", name=name)
+    folder = into / called
     if id_of(folder.name) in homes():
         raise UserError("own_id_taken", id=id_of(folder.name))
     if os.path.exists(folder):
@@ -90,11 +92,14 @@ def make_mine(
     loop = experiment.loop
     for module, place in moved.items():
         loop = loop.replace(f"{'/'.join(module.split('.')[1:])}.py:", f"{place}:")
-    files[f"{MAIN}.py"] = files[f"{MAIN}.py"].replace(f'"{experiment.loop}"', f'"{loop}"')
     if beginning is not None:
-        files[loop.partition(":")[0]] = beginning.read_text(encoding="utf-8")
+        text = files[loop.partition(":")[0]] = beginning.read_text(encoding="utf-8")
+        marked = MARKED.search(text)
+        if marked is not None and marked[1] not in loop:  # the exercise changes another function
+            loop = f"{loop.partition(':')[0]}:{marked[1]}"
+    files[f"{MAIN}.py"] = files[f"{MAIN}.py"].replace(f'"{experiment.loop}"', f'"{loop}"')
     found = measured_loop(loop, [*files.items()])
-    if found is not None:
+    if found is not None and COMMENT not in files[found.file]:
         lines = files[found.file].splitlines(keepends=True)
         indent = re.match(r"\s*", lines[found.first - 1])
         lines.insert(found.first - 1, f"{indent[0] if indent else ''}{COMMENT}\n")

@@ -8,6 +8,7 @@ from typing import Any
 from app.report import label
 from app.runs.comparison import Compared, ComparedValue
 from experiments.core.declare import Experiment
+from experiments.core.judging.comparing import WITHIN
 from experiments.core.units import unit_of
 from experiments.core.words import Words
 
@@ -19,14 +20,18 @@ CYCLES = "_cycles"  # ends the name of a time that has no unit
 def verdict_of(words: Words, experiment: Experiment[Any], compared: Compared) -> str:
     """Return what changed, by the times and rates of two runs whose rounds alternated.
 
-    The numbers that are read first decide, if they are times or rates; else all of them.
+    The numbers that are read first decide, if they are times or rates; else all of them. Less than
+    WITHIN is no difference: two processes that run the same code lie that far apart.
     """
     judged = [value for value in compared.values if value.verdict and value.a and value.b]
     gains = {value.name: gain for value in judged if (gain := _gain(experiment, value))}
     read_first = {key.value for key in experiment.keys}
     names = [name for name in gains if name in read_first] or [*gains]
     found = {value.name: value.verdict for value in judged if value.name in names}
-    differing = [name for name in names if found[name] in ("higher", "lower")]
+    differing = [
+        name for name in names
+        if found[name] in ("higher", "lower") and abs(math.log(gains[name])) > math.log1p(WITHIN)
+    ]  # fmt: skip
     if not names:
         return words.say("beside.not_timed")
     if not differing:

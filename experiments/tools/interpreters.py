@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import os
@@ -15,9 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem, UserError
 from experiments.core.processes import killed_cpu_time
 from experiments.core.processes.die_with_parent import tied
+from experiments.core.processes.own_errors import is_own_file, problem_in
 from machine.model import Machine
 from machine.system.moment import for_a_moment
 from machine.system.pythons import find
@@ -26,6 +28,7 @@ ABI_FLAGS = getattr(sys, "abiflags", "")  # Windows has none
 OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in ABI_FLAGS else "")
 OWN_COMMAND = (sys.executable, "-P")
 POLL_S = 0.05
+ERROR_LINES = 60  # of a trace
 END_S = 0.2  # a stop must not take longer
 
 
@@ -44,16 +47,21 @@ class Interpreter:
         self.name = name
         self._check_stop = check_stop
         self._is_asked = False  # a request has no answer yet
+        is_own = is_own_file(script)  # then its errors are told by their line
         self._process = subprocess.Popen(
             tied([*command, str(script)]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if is_own else None,
             text=True,
             env=None if temporary is None else {**os.environ, "TMPDIR": temporary},
         )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+        self._errors: collections.deque[str] = collections.deque(maxlen=ERROR_LINES)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def ask(self, **request: object) -> None:
         """Send a request and return; the answer is fetched by `answer`."""
@@ -74,10 +82,17 @@ class Interpreter:
                     continue
                 line = ""  # children that it left hold its end of the pipe
             if not line:
-                raise UserError("interpreter_died", name=self.name)
+                why = self._ending()
+                raise UserError(why.key, **why.values)
             self._is_asked = False
             answer: dict[str, Any] = json.loads(line)
             return answer
+
+    def _ending(self) -> Problem:
+        """Return why the process ended by itself."""
+        self._listener.join(END_S)
+        found = problem_in("".join(self._errors))
+        return found or Problem("interpreter_died", {"name": self.name})
 
     def do(self, **request: object) -> dict[str, Any]:
         """Send a request, and return its answer."""
@@ -101,10 +116,17 @@ class Interpreter:
         _kill_with_children(self._process)
         self._process.wait()
         self._reader.join()
-        for pipe in (self._process.stdin, self._process.stdout):
+        self._listener.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
+
+    def _listen(self) -> None:
+        """Keep the last lines of its errors, and hand them on to the log."""
+        for line in self._process.stderr or ():
+            self._errors.append(line)
+            sys.stderr.write(line)
 
     def _read(self) -> None:
         assert self._process.stdout is not None

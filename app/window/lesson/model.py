@@ -49,6 +49,7 @@ class LessonModel(QObject):
         self.step = Step.QUESTION
         page.is_covered = lambda: self.is_covered
         page.changed.connect(self._follow)
+        page.comparing.changed.connect(self._take_exercise)
         self._session.runs_changed.connect(self._keep_answer)
 
     # --- what is known ------------------------------------------------------------------------
@@ -266,8 +267,25 @@ class LessonModel(QObject):
             return
         reached = self._reached.setdefault(self._id, set())
         for place, goal in enumerate(lesson.words.goals):
-            if lesson.call(goal.reached, run):
+            if not goal.start and lesson.call(goal.reached, run):
                 reached.add(place)
+
+    def _take_exercise(self) -> None:
+        """Tick the exercises of a lesson that a copy's run beside the original has reached."""
+        pair = self._page.comparing.pair
+        if pair is None or not pair[0].is_paired_with(pair[1]):
+            return
+        original, copy = pair
+        lesson = self._session.catalogue.lesson(original.run_state.experiment)
+        run = lesson_run_of(copy.run_state, self._session.machine)
+        if lesson is None or run is None or copy.recording is None:
+            return
+        reached = self._reached.setdefault(original.run_state.experiment.id, set())
+        for place, goal in enumerate(lesson.words.goals):
+            if goal.start and place not in reached and lesson.call(goal.reached, run):
+                reached.add(place)
+                text = self._session.words.say("lesson.goal_reached", {"goal": goal.goal})
+                self._session.tell(text)
 
     def _answered_before(self) -> Kept | None:
         """Return the newest run here that was predicted or skipped; sorts the runs only once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -12,6 +13,7 @@ from experiments.core.shelves import YOURS
 from machine.text import plain
 
 SAID_LETTERS = 400
+_PLACE = re.compile(r'File "(.+?)", line (\d+)')  # in a trace
 
 
 def own_problem(error: BaseException) -> Problem | None:
@@ -42,6 +44,22 @@ def problem_at(where: object, error: BaseException) -> Problem | None:
     if not file:
         return None
     return Problem("own_error", {"file": file, "line": first + place, "error": said(error)})
+
+
+def problem_in(trace: str) -> Problem | None:
+    """Return the sentence for another process's trace, if a file of the user's own is in it."""
+    places = [(_own_file(path), int(line)) for path, line in _PLACE.findall(trace)]
+    own = [place for place in places if place[0]]
+    if not own:
+        return None
+    (file, line), *_ = own[::-1]
+    error = plain(trace.strip().splitlines()[-1], SAID_LETTERS)
+    return Problem("own_error", {"file": file, "line": line, "error": error})
+
+
+def is_own_file(path: Path) -> bool:
+    """Does a file lie in the folder of one of the user's own experiments?"""
+    return bool(_own_file(str(path)))
 
 
 def unexpected(error: BaseException, key: str = "unexpected") -> Problem:

@@ -159,10 +159,15 @@ class Explain(_Text, frozen=True):
 
 
 class Goal(_Text, frozen=True):
-    """Something to try; `reached` tells of a run whether it did."""
+    """Something to try; `reached` tells of a run whether it did.
+
+    With `start` it is an exercise: only a copy's run beside the original can reach it, and the copy
+    may begin with the `start.py` that lies beside the lesson.
+    """
 
     goal: str
     reached: str
+    start: bool = False
 
 
 class Source(_Text, frozen=True):

@@ -12,6 +12,7 @@ LIKE = 1.1  # times: ways that are this close end together
 FAR_SLOWER = 3.0  # times
 DRAWN = 8  # workers
 MOST_PIECES = 80  # each flies to a worker and is computed there
+EVEN = 0.9  # of the workers' time: they end almost together
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
@@ -59,6 +60,12 @@ blocks_won = x.found("block_wins")  # did handing out cost more than it evened o
 dealt_as_well = x.limited("interleaved_as_good", "interleaved_as_good_by_order")
 below_ideal = x.limited("below_ideal")  # was the best piece quicker than even sharing allows?
 best_by_chance = x.limited("best_chunk_by_chance")  # may several pieces be equally fast?
+
+
+def split_is_even(run: x.LessonRun) -> bool:
+    """Did the workers end almost together, with what each got beforehand?"""
+    busy = _busy_with_blocks(run)
+    return run.params.workers > 1 and busy is not None and busy >= EVEN
 
 
 def rows_slower_than_one_worker(run: x.LessonRun) -> bool:
@@ -126,3 +133,9 @@ def _spans(run: x.LessonRun, way: str) -> list[ChunkSpan]:
     """Return the pieces of a way in the order in which they began."""
     rows = [row for row in run.tables.get("slices", ()) if row.way == way]
     return sorted(rows, key=lambda row: row.start_s)
+
+
+def _busy_with_blocks(run: x.LessonRun) -> float | None:
+    """Return the share of the time in which the workers were busy with their blocks."""
+    shares = x.medians((row.way, row.efficiency_fraction) for row in run.tables["shares"])
+    return shares.get(BLOCK)
