@@ -47,13 +47,14 @@ class FakeRunner(QObject):
         self.is_running = self.is_stopping = False
         self.is_held = self.is_at_rest = False  # ready at once
         self.first = ""  # the arm that a held run was to begin with
-        self.not_kept = None
+        self.not_kept = self.beside = self.kept_beside = None
         self.started: list[tuple[str, dict, bool]] = []
         self.warmed: list[str] = []
         self.stops = 0
 
-    def start(self, experiment, params, *, quick=False, hold=False) -> RunState:
+    def start(self, experiment, params, *, quick=False, hold=False, original=None) -> RunState:
         """Begin a run that goes nowhere by itself."""
+        self.beside = RunState(original) if original is not None else None
         self.started.append((experiment.id, params, quick))
         self.run_state, self.is_held, self.is_at_rest = RunState(experiment), hold, hold
         self.is_running, self.is_stopping = True, False

@@ -105,6 +105,17 @@ def test_what_holds_the_turns_names_the_first_and_changes_no_other(bench, arms, 
     assert [arm for _, arm in bench.interleave(arms, 2)] == usual  # it is held once
 
 
+def test_what_waits_before_each_round_waits_at_the_end_too(bench):
+    waits: list[int] = []
+    seen: list[tuple[int, int]] = []
+    bench.before_round = lambda: waits.append(len(seen))
+    for turn, _ in bench.interleave("ab", 3):
+        seen.append((turn.round, len(waits)))
+
+    assert seen == [(number, number + 1) for number in range(3) for _ in "ab"]
+    assert waits == [0, 2, 4, 6]  # once more after the last round, before what follows it
+
+
 def test_the_order_is_the_same_in_each_run(bench):
     assert list(bench.interleave("abcdef", 2)) == list(bench.interleave("abcdef", 2))
 
