@@ -31,14 +31,10 @@ class MakeMine(Overlay):
         self.name.setAccessibleName(say("mine.name"))
         self.exercise = Check(say("mine.with_exercise"), look)
         self._task = label(task, "soft", wrap=True)
-        self.exercise.setVisible(bool(task))
-        self._task.setVisible(bool(task))
         self._wrong = label("", "attention", wrap=True)
         self.path = selectable(label("", "small", wrap=True))
         self.make = button(say("mine.make"), "main", clicked=self._ask)
         self.copier = button(say("settings.copy_folder"), clicked=self._copy_path)
-        for hidden in (self._wrong, self.path, self.copier):
-            hidden.hide()
         self._about = label(say("mine.about"), wrap=True)
         self._named = label(say("mine.name"), "strong")
         parts = (self._about, self._named, self.name, self.exercise, self._task, self._wrong)
@@ -46,6 +42,10 @@ class MakeMine(Overlay):
             self.content.addWidget(part)
         self.content.addSpacing(STEP)
         self.content.addLayout(FlowLayout(self.make, self.copier))
+        for hidden in (self._wrong, self.path, self.copier):
+            hidden.hide()
+        self.exercise.setVisible(bool(task))
+        self._task.setVisible(bool(task))
         self.setFocusProxy(self.name)
         self.name.selectAll()
 
