@@ -47,7 +47,8 @@ class FakeRunner(QObject):
         self.is_running = self.is_stopping = False
         self.is_held = self.is_at_rest = False  # ready at once
         self.first = ""  # the arm that a held run was to begin with
-        self.not_kept = self.beside = self.kept_beside = None
+        self.not_kept = self.kept_beside = None
+        self.beside: RunState | None = None
         self.started: list[tuple[str, dict, bool]] = []
         self.warmed: list[str] = []
         self.stops = 0
