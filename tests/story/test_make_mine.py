@@ -54,7 +54,7 @@ def test_a_copy_is_made_raced_slowed_broken_and_mended(coreopsis: Program, tmp_p
     says(coreopsis, "my-start-cost, your copy")
     coreopsis.wait_for("Stop comparing")
 
-    file.write_text(text.replace(LOOP, f"{LOOP}        time.sleep(0.001)\n", 1))
+    file.write_text(text.replace(LOOP, f"{LOOP}        time.sleep(0.02)\n", 1))
     race(coreopsis, 4)
     says(coreopsis, "times slower: ")
 

@@ -43,7 +43,7 @@ def test_a_copy_and_its_original_are_raced_and_kept_as_a_pair(coreopsis, copy):
 
 
 def test_a_slowed_loop_is_slower(coreopsis, copy):
-    change(copy, LOOP, f"{LOOP}        time.sleep(0.001)\n")
+    change(copy, LOOP, f"{LOOP}        time.sleep(0.02)\n")
     said = coreopsis(*RACE, "--json", "--no-keep")
 
     assert said.code == 0

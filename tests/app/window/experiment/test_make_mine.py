@@ -84,7 +84,7 @@ def test_a_copy_is_made_raced_broken_mended_and_deleted(qtbot, session, page, mo
     assert page.told is None
 
     text = loop.read_text()
-    loop.write_text(text.replace(LOOP, f"{LOOP}        time.sleep(0.001)\n", 1))
+    loop.write_text(text.replace(LOOP, f"{LOOP}        time.sleep(0.02)\n", 1))
     session.own.look()
     qtbot.waitUntil(lambda: do(page).beside.isEnabled(), timeout=SOON_MS)
     assert "times slower" in raced(page, qtbot).said

@@ -20,8 +20,9 @@ from experiments.core.shelves import homes
 from experiments.core.teaching import lessons
 from experiments.core.teaching.lesson_run import Guess, Spot
 from experiments.core.teaching.lessons import taught
-from experiments.engine.messages import Outcome
+from experiments.engine.messages import Outcome, Row, encode
 from experiments.engine.recording import read
+from tests.app.recordings import Made
 from tests.app.window.stage import Stage, found, live_s, settle
 from widgets.experiment.header import Header
 from widgets.lesson.go_on import GoOn
@@ -247,6 +248,36 @@ def test_try_leads_to_the_follow_ups_and_a_follow_up_back_to_its_lesson(stage):
         assert gone[-1] == "clinic"
     stage.page.open("stream")
     assert not crumb.isVisible()
+
+
+@pytest.mark.parametrize(("busy_fraction", "is_reached"), [(0.5, False), (0.97, True)])
+def test_an_exercise_is_reached_by_a_copy_beside_its_original_alone(
+    stage, tmp_path, busy_fraction, is_reached
+):
+    recording = read(HOMES["uneven"].recording)
+    paths = []
+    for run, busy in ((recording.started.run, None), ("the-copy", busy_fraction)):
+        started = msgspec.structs.replace(
+            recording.started, run=run, pair=recording.started.run, at="2026-05-04T03:02:01+00:00"
+        )
+        events = [
+            msgspec.structs.replace(each, row={**each.row, "efficiency_fraction": busy})
+            if busy and isinstance(each, Row) and each.row.get("way") == "block"
+            and "efficiency_fraction" in each.row else each
+            for each in recording.events
+        ]  # fmt: skip
+        lines = tuple(map(encode, (started, *events, recording.finished)))
+        paths.append(Made(run, lines).write(tmp_path / f"{run}.coreopsis.jsonl"))
+    stage.page.open("uneven")
+    place = next(n for n, goal in enumerate(lesson_of(stage).taught.words.goals) if goal.start)
+
+    stage.page.model.comparing.begin(paths[1], paths[0])
+    settle(lambda: stage.page.model.comparing.is_on)
+
+    assert lesson_of(stage).reached[place] is is_reached
+    stage.page.model.comparing.end()
+    stage.page.open("race")
+    assert not any(lesson_of(stage).reached)
 
 
 def test_who_runs_without_a_prediction_skips_it(stage):
