@@ -101,4 +101,4 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
 
 def _is_patient(run: x.LessonRun) -> bool:
     rounds = len({number.repeat for number in run.tables["numbers"]})
-    return min(rounds, run.params.rounds) >= PATIENT
+    return bool(min(rounds, run.params.rounds) >= PATIENT)

@@ -45,7 +45,7 @@ answered_from_memory = x.limited("answered_from_memory", "above_the_link")
 def slowest_known(run: x.LessonRun) -> bool:
     """Were very many reads timed, all over a large file?"""
     timed = sum(each.reads for each in run.tables["latencies"])
-    return timed >= MANY_READS and run.params.file_bytes >= WIDE_BYTES
+    return bool(timed >= MANY_READS and run.params.file_bytes >= WIDE_BYTES)
 
 
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:

@@ -35,8 +35,8 @@ RUNS = {
     "caches_unknown": made("memory_alone", "no_l1_cache_known", params=Params(), **MEMORY),
     "end_pinned_down": made("ladder_in_part", "no_memory_latency", params=FINE, **L1),
     "pages_take_a_share": made(
-        "ladder_climbed", "pages_take_a_share", "spike", "part_of_l3", params=Params(), memory_over_l1=100.0,
-        memory_huge_latency_s=8e-8, **L1, **MEMORY,
+        "ladder_climbed", "pages_take_a_share", "spike", "part_of_l3", params=Params(),
+        memory_over_l1=100.0, memory_huge_latency_s=8e-8, **L1, **MEMORY,
     ),
 }  # fmt: skip
 # A single setting changed: none of these reaches a goal.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.talk_cost.experiment import COPY, Params, Talk
@@ -46,7 +47,7 @@ def made(
 
 PASS = "threads_pass_a_reference"
 ARRAYS, LISTS = (Params(payload=kind, largest_bytes=64 * KIB) for kind in ("array", "list"))
-SMALL = {"large_bytes": 64 * KIB, "pipe_large_s": 1.2e-4}
+SMALL: dict[str, Any] = {"large_bytes": 64 * KIB, "pipe_large_s": 1.2e-4}
 RUNS = {
     "keeps_up": made("a_process_keeps_up", through_pipe_waits=1.0),
     "waking_is_cheap": made(PASS, through_wide_pipe_gain=1.05),

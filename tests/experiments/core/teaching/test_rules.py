@@ -1,5 +1,3 @@
-# Dropped in by the merger; DO NOT COMMIT. It becomes a law: every lesson of yours must pass it (others' fail until merged).
-# ruff: noqa
 """The rules of lessons that can be checked: words, beliefs, numbers, goals."""
 
 from __future__ import annotations
@@ -16,33 +14,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.teaching.lessons import Taught
-from importlib import import_module
-from typing import Any
-from experiments.core.declare import Experiment
-from experiments.core.parameters import from_json
-from experiments.core.shelves import homes
-from experiments.core.teaching.lesson_run import LessonRun, lesson_run
-from experiments.engine.recording import read
-from machine.model import from_json as machine_from_json
-
-HOMES = homes()
-
-
-def recorded(experiment: Experiment[Any]) -> LessonRun:
-    """Return the run that comes with the experiment."""
-    path = HOMES[experiment.id].recording
-    assert path is not None
-    recording = read(path)
-    params = from_json(experiment.params, recording.started.params, check_choices=False)
-    machine = machine_from_json(recording.started.machine)
-    return lesson_run(params, recording.tables(experiment), machine, recording.finding(experiment))
-
-
-def made(experiment: Experiment[Any]) -> dict[str, LessonRun]:
-    """Return the runs that the test of an experiment's lesson made, by the branch they reach."""
-    shelf, _, name = HOMES[experiment.id].module.rpartition(".")[0].rpartition(".")
-    return import_module(f"tests.{shelf}.lessons_of_{name}").RUNS
-
+from tests.experiments.core.teaching.shown import made, recorded
 
 CATALOGUE = Catalogue()
 MOST_NUMBERS = 3  # in a text
@@ -52,7 +24,7 @@ NOT_SAID = {
     ),
     "tell": r"\b[Tt]ell(?:s|ing)?\b|\b[Tt]old\b",
     "nobody, somebody": r"\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever|[Aa]nybody)\b",
-    "a pronoun without a noun": r"\b(?:the|that) one\b|\bso many\b|\bas much\b",
+    "a pronoun without a noun": r"\b(?:the|that) one\b|\bso many\b",
     "an idiom of another language": r"\bstays? so\b|\blook after\b|\bturns? of the loop\b|\bdear\b",
     "two colons": r":[^.?!]*:",
     "one of many": r"(?<![\d.])1 (?:cores|workers|threads|jobs|processes)\b",
