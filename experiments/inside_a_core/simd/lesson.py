@@ -92,7 +92,7 @@ def flat_to_memory(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     """Send single numbers and vectors from L1 and from memory, or from a size pointed at.
 
-    They arrive evenly, one after another, at the measured rate. Many are left out at the end.
+    They arrive evenly, one after another, at the measured rate, until a few of the slowest have.
     """
     rates, places = _rates(run), _places(run)
     if pointed is not None and pointed.at is not None:
@@ -114,7 +114,7 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
 
 
 def _scene(title: str, each: int, each_s: float, end_s: float) -> x.Scene:
-    """Return instructions of `each` numbers, one after another; the last may not arrive."""
+    """Return instructions of `each` numbers, one after another: those that arrive in time."""
     begun = [n * each_s for n in range(math.ceil(end_s / each_s * (1 - 1e-9)))]
     arrived = [at + each_s for at in begun if at + each_s <= end_s * (1 + 1e-9)]
     travels = [
