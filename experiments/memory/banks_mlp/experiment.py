@@ -192,7 +192,7 @@ EXPERIMENT = x.Experiment(
             "reads",
             x.Axis("chains"),
             x.Axis("latency_s"),
-            limits=(x.Limit("floor", "best_s"), x.Limit("under_way", "parallelism", "x")),
+            limits=(x.Limit("floor", "best_s"),),
         ),
         x.Lines(
             "bandwidth",

@@ -278,10 +278,7 @@ EXPERIMENT = x.Experiment(
         x.Lines(
             "moves",
             "moves",
-            limits=(
-                x.Limit("peak", "peak_bytes_per_s"),
-                x.Limit("nearly_all", "threads_for_90_percent", "x"),
-            ),
+            limits=(x.Limit("peak", "peak_bytes_per_s"),),
             **_MOVES,
         ),
         x.Lines("cached", "cached", **_MOVES),
