@@ -15,7 +15,7 @@ from experiments.core.teaching.playable import Playable, playable
 from widgets.lesson.drawing.motion_player import MotionPlayer
 
 RESTS_MS = 150  # a mouse that passes over marks sends nothing
-HEIGHT_SHARE = 0.3  # of the page: the plots above come first
+HEIGHT_SHARE = 0.25  # of the page: the plots above come first
 
 
 class Moving(QObject):

@@ -29,6 +29,7 @@ from widgets.controls.basics import (
     row,
     show_text,
 )
+from widgets.controls.layouts import scrolling
 from widgets.controls.slider import TimeSlider
 from widgets.lesson.drawing.diagram import DiagramView
 from widgets.lesson.drawing.playback import Playback
@@ -36,6 +37,7 @@ from widgets.style.icons import icon
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
+LEAST_PX = 90  # of drawing and words, which scroll then
 PLACES, PAGE = 1000, 100  # of the slider, and of a page of it
 OWN_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -73,8 +75,10 @@ class MotionPlayer(QFrame):
         bar = self._play_button, self.slider, self._time, self._factor
         self._bar = holding(row(*bar, space=3 * STEP, grows=1))
         head = column(row(self._title, self._point, grows=0), self._band, space=STEP)
-        parts = head, self.view, self._side_by_side, self._said, self._bar
-        self.setLayout(column(*parts, space=2 * STEP, edges=(4 * STEP, 3 * STEP) * 2))
+        shown = holding(column(head, self.view, self._side_by_side, self._said, space=2 * STEP))
+        area = scrolling(shown, words.say("lesson.drawing"))  # where large words leave less room
+        area.setMinimumHeight(LEAST_PX)
+        self.setLayout(column(area, self._bar, space=2 * STEP, edges=(4 * STEP, 3 * STEP) * 2))
         self.setFocusProxy(self.slider)
         look.changed.connect(self._fit)
 
