@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
-from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Text
+from experiments.core.teaching.diagram import Box, Diagram, Dot, Line, Shape, Text
 from experiments.core.teaching.motion import Count, Hold, Motion, Scene, Travel
 from widgets.lesson.drawing.diagram_painter import AIR, EDGE_PX, DiagramPainter
 from widgets.lesson.drawing.moments import Marked, Moment, Moments, Moved
@@ -166,9 +166,9 @@ class _MomentPainter(DiagramPainter):
     def _over(self, shape: str, said: str) -> QRectF:
         """Return where a word stands above a shape, and above others that it would cover."""
         room = self._above(self._box_of(shape), said)
-        for name in self._named:
-            if room.intersects(self._box_of(name)):
-                room.moveBottom(self._box_of(name).top())
+        for other in self._diagram.shapes:
+            if not isinstance(other, Line) and room.intersects(box := self._extent(other)):
+                room.moveBottom(box.top())
         return room
 
     def _under(self, mark: Marked, line: int) -> QRectF:
@@ -193,7 +193,9 @@ class _MomentPainter(DiagramPainter):
 
     def _box_of(self, name: str) -> QRectF:
         """Return the rectangle around a named shape."""
-        shape = self._named[name]
+        return self._extent(self._named[name])
+
+    def _extent(self, shape: Shape) -> QRectF:
         match shape:
             case Box():
                 return self._room(shape)
