@@ -8,7 +8,7 @@ from experiments.core.words import Words
 from experiments.presentation.guesses.questions import Question
 from experiments.presentation.guesses.quick_round import Answered, Mark, Round, Source, Truth
 
-COUNTLESS = 1e6  # from here on nobody counts the digits
+COUNTLESS = 1e6  # from here on a power of ten reads better than digits
 
 
 def ask(words: Words, question: Question) -> str:

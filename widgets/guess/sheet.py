@@ -135,7 +135,7 @@ class QuestionPage(QWidget):
             self.go_on.setFocus()
 
     def wait(self) -> None:
-        """Let nobody change the guess any more; its hint goes, and nothing moves."""
+        """Fix the guess; its hint goes, and nothing moves."""
         self.input.setMinimumHeight(self.input.height())
         self.input.set_fixed(True)
         self.answer.setEnabled(False)

@@ -98,7 +98,7 @@ def test_its_texts_are_short_and_name_no_number(question):
     assert ENGLISH.has(f"guess.{question.id}.name")
 
 
-def test_a_field_that_nobody_knows_is_refused():
+def test_an_unknown_field_is_refused():
     plain = msgspec.to_builtins(questions()[0])
 
     with pytest.raises(msgspec.ValidationError):
