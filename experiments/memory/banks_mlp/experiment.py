@@ -25,10 +25,18 @@ from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
 from experiments.tools.core_clock import Clock, clocks, core_hz
-from experiments.tools.long_chain import LongChain, power_of_two
+from experiments.tools.long_chain import (
+    COUNTS,
+    WALK_S,
+    LongChain,
+    fastest_of,
+    power_of_two,
+    read_s,
+    steps_for,
+    under_way,
+)
 from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
-from experiments.tools.under_way import COUNTS, SAMPLE_S, fastest_of, read_s, steps_for, under_way
 
 CORES = ("one_core", "two_cores")
 IN_STEP = 1.25  # times one chain's time: so many chains still all read at once
@@ -175,7 +183,7 @@ def _message(one: x.Spread, several: Mapping[int, x.Spread], fastest: int) -> st
 
 def seconds(params: Params) -> float:
     """Estimate: laying out the chain, then two walks for each number of chains."""
-    samples_s = (len(COUNTS) + len(CORES)) * 2 * 1.2 * SAMPLE_S
+    samples_s = (len(COUNTS) + len(CORES)) * 2 * 1.2 * WALK_S
     return 0.3 + params.memory_bytes / x.GIB * 1.2 + (params.rounds + 1) * (samples_s + 0.01)
 
 

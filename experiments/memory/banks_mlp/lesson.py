@@ -7,7 +7,7 @@ from collections import deque
 from itertools import chain
 
 from experiments import api as x
-from experiments.tools.under_way import COUNTS
+from experiments.tools.long_chain import COUNTS
 
 from .experiment import in_step
 

@@ -20,10 +20,17 @@ from itertools import count
 from typing import Any
 
 from experiments import api as x
-from experiments.tools import under_way
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.tools.long_chain import LongChain, power_of_two
+from experiments.tools.long_chain import (
+    COUNTS,
+    WALK_S,
+    LongChain,
+    power_of_two,
+    read_s,
+    steps_for,
+    under_way,
+)
 
 ELEMENT_BYTES, PLACE_BYTES = 8, 4
 SMALLEST_BYTES = 16 * x.KIB  # with its list, it fits the first cache of every machine
@@ -91,9 +98,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield numbers.read(size_bytes, order, arm.round, bench)
             yield x.Progress((1 - CHAINS_FRACTION) * arm.fraction)
         chain = LongChain(numbers.buffer, bench)
-        steps = {n: under_way.steps_for(chain, n, bench) for n in under_way.COUNTS}
-        for arm, chains in bench.interleave(under_way.COUNTS, params.rounds):
-            latency_s = under_way.read_s(chain, chains, steps[chains], bench)
+        steps = {n: steps_for(chain, n, bench) for n in COUNTS}
+        for arm, chains in bench.interleave(COUNTS, params.rounds):
+            latency_s = read_s(chain, chains, steps[chains], bench)
             yield Overlap(chains=chains, repeat=arm.round, latency_s=latency_s)
             yield x.Progress(1 - CHAINS_FRACTION * (1 - arm.fraction))
 
@@ -197,7 +204,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         }
     )
     chains = x.spreads_of(tables.get("overlaps", ()), "latency_s", "chains")
-    if (reads_in_flight := under_way.under_way(chains)) is not None:
+    if (reads_in_flight := under_way(chains)) is not None:
         values["reads_in_flight"] = reads_in_flight
     message = _message(in_a_row, random, dependent)
     return x.Finding(message, values | compared, tuple(limits), unclear)
@@ -217,7 +224,7 @@ def _message(in_a_row: x.Spread, random: x.Spread, dependent: x.Spread) -> str:
 def seconds(params: Params) -> float:
     """Estimate from writing the arrays, the samples, and laying out the chains."""
     samples_s = len(sizes(params)) * len(ORDERS) * 2.5 * SAMPLE_S
-    chains_s = len(under_way.COUNTS) * 2.4 * under_way.SAMPLE_S
+    chains_s = len(COUNTS) * 2.4 * WALK_S
     layout_s = 2 * max(sizes(params)) / LINE_BYTES * LAYOUT_S  # of all sizes together
     return (
         0.4 + max(sizes(params)) / x.GIB * 1.5 + params.rounds * (samples_s + chains_s + layout_s)

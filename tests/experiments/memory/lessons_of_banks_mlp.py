@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.memory.banks_mlp.experiment import Params, Read
-from experiments.tools.under_way import COUNTS
+from experiments.tools.long_chain import COUNTS
 from tests.experiments.machines import MIB, machine
 
 USUAL = {

@@ -23,8 +23,7 @@ from experiments.memory.banks_mlp.experiment import (
 from experiments.tools import core_clock
 from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
-from experiments.tools.long_chain import LongChain, power_of_two
-from experiments.tools.under_way import COUNTS, read_s
+from experiments.tools.long_chain import COUNTS, LongChain, power_of_two, read_s
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine

@@ -18,8 +18,7 @@ from experiments.core.units import show
 from experiments.memory.burst_random.experiment import IN_A_ROW, RANDOM, Numbers
 from experiments.tools.buffers import GIVEN, Buffer, huge_pages_fraction
 from experiments.tools.chasing import step_s
-from experiments.tools.long_chain import LongChain
-from experiments.tools.under_way import COUNTS, read_s
+from experiments.tools.long_chain import COUNTS, LongChain, read_s
 from machine.inspect import inspect
 from machine.model import Machine, caches_of, usable_threads
 from tests.tools.bench.lines import Line, within
