@@ -456,7 +456,7 @@ def test_a_sketch_is_held_against_what_was_measured_of_it():
 
 def test_a_load_moves_as_far_as_it_takes_and_the_pointed_size_chooses_it():
     lesson = taught(Catalogue().load("cache-ladder"), homes()["cache-ladder"])
-    run = RUNS["end_pinned_down"]  # 1 ns to L1, 4 ns up to 1 MiB, 100 ns beyond
+    run = RUNS["pages_take_a_share"]  # 1 ns to L1, 4 ns up to 1 MiB, 100 ns beyond
     moved = lesson.motion(run)
     near, far = (
         next(event for event in scene.events if isinstance(event, Travel)) for scene in moved.scenes
