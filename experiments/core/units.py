@@ -91,7 +91,7 @@ def unit_of(name: str) -> str:
 def show(value: float, unit: str = "") -> str:
     """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
     if isinstance(value, Rounded):
-        rough = _NUMBER.sub(_two_digits, show(float(f"{value:.1e}"), unit))
+        rough = _rough(value, unit)
         return ABOUT + rough if isinstance(value, About) else rough
     if unit == "s":
         return _show_time(value)
@@ -135,8 +135,15 @@ def digits(value: float, count: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
 
 
+def _rough(value: float, unit: str) -> str:
+    """Return a number in two digits of the unit in which it is shown: 154 s are 2.6 min."""
+    exact, next_unit = show(float(value), unit), show(float(f"{value:.1e}"), unit)
+    is_same = _NUMBER.sub("", exact) == _NUMBER.sub("", next_unit)  # 999 ns are 1 µs
+    return _NUMBER.sub(_two_digits, exact if is_same else next_unit)
+
+
 def _two_digits(number: re.Match[str]) -> str:
-    """Return a number that is shown, in two digits: 99 000 s are 1.146 d, which is 1.1 d."""
+    """Return a number that is shown, in two digits."""
     return digits(float(f"{float(number[0]):.1e}"), 2)
 
 

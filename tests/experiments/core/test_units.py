@@ -164,6 +164,7 @@ def test_no_line_ends_between_a_number_and_its_unit(text, kept):
     [
         (28.04e-9, "s", "28 ns"),
         (99_360.0, "s", "1.1 d"),
+        (154.0, "s", "2.6 min"),
         (999e-9, "s", "1 µs"),
         (0.553, "fraction", "55 %"),
         (6e-7, "fraction", "1 in 1.7 million"),
