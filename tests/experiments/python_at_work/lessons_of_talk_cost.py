@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.python_at_work.talk_cost.experiment import COPY, Params, Talk
@@ -12,8 +11,8 @@ from tests.experiments.machines import KIB, MIB, machine
 SHARED_S = 1e-4
 PIPE_S = {64: 4e-5, 1024: 4e-5, 64 * KIB: 8e-5, 256 * KIB: 2e-4, MIB: 8e-4, 16 * MIB: 2e-2}
 USUAL = {
-    "small_bytes": 64, "large_bytes": 16 * MIB, "thread_queue_large_s": 4e-5,
-    "pipe_small_s": 4e-5, "pipe_large_s": 2e-2, "shared_memory_large_s": 1e-3,
+    "small_bytes": 64, "thread_queue_large_s": 4e-5,
+    "pipe_small_s": 4e-5, "shared_memory_large_s": 1e-3,
     "copy_large_s": 8e-4, "wake_s": 4e-5, "through_pipe_waits": 257.0,
     "into_kept_memory_waits": 257.0, "through_wide_pipe_waits": 17.0,
     "into_kept_memory_holds_bytes": 64 * KIB,
@@ -24,7 +23,10 @@ USUAL = {
 def made(
     message: str,
     pipe_s: Mapping[int, float] = PIPE_S,
+    *,
     params: Params | None = None,
+    large_bytes: float = 16 * MIB,
+    pipe_large_s: float = 2e-2,
     **values: float,
 ) -> LessonRun:
     ways = {"pipe": pipe_s} | {
@@ -41,18 +43,23 @@ def made(
         tables={"talks": talks, "steps": [], "waits": [], "pipes": []},
         machine=machine(),
         message=message,
-        values=USUAL | values,
+        values=USUAL | {"large_bytes": large_bytes, "pipe_large_s": pipe_large_s} | values,
     )
 
 
 PASS = "threads_pass_a_reference"
 ARRAYS, LISTS = (Params(payload=kind, largest_bytes=64 * KIB) for kind in ("array", "list"))
-SMALL: dict[str, Any] = {"large_bytes": 64 * KIB, "pipe_large_s": 1.2e-4}
 RUNS = {
     "keeps_up": made("a_process_keeps_up", through_pipe_waits=1.0),
     "waking_is_cheap": made(PASS, through_wide_pipe_gain=1.05),
     "new_memory_costs": made(PASS, into_kept_memory_gain=3.0),
     "fits_the_pipe": made(PASS, large_bytes=16 * KIB, into_kept_memory_waits=1.0),
-    "no_gain_by_sharing": made(PASS, params=LISTS, shared_memory_large_s=1.1e-4, **SMALL),
-    "mostly_waking": made(PASS, params=ARRAYS, **SMALL),
+    "no_gain_by_sharing": made(
+        PASS,
+        params=LISTS,
+        large_bytes=64 * KIB,
+        pipe_large_s=1.2e-4,
+        shared_memory_large_s=1.1e-4,
+    ),
+    "mostly_waking": made(PASS, params=ARRAYS, large_bytes=64 * KIB, pipe_large_s=1.2e-4),
 }
