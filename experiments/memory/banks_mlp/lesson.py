@@ -72,11 +72,12 @@ def a_line_each_nanosecond(run: x.LessonRun) -> bool:
 
 
 def a_near_quarter(run: x.LessonRun) -> bool:
-    """Was one chain's read near, in memory as large as a part of the last cache?"""
+    """Was one chain's read near, with small pages, in as much as a part of the last cache?"""
     cache_bytes = x.last_level_cache_bytes(run.machine)
     cycles = run.values.get("one_chain_cycles", math.inf)
     return (
         cache_bytes is not None
+        and not run.params.huge_pages
         and run.params.memory_bytes >= A_QUARTER * cache_bytes
         and cycles < NEAR_CYCLES
     )

@@ -10,7 +10,6 @@ from .known_kernels import POLYNOMIAL
 
 ON_THE_SLOPE = 0.5  # of the ridge: clearly left of it
 MORE, HARDLY_LONGER = 2.0, 1.5  # times: more arithmetic in hardly more time
-NEAR_FRACTION = 0.04  # of the flat part
 NEAR_RIDGE = 2.0  # FLOP per byte
 PIECE_BYTES = 24  # three numbers of the triad
 PIECES, MOST_PIECES = 6, 50  # beyond the ridge while the drawing moves, and of the triad at most
@@ -61,14 +60,6 @@ def arithmetic_is_free(run: x.LessonRun) -> bool:
     found = numbers(run, None)
     more, longer = found.get("arithmetic_over_first", 0.0), found.get("time_over_first", MORE)
     return more >= MORE and longer <= HARDLY_LONGER
-
-
-def nearer_data(run: x.LessonRun) -> bool:
-    """Does the triad come near the flat part, because its data lie nearer than memory?"""
-    triad, peak = run.values.get("triad_cpu_flop_per_s"), run.values.get("peak_cpu_flop_per_s")
-    if triad is None or peak is None:
-        return False
-    return in_cache(run) and triad >= NEAR_FRACTION * peak
 
 
 def one_core_near(run: x.LessonRun) -> bool:

@@ -12,7 +12,7 @@ from .experiment import NEARLY, SAYS_NO_GAIN
 TRIAD, ARRAYS = "triad", 3
 HARDLY = 1.1  # times one thread: hardly more
 CLEARLY = 1.25  # times memory's rate: the cores could do more
-MUCH, HALF = 0.8, 0.5  # of what the last cache gives
+MUCH = 0.8  # of what the last cache gives
 DRAWN = 4  # cores
 LINES = 12  # that come through the channels while the drawing moves
 
@@ -75,21 +75,12 @@ def cache_no_faster(run: x.LessonRun) -> bool:
 
 
 def from_the_last_cache(run: x.LessonRun) -> bool:
-    """Do the arrays move as if in the last cache, though the cores' own caches are too small?"""
+    """Does one thread move arrays as in the last cache, though its own caches are too small?"""
     own_bytes = _own_caches_bytes(run)
     gain = _cached_over_memory(run)
-    if own_bytes is None or gain is None or one_thread(run):
+    if own_bytes is None or gain is None or run.params.threads > 1:
         return False
     return ARRAYS * run.params.array_bytes >= 2 * own_bytes and MUCH * gain <= 1
-
-
-def just_outgrown(run: x.LessonRun) -> bool:
-    """Are the arrays between one and two last caches large, and clearly slower than in there?"""
-    cache_bytes = x.last_level_cache_bytes(run.machine)
-    gain = _cached_over_memory(run)
-    if cache_bytes is None or gain is None:
-        return False
-    return cache_bytes < ARRAYS * run.params.array_bytes <= 2 * cache_bytes and HALF * gain >= 1
 
 
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:

@@ -55,6 +55,5 @@ RUNS = {
     "triad_is_the_slope": made(BOTH, "triad_is_the_slope", triad_roof_fraction=1.0),
     "writes_cost": made(BOTH, "write_allocate_not_counted", triad_roof_fraction=0.7),
     "roof_is_low": made(BOTH, "above_the_roof"),
-    "nearer_data": made(BOTH, CACHED, triad_cpu_flop_per_s=0.05 * PEAK),
     "one_core_near": made(BOTH, CACHED, params=ONE_CORE, ridge_cpu_flop_per_byte=1.2),
 }

@@ -46,6 +46,8 @@ RUNS = {
     "cache_no_faster": made(FULL, "part_of_the_cache", cached_triad_bytes_per_s=3.3e10),
     "others_gain": made("one_is_enough", "other_loops_gain", line=ONE),
     "in_cache": made(FULL, "partly_in_cache"),
-    "from_the_last_cache": made(FULL, params=Params(array_bytes=6 * MIB), triad_bytes_per_s=1.5e11),
-    "just_outgrown": made(FULL, params=Params(array_bytes=20 * MIB)),
-}
+    "from_the_last_cache": made(
+        "one_thread_alone", params=Params(array_bytes=6 * MIB, threads=1), line={1: 1.5e11},
+        most_threads=1, triad_bytes_per_s=1.5e11,
+    ),
+}  # fmt: skip
