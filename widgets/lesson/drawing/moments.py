@@ -11,6 +11,7 @@ from experiments.core.teaching.motion import Count, Hold, Motion, Scene, Travel
 from machine.record import Record
 
 NEAR = 0.5  # cells: a line that ends so near to a shape leads to it
+BESIDE = 0.35  # cells: so far from a box with a label stands a dot that comes or leaves
 
 
 class Moved(Record, kw_only=False):
@@ -151,7 +152,10 @@ class _Along:
 
 
 class _Road(_Along):
-    """The way through named shapes: along lines that lead from one to the next, else straight."""
+    """The way through named shapes: along lines that lead from one to the next, else straight.
+
+    It begins and ends beside a box that has a label, which a dot in its middle would cover.
+    """
 
     def __init__(self, diagram: Diagram, along: Sequence[str]) -> None:
         named = {shape.name: shape for shape in diagram.shapes if shape.name}
@@ -160,6 +164,8 @@ class _Road(_Along):
         for one, other in pairwise(along):
             ways = _ways(named[one], named[other], lines)
             points += min(ways, key=lambda way: _Along([points[-1], *way]).length)
+        for name in (along[0], along[-1]):
+            points = _from_edge(named[name], points)[::-1]
         super().__init__(points)
         heights = [middle(named[name])[1] for name in along]
         is_level = max(heights) - min(heights) <= NEAR
@@ -178,6 +184,20 @@ def _over_lines(one: Shape, other: Shape, lines: Sequence[Line]) -> Iterator[lis
         (begin, enters), (end, leaves) = (way.nearest(middle(each)) for each in (one, other))
         if _leads_to(one, enters) and _leads_to(other, leaves):
             yield [enters, *way.part(begin, end), leaves]
+
+
+def _from_edge(shape: Shape, points: list[Point]) -> list[Point]:
+    """Return a way from the middle of a shape without what lies in it, if that is a label's box."""
+    if not isinstance(shape, Box) or not shape.label:
+        return points
+    for place, (one, other) in enumerate(pairwise(points)):
+        shares = []  # of the step to each side of the box that it crosses
+        for begin, end, low, size in zip(one, other, shape.at, shape.size, strict=True):
+            edge = low + size + BESIDE if end > begin else low - BESIDE
+            shares.append((edge - begin) / (end - begin) if end != begin else math.inf)
+        if min(shares) < 1:
+            return [_between(one, other, min(shares)), *points[place + 1 :]]
+    return points
 
 
 def _leads_to(shape: Shape, at: Point) -> bool:

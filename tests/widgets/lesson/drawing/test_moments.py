@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.teaching.diagram import Box, Diagram, Line
 from experiments.core.teaching.motion import Count, Hold, Motion, Scene, Travel
@@ -88,6 +89,17 @@ def test_one_line_behind_several_shapes_leads_to_each_of_them():
     event = Travel(along=("core", "middle", "far"), start_s=0.0, end_s=11e-9)
 
     assert place(moments(event, shapes=(bus, *BOXES, middle)), 5e-9) == pytest.approx((6, 1))
+
+
+def test_a_dot_leaves_and_stands_beside_a_box_whose_label_it_would_cover():
+    shapes = (replace(BOXES[0], label="core"), replace(BOXES[1], label="memory"))
+    event = Travel(along=("core", "far"), start_s=0.0, end_s=10e-9, returns=True)
+    given = moments(event, shapes=shapes)
+
+    begins, turns, still = (place(given, t_s)[0] for t_s in (0.0, 5e-9, 9.9e-9))
+    assert 2 < begins < 3  # the core ends at 2
+    assert 10 < turns < 11  # the memory begins at 11
+    assert begins < still < begins + 0.5
 
 
 def test_a_shape_is_lit_until_the_next_one_has_it():
