@@ -30,13 +30,21 @@ _ALIGNED = {"left": 0.0, "middle": 0.5, "right": 1.0}
 
 
 class DiagramPainter:
-    """Draws shapes; `cell_px` is the side of a cell."""
+    """Draws shapes; a cell is `cell_px` wide, and `row_px` high: as much, unless height is short.
+
+    Dots stay round.
+    """
 
     def __init__(
-        self, diagram: Diagram, labels: Mapping[str, str], theme: Theme, cell_px: float
+        self,
+        diagram: Diagram,
+        labels: Mapping[str, str],
+        theme: Theme,
+        cell_px: float,
+        row_px: float | None = None,
     ) -> None:
         self._diagram, self._labels, self._theme = diagram, labels, theme
-        self._cell_px = cell_px
+        self._cell_px, self._row_px = cell_px, cell_px if row_px is None else row_px
         fitting = [size for size in SIZES if self._fits(size)]
         self.has_room = bool(fitting)  # else labels stand over the edges of their boxes
         self.size = fitting[0] if fitting else SIZES[-1]
@@ -66,7 +74,7 @@ class DiagramPainter:
     def _draw_dot(self, painter: QPainter, dot: Dot, edge: float) -> None:
         colour, said = self._colour(dot.role), self._said(dot.label)
         behind = self._tinted(colour) if said else colour
-        radius = dot.radius * self._cell_px
+        radius = dot.radius * self._row_px
         use_ink(painter, colour, behind, edge * self._hairline())
         painter.drawEllipse(self._sharp(dot.at), radius, radius)
         self._draw_in(painter, self._around(dot), said, self._word(dot.role, behind))
@@ -178,7 +186,7 @@ class DiagramPainter:
         return max(1.0, self._theme.zoom)
 
     def _point(self, at: Point) -> QPointF:
-        return QPointF(EDGE_PX + at[0] * self._cell_px, EDGE_PX + at[1] * self._cell_px)
+        return QPointF(EDGE_PX + at[0] * self._cell_px, EDGE_PX + at[1] * self._row_px)
 
     def _sharp(self, at: Point) -> QPointF:
         """Return the middle of the pixel, so that a thin line covers whole ones."""
@@ -194,7 +202,7 @@ class DiagramPainter:
 
     def _around(self, dot: Dot) -> QRectF:
         """Return the square within a dot."""
-        half, middle = dot.radius * self._cell_px * math.sqrt(0.5), self._sharp(dot.at)
+        half, middle = dot.radius * self._row_px * math.sqrt(0.5), self._sharp(dot.at)
         return QRectF(middle.x() - half, middle.y() - half, 2 * half, 2 * half)
 
 

@@ -28,7 +28,8 @@ STILL = Motion(scenes=(Scene(events=()),), duration_s=1.0, stills=(0.0, 0.5, 1.0
 class MotionPainter:
     """Draws the scenes of a motion one below the other, each with its title beside it or above.
 
-    The drawings are as wide as `width_px` allows, and together no higher than `most_px`.
+    The drawings are as wide as `width_px` allows, and together no higher than `most_px`: their
+    cells are lower then, and as wide as before.
     """
 
     def __init__(
@@ -55,11 +56,12 @@ class MotionPainter:
         count = len(self._titles)
         cell_px = min(MOST_CELL_PX * theme.zoom, (width_px - self._left - 2 * EDGE_PX) / across)
 
-        def taken(cell_px: float) -> float:
-            self._painter = _MomentPainter(diagram, labels, theme, max(cell_px, 0.1))
+        def taken(row_px: float) -> float:
+            sides = max(cell_px, 0.1), max(row_px, 0.1)
+            self._painter = _MomentPainter(diagram, labels, theme, *sides)
             above, below = self._painter.reach(self._motion, self.moments)
             self._above = above + self._over
-            self._drawn = down * cell_px + 2 * EDGE_PX
+            self._drawn = down * row_px + 2 * EDGE_PX
             self._each = self._above + self._drawn + below
             return count * self._each + (count - 1) * self._apart
 
@@ -103,9 +105,14 @@ class _MomentPainter(DiagramPainter):
     """Draws over a drawing what a moment shows."""
 
     def __init__(
-        self, diagram: Diagram, labels: Mapping[str, str], theme: Theme, cell_px: float
+        self,
+        diagram: Diagram,
+        labels: Mapping[str, str],
+        theme: Theme,
+        cell_px: float,
+        row_px: float,
     ) -> None:
-        super().__init__(diagram, labels, theme, cell_px)
+        super().__init__(diagram, labels, theme, cell_px, row_px)
         self._named = {shape.name: shape for shape in diagram.shapes if shape.name}
         self._metrics = QFontMetricsF(self._font(self.size))
 
@@ -153,7 +160,7 @@ class _MomentPainter(DiagramPainter):
 
     def _around_dot(self, dot: Moved) -> QRectF:
         """Return the square around a dot, which has room for a short word."""
-        at, radius = self._point(dot.at), max(DOT[0] * self._theme.zoom, DOT[1] * self._cell_px)
+        at, radius = self._point(dot.at), max(DOT[0] * self._theme.zoom, DOT[1] * self._row_px)
         if dot.word and _is_within(dot.word):
             wide = math.hypot(self._metrics.horizontalAdvance(dot.word), self._metrics.ascent())
             radius = max(radius, wide / 2 + self._theme.zoom)
@@ -185,7 +192,7 @@ class _MomentPainter(DiagramPainter):
         return QRectF(left, around.top() - height, width, height)
 
     def _bottom(self) -> float:
-        return self._diagram.size[1] * self._cell_px + 2 * EDGE_PX
+        return self._diagram.size[1] * self._row_px + 2 * EDGE_PX
 
     def _line_px(self) -> float:
         """Return the height of a line of words beside a shape."""
@@ -200,7 +207,7 @@ class _MomentPainter(DiagramPainter):
             case Box():
                 return self._room(shape)
             case Dot():
-                half = shape.radius * self._cell_px
+                half = shape.radius * self._row_px
                 return QRectF(self._point(shape.at), self._point(shape.at)).adjusted(
                     -half, -half, half, half
                 )

@@ -92,6 +92,19 @@ def test_it_keeps_its_aspect_and_follows_the_theme(look, shown, qtbot):
     assert view.grab().toImage() != before
 
 
+def test_where_height_is_short_it_is_lower_and_as_wide_as_before(look, shown):
+    view = DiagramView(ENGLISH, look)
+    view.show_diagram(Diagram(size=(20, 10), shapes=(Box(at=(0, 0), size=(20, 10)),)), LABELS)
+    view.limit_height(100)
+    shown(view)
+    view.resize(402, view.heightForWidth(402))
+    image = view.grab().toImage()
+
+    assert image.height() <= 102
+    edge, ground = image.pixelColor(400, 50), image.pixelColor(401, 50)
+    assert edge != ground
+
+
 def test_it_tells_what_it_shows_and_hides_without_a_drawing(look, shown):
     view = DiagramView(ENGLISH, look)
     view.show_diagram(Diagram(size=(2, 2), shapes=()), LABELS)
