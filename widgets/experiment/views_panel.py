@@ -237,10 +237,9 @@ class ViewsPanel(DownArea):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the heights to the new width."""
+        """Fit the heights to the new size."""
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit()
+        self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Remember the focused plot: a menu or the palette may take the focus."""
@@ -301,14 +300,21 @@ class ViewsPanel(DownArea):
             self._fit_one(place)
 
     def _fit_one(self, place: int) -> None:
-        """Set least and greatest height of a plot, so that it is never crowded."""
-        shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
+        """Set least and greatest height of a plot, so that it is never crowded.
+
+        Where little is seen at once, the headline is lower, so that its axes are seen with it.
+        """
+        shown, zoom = self._shown[place], self._look.theme.zoom
         width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker
+        least = OTHER_PX * zoom
+        if not place:
+            seen = self.height() - self._heads[0].heightForWidth(width) - 8 * STEP
+            least = max(least, min(HEADLINE_PX * zoom, seen))
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)
             return
         most = min(shown.most_height(), MOST_PX)
-        height = max(min(least * self._look.theme.zoom, most), shown.least_height(width))
+        height = max(min(least, most), shown.least_height(width))
         shown.setMinimumHeight(round(height))
         shown.setMaximumHeight(round(max(height, most)))
 

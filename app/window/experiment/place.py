@@ -208,7 +208,10 @@ class ExperimentPage(QWidget):
             lambda: self.session.go(EXPERIMENTS, experiment=self._follows)
         )
         self.lesson.model.changed.connect(self._show_step)
-        self.lesson.moving.changed.connect(self.session.status_changed)
+        moving = self.lesson.moving
+        moving.changed.connect(self.session.status_changed)
+        # On a small screen the plot above a drawing needs the place of the strip below it.
+        moving.changed.connect(lambda: self._strip.setVisible(not moving.is_shown))
         self.session.look.changed.connect(self._fit)
         self._strip.part_wanted.connect(
             lambda part, threads: self.session.go(MAP, part=part, threads=threads)

@@ -21,7 +21,7 @@ HEIGHT_SHARE = 0.25  # of the page: the plots above come first
 class Moving(QObject):
     """Plays the motion of the shown run; a pointed place plays another one."""
 
-    changed = Signal()  # whether something moves
+    changed = Signal()  # whether a drawing is shown, and whether it moves
 
     def __init__(self, model: PageModel, lesson: LessonModel, plots: LessonPlots) -> None:
         super().__init__()
@@ -40,6 +40,11 @@ class Moving(QObject):
     def is_waiting(self) -> bool:
         """Is a place pointed at whose motion will be played if the mouse rests?"""
         return self._rests.isActive()
+
+    @property
+    def is_shown(self) -> bool:
+        """Is there a drawing?"""
+        return not self.player.isHidden()
 
     @property
     def moves(self) -> bool:
@@ -67,8 +72,8 @@ class Moving(QObject):
     def hide(self) -> None:
         """Show nothing, and play nothing."""
         self._rests.stop()
-        self.player.hide()
-        if self._shown is not None:
+        if self.is_shown:
+            self.player.hide()
             self._shown = None
             self.changed.emit()
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 
 from app.evidence import Evidence
 from app.window.lesson.model import LessonModel
 from experiments.core.teaching.lessons import Taught
 from experiments.core.teaching.motion import Hold, Motion, Scene
-from tests.app.window.stage import Stage, settle
+from tests.app.window.stage import Stage, found, settle
+from widgets.experiment.machine_strip import MachineStrip
 from widgets.lesson.drawing.diagram import DiagramView
 from widgets.lesson.drawing.motion_player import MotionPlayer
 from widgets.lesson.steps import Step
@@ -76,6 +77,23 @@ def test_the_motion_plays_where_it_is_explained_and_ends_with_it(stage):
     stage.page.lesson.model.go(Step.OBSERVE)
     assert not player.isVisible()
     assert not player.playback.is_playing
+
+
+def test_on_a_small_screen_a_whole_plot_stands_above_the_drawing(stage):
+    stage.page.resize(1194, 684)  # in a window of 1280 x 720
+    player = explain(stage)
+    strip = found(stage.page, MachineStrip)
+    views, plot = stage.views, stage.views.keyed_plots()["ladder"]
+
+    def is_whole() -> bool:
+        return views.rect().contains(QRect(plot.mapTo(views, QPoint()), plot.size()))
+
+    settle(is_whole)
+    assert player.visibleRegion().boundingRect() == player.rect()
+    assert not strip.isVisible()
+
+    stage.page.lesson.model.go(Step.TRY)
+    assert strip.isVisible()
 
 
 def test_the_line_at_the_foot_tells_the_keys_of_what_moves(stage):
