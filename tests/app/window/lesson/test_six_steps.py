@@ -393,8 +393,8 @@ def test_a_disturbed_run_is_explained_with_the_recording_and_offers_another_one(
     assert "RECORDED" in shown
     assert plain(lesson.evidence.explained.text)[:40] in shown
     assert ENGLISH.say("lesson.cannot_tell") not in shown
-    assert stage.page.lesson.focus()
-    assert plain(QApplication.focusWidget().text()) == plain(stage.do.run.text())
+    offered = [each.text() for each in stage.page.findChildren(QPushButton) if each.isVisible()]
+    assert any(plain(stage.do.run.text()) in plain(text) for text in offered)
 
 
 def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
