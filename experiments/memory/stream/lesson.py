@@ -112,19 +112,16 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
 def _lines(every_s: float, slot_s: float, duration_s: float, cores: int, title: str) -> x.Scene:
     """Return lines that start one after another and come to some cores in turn."""
     events: list[x.Travel | x.Hold | x.Count] = []
-    came: list[list[float]] = [[] for _ in range(cores)]
+    came: list[float] = []
     number = 0
     while (end_s := number * every_s + slot_s) <= duration_s * (1 + 1e-9):
         start_s, end_s, core = number * every_s, min(end_s, duration_s), number % cores
         along = ("memory", "channels", f"core{core}")
         events.append(x.Travel(along=along, start_s=start_s, end_s=end_s))
         events.append(x.Hold(shape="channels", start_s=start_s, end_s=end_s, role="attention"))
-        came[core].append(end_s)
+        came.append(end_s)
         number += 1
-    events += [
-        x.Count(shape=f"core{core}", label="lines", times=tuple(times))
-        for core, times in enumerate(came)
-    ]
+    events.append(x.Count(shape="memory", label="lines", times=tuple(came)))
     return x.Scene(events=tuple(events), title=title)
 
 
