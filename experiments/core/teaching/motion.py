@@ -90,6 +90,7 @@ class Scene(Record):
 class Motion(Record):
     """Scenes on one clock, `duration_s` long; `stills` are three moments that show what matters.
 
+    `without` names shapes that this run did not have, such as a third core: they are not drawn.
     `slowed` is how many times slower the screen shows it; None: so that it takes 4 to 8 seconds.
     """
 
@@ -98,6 +99,7 @@ class Motion(Record):
     stills: tuple[float, float, float]
     says: tuple[Say, ...] = ()
     slowed: float | None = None
+    without: tuple[str, ...] = ()
 
     @property
     def factor(self) -> float:
@@ -129,7 +131,7 @@ def rounded_factor(duration_s: float) -> float:
 def faults(motion: Motion, diagram: Diagram | None, texts: Set[str]) -> Iterator[str]:
     """Yield what is wrong with a motion, in words for whoever writes the lesson."""
     shapes = {shape.name for shape in diagram.shapes if shape.name} if diagram else set()
-    events = [*motion.events()]
+    events, drawn = [*motion.events()], shapes - {*motion.without}
     used: set[str] = {scene.title for scene in motion.scenes} | {say.text for say in motion.says}
     if not math.isfinite(motion.duration_s) or motion.duration_s <= 0:
         yield f"duration_s is {motion.duration_s}"
@@ -139,9 +141,10 @@ def faults(motion: Motion, diagram: Diagram | None, texts: Set[str]) -> Iterator
         yield f"more than {MOST_SAYINGS} sayings"
     if not 0 <= motion.stills[0] < motion.stills[1] < motion.stills[2] <= motion.duration_s:
         yield f"stills {motion.stills} are not three moments in order"
+    yield from (f"no shape is named {name}" for name in motion.without if name not in shapes)
     for event in events:
         named = event.along if isinstance(event, Travel) else (event.shape,)
-        yield from (f"no shape is named {name}" for name in named if name not in shapes)
+        yield from (f"no shape is named {name}" for name in named if name not in drawn)
         used.add(event.token if isinstance(event, Travel) else event.label)
         times = event.times if isinstance(event, Count) else (event.start_s, event.end_s)
         if any(not 0 <= each <= motion.duration_s for each in times) or [*times] != sorted(times):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from experiments.core.problems import UserError
 from experiments.core.teaching.diagram import Diagram
 from experiments.core.teaching.lesson_run import LessonRun
@@ -40,5 +42,6 @@ def playable(
         raise UserError("motion_broken", reason=wrong[0])
     if motion is None or taught.diagram is None:
         return None
-    labels = taught.words.diagram
-    return Playable(diagram=taught.diagram, labels=labels, motion=motion, texts=texts, band=band)
+    drawn = (shape for shape in taught.diagram.shapes if shape.name not in motion.without)
+    diagram, labels = replace(taught.diagram, shapes=tuple(drawn)), taught.words.diagram
+    return Playable(diagram=diagram, labels=labels, motion=motion, texts=texts, band=band)

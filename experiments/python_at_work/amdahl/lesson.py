@@ -127,6 +127,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
             x.Say(text="shared", start_s=serial_s),
             x.Say(text="done", start_s=several_s),
         ),
+        without=tuple(f"worker_{n}" for n in range(several, DRAWN)),
     )
 
 

@@ -96,6 +96,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
         duration_s=duration_s,
         stills=(duration_s / 10, duration_s / 2, duration_s * 0.9),
         says=tuple(says),
+        without=tuple(f"worker_{n}" for n in range(run.params.workers, DRAWN)),
     )
 
 

@@ -7,6 +7,7 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.judging.comparing import beside_load
 from experiments.core.judging.statistics import CANNOT_TELL
+from experiments.core.teaching.playable import playable
 from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
 from experiments.python_at_work.amdahl import lesson
@@ -471,6 +472,14 @@ def test_a_recording_moves_in_the_times_that_were_measured(run):
     ends = [max(event.end_s for event in scene.events) for scene in motion.scenes]
 
     assert ends[0] / ends[1] == pytest.approx(run.values["best_speedup"], rel=0.05)
+
+
+@pytest.mark.parametrize("run", all_recorded("amdahl"))
+def test_no_more_workers_are_drawn_than_moved(run):
+    shown = playable(lesson_of("amdahl"), run)
+    workers = {shape.name for shape in shown.diagram.shapes}
+
+    assert workers == {event.shape for event in shown.motion.events()}
 
 
 def test_nothing_moves_where_nothing_was_gained():

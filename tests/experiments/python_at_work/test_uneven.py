@@ -287,6 +287,7 @@ def test_the_pieces_fly_in_the_time_that_was_measured_and_the_idle_end_is_grey()
     flown = [(each.start_s, each.end_s) for each in handed if isinstance(each, Travel)]
 
     assert motion.duration_s == 0.501
+    assert len(motion.without) == lesson.DRAWN - lessons.RUNS["drawn"].params.workers
     assert lengths == pytest.approx([0.1, 0.5, 0.4])
     assert (lit[-1].shape, lit[-1].role, lit[-1].start_s) == ("worker_0", "soft", 0.101)
     assert flown == [(0.0, 0.001), (0.0, 0.001), (0.1, 0.11)]

@@ -21,8 +21,8 @@ DRAWING = Diagram(
 LOAD = Travel(along=("core", "l1"), start_s=0.0, end_s=1e-9, returns=True)
 
 
-def motion(*events, says=(), duration_s=1e-7, stills=(0.0, 5e-8, 1e-7)) -> Motion:
-    return Motion(scenes=(Scene(events=events),), duration_s=duration_s, stills=stills, says=says)
+def motion(*events, duration_s=1e-7, stills=(0.0, 5e-8, 1e-7), **more) -> Motion:
+    return Motion(scenes=(Scene(events=events),), duration_s=duration_s, stills=stills, **more)
 
 
 @pytest.mark.parametrize("duration_s", [3e-10, 1e-9, 207e-9, 1e-3, 0.7, 5.0, 8.1, 40.0])
@@ -52,6 +52,8 @@ def test_one_steps_through_beginnings_and_ends():
         (motion(Hold(shape="l1", start_s=2e-8, end_s=1e-8)), "within"),
         (motion(LOAD, says=(Say(text="lost", start_s=0.0),)), "lost"),
         (motion(*[LOAD] * 201), "events"),
+        (motion(LOAD, without=("l1",)), "l1"),
+        (motion(LOAD, without=("disk",)), "disk"),
         (motion(says=tuple(Say(text="back", start_s=each * 1e-9) for each in range(7))), "sayings"),
         (motion(stills=(0.0, 0.0, 1e-7)), "stills"),
         (motion(duration_s=0.0, stills=(0.0, 1.0, 2.0)), "duration"),
