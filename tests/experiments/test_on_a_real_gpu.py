@@ -84,7 +84,7 @@ def test_where_a_loss_and_a_win_lie_far_apart_no_size_between_them_is_named():
 
 
 def test_a_plate_that_a_cache_may_hold_is_not_said_to_wait_for_memory():
-    found = finding("diffusion")
+    found = read(KEPT / "diffusion.coreopsis.jsonl.gz").finding(CATALOGUE.load("diffusion"))
     assert "partly_in_cache" in found.limits
     assert found.message == "gpu_is_faster_in_caches"
 

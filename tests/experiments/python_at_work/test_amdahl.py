@@ -445,7 +445,7 @@ def test_the_explanation_stands_or_falls_with_what_was_measured():
     run = lessons.made("scales_less", values=lessons.USUAL | {"best_speedup": 1.7})
     told = lesson_of("amdahl").explain(run, None)
 
-    assert "gives 3.48×, and 1.70× was measured" in told.text
+    assert "gives 3.5×, and 1.7× was measured" in told.text
     assert any("below the law" in text for text in told.beside)
     assert not any("below the law" in text for text in explained("scales_as_chosen").beside)
 

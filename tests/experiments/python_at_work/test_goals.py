@@ -53,7 +53,8 @@ def single_changes(params):
 
 def test_every_goal_has_settings_that_reach_it():
     for name, runs in LESSONS.items():
-        named = {goal.reached for goal in lesson_of(name).words.goals}
+        goals = lesson_of(name).words.goals
+        named = {goal.reached for goal in goals if not goal.start}  # those are code, not settings
         assert named == runs.REACHING.keys(), name
 
 

@@ -9,8 +9,11 @@ from PySide6.QtTest import QTest
 from app.lecture.file import Item, Lecture
 from app.lecture.lecture_state import Step
 from app.window.experiment.place import ExperimentPage
+from experiments.core.units import show
+from experiments.engine.recording import read
 from tests.app.window.lecture.lectures import Key, recorded
 from tests.app.window.stage import found, settle
+from tests.shipped import SHIPPED
 from widgets.form.form import ParamsForm
 
 
@@ -60,7 +63,7 @@ def test_three_items_from_the_first_question_to_the_end(hall):
     assert not hall.data.options
     hall.press(Key.Key_PageDown)
     assert hall.at == (3, "run")
-    hall.hear("stream")
+    hall.hear("activations")
     while hall.data.step != "explain":
         hall.press(Key.Key_PageDown)
     hall.press(Key.Key_PageDown)
@@ -126,7 +129,7 @@ def test_a_run_waits_for_one_that_is_being_stopped(hall):
     hall.hear("gil-threads", 0.1)
     hall.end("stopped")
     settle(lambda: len(hall.runner.started) == 2)
-    hall.hear("stream")
+    hall.hear("activations")
     assert hall.conductor.course.turn.is_measured
     assert not hall.conductor.trouble
 
@@ -177,7 +180,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     settle(hall.show.audience.isActiveWindow)
     assert hall.data.count == 1
     hall.press(Key.Key_PageDown)
-    assert hall.runner.started[0][0] == "stream"
+    assert hall.runner.started[0][0] == "activations"
     assert hall.runner.started[0][1]["rounds"] == 4
 
     hall.leave(key)
@@ -186,7 +189,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     assert hall.runner.stops == 1
     assert window.place.findChild(ExperimentPage) is page
     assert page.isVisible()
-    hall.hear("stream", 0.1)
+    hall.hear("activations", 0.1)
     hall.end("stopped")
     assert page.model.loaded is None
 
@@ -228,6 +231,7 @@ def test_a_guess_asks_its_own_question_and_ends_in_a_number_without_a_plot(hall)
     assert hall.show.audience.slide.plot is None  # it would answer the next guesses
     hall.press(Key.Key_PageDown)
     assert hall.at == (1, "explain")  # nothing is revealed arm by arm
-    assert hall.data.verdict == "The answer: 176 µs."
+    thread_s = read(SHIPPED["start-cost"]).finished.finding.values["thread_s"]
+    assert hall.data.verdict == f"The answer: {show(thread_s, 's')}."
     assert words.text("guess.thread.because") in hall.data.said
     assert words.say("lecture.had_it", {"right": 3, "total": 4}) in hall.data.said
