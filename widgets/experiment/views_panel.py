@@ -308,7 +308,7 @@ class ViewsPanel(DownArea):
         width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker
         least = OTHER_PX * zoom
         if not place:
-            seen = self.height() - self._heads[0].heightForWidth(width) - 8 * STEP
+            seen = self.height() - self._heads[0].heightForWidth(width) - 7 * STEP
             least = max(least, min(HEADLINE_PX * zoom, seen))
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPaintEvent, QPen, QWheelEvent
 
-from experiments.core.units import show
 from widgets.controls.slider import RING, TRACK, StopSlider
 from widgets.controls.stops import Stops
+from widgets.plots.ticks import label
 from widgets.style.ink import draw_box, painting
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -145,7 +145,7 @@ class LogSlider(StopSlider):
         """Return the left of each text and the text: both ends, and powers where there is room."""
         found: list[tuple[float, float, str]] = []
         for value in (self._low, self._high, *powers(self._low, self._high, self._unit)):
-            text = show(value, self._unit)
+            text = label(value, self._unit)
             width = metrics.horizontalAdvance(text)
             left = min(max(0.0, self._x_of(value) - width / 2), self.width() - width)
             if all(
