@@ -11,7 +11,7 @@ from experiments import api as x
 
 from .experiment import IN_A_ROW, SAME_JOBS, Slice
 
-LIKE = 1.15  # times: bars that are this close look as long
+LIKE = 1.05  # times: bars that end this close to each other are a tie
 MANY = 8  # threads
 ONE_JOB = 1.5  # times as long as one job: clearly not two
 FAR_LONGER = 5.0  # times
@@ -49,7 +49,7 @@ def nearest_option(run: x.LessonRun) -> int | None:
 
 
 def bars_like_the_first(run: x.LessonRun) -> x.Spot:
-    """Return the ways to do the same jobs that took about as long as one after another."""
+    """Return the way to do the same jobs that is nearest to one after another, and its ties."""
     walls = x.medians((row.method, row.wall_s) for row in run.tables["timings"])
     serial_s = walls.get("serial")
     off = {
@@ -57,7 +57,7 @@ def bars_like_the_first(run: x.LessonRun) -> x.Spot:
         for method in SAME_JOBS
         if serial_s is not None and method in walls and method not in IN_A_ROW
     }
-    most = max(LIKE, min(off.values(), default=0.0))
+    most = LIKE * min(off.values(), default=0.0)
     return x.Spot(names=tuple(method for method, times in off.items() if times <= most))
 
 
@@ -89,6 +89,13 @@ def no_lock_no_gain(run: x.LessonRun) -> bool:
 def processes_gained_nothing(run: x.LessonRun) -> bool:
     """Were processes no faster on several cores?"""
     return run.message == "nothing_is_faster" and x.physical_cores(run.machine) != 1
+
+
+def starting_costs_the_gain(run: x.LessonRun) -> bool:
+    """Were waiting processes faster, and processes that had to be started clearly slower?"""
+    if not processes_gained(run) or "processes_started_s" not in run.values:
+        return False
+    return run.values["processes_started_s"] > LIKE * run.values["serial_s"]
 
 
 def shared_data(run: x.LessonRun) -> bool:

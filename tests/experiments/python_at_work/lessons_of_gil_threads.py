@@ -74,6 +74,7 @@ RUNS = {
     "threads_ran_side_by_side": made(
         "threads_side_by_side", gil_enabled=0, threads_s=1.1, threads_speedup=3.6
     ),
+    "starting_costs_the_gain": made(TURNS, processes_started_s=4.5),
     "one_core": made("nothing_is_faster", cores=1),
     "no_lock_no_gain": made("threads_gain_nothing", params=Params(job="sort")),
     "processes_gained_nothing": made("nothing_is_faster", processes_s=4.2),

@@ -378,6 +378,25 @@ def test_a_sort_is_no_right_answer_to_which_way_took_as_long():
     assert lesson.bars_like_the_first(run) == Spot(names=("threads",))
 
 
+def test_processes_that_must_start_are_no_nearest_bar_where_threads_are():
+    """Both were right answers, though threads took 384 ms, the start 439, the jobs in a row 382."""
+    shown = lesson.bars_like_the_first(recorded("gil-threads"))
+    tie = tables(serial=0.4, threads=0.401, processes_started=0.404, processes=0.1)
+
+    assert shown == Spot(names=("threads",))
+    both = lesson.bars_like_the_first(replace(lessons.made("x"), tables=tie)).names
+    assert set(both) == {"threads", "processes_started"}
+
+
+def test_a_start_is_said_to_cost_more_than_it_gains_only_where_it_did():
+    run = lessons.RUNS["starting_costs_the_gain"]
+
+    assert lesson.starting_costs_the_gain(run)
+    quick = replace(run, values={**run.values, "processes_started_s": 2.0})
+    assert not lesson.starting_costs_the_gain(quick)
+    assert not lesson.starting_costs_the_gain(lessons.made("nothing_is_faster"))
+
+
 def test_where_no_way_took_as_long_the_nearest_is_right():
     rows = tables(serial=0.4, threads=0.2, processes=0.1)
 
