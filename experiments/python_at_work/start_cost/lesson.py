@@ -12,6 +12,7 @@ from .experiment import PROCESSES
 HELD_BACK = ("spawn",)
 RANKED = ("thread", "call", "spawn", "process_pool_warm", "task")  # as the words name them
 CALLS = (1.0, 50.0, 2e3, 1e6)  # that a vote offers
+FAR_MORE = 2.0  # times a bare fork
 LARGE_PART = 1 / 3  # of a new Python: from here on, a bare fork is costly
 STEPS, STEP, FASTER, HELD_BYTES = 4, 5.0, 10.0, x.GIB  # of the goals
 LANES = ("call", "thread", "os_fork", "spawn")
@@ -19,9 +20,11 @@ MOST_DRAWN = 60  # starts that move; more only count
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
-    """Return the ends of the ruler, and how many places of the guess are right."""
+    """Return the ends of the ruler, what a task costs, and how many guessed places are right."""
     costs, order = _costs(run).values(), cheapest_first(run)
     found = {"cheapest_s": min(costs), "costliest_s": max(costs)} if costs else {}
+    if {"task_s", "coroutine_s"} <= run.values.keys():
+        found["task_over_coroutine"] = run.values["task_s"] / run.values["coroutine_s"]
     if guess is None or order is None:
         return found
     right_places = sum(one == other for one, other in zip(guess.at, order, strict=True))
@@ -63,6 +66,22 @@ def fork_is_costly(run: x.LessonRun) -> bool:
     """Does a bare fork take a large part of what a new Python takes?"""
     fork_s, python_s = (run.values.get(name, 0.0) for name in ("os_fork_s", "spawn_s"))
     return fork_s > LARGE_PART * python_s > 0
+
+
+def jump_to_the_event_loop(run: x.LessonRun) -> bool:
+    """Is a task the next thing above an awaited coroutine, and the largest jump between them?"""
+    jump = largest_jump(run)
+    return jump != x.Spot() and (jump.low, jump.high) == (
+        run.values.get("coroutine_s"), run.values.get("task_s")
+    )  # fmt: skip
+
+
+def server_costs_too(run: x.LessonRun) -> bool:
+    """Does a child of a fork server cost far more than a bare fork, without a new Python?"""
+    fork_s, server_s, python_s = (
+        run.values.get(name, 0.0) for name in ("os_fork_s", "forkserver_s", "spawn_s")
+    )
+    return 0 < FAR_MORE * fork_s < server_s < python_s
 
 
 def children_import(run: x.LessonRun) -> bool:

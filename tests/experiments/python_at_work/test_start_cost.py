@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.teaching.motion import Pointed, Travel
+from experiments.core.words import load
 from experiments.python_at_work.start_cost import experiment as start_cost
+from experiments.python_at_work.start_cost import lesson
 from experiments.python_at_work.start_cost.experiment import (
     EXPERIMENT,
     Params,
@@ -24,7 +26,9 @@ from experiments.tools import own_folder, start_jobs
 from machine.inspect import inspect
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_start_cost as lessons
 from tests.experiments.python_at_work.lessons_of_start_cost import RUNS, USUAL_S
+from tests.experiments.python_at_work.recorded import recorded
 from tests.experiments.stopping import stop_after_rows
 
 AGREED = {
@@ -213,3 +217,24 @@ def test_no_process_is_left_of_what_was_started(start):
 
     assert start(3) > 0
     assert psutil.Process().children() == before
+
+
+def test_only_a_new_python_is_said_to_load_itself():
+    """ "A process must also load Python" stood there; a bare fork and a tiny program load none."""
+    cause = load().say("start-cost.because.each_step_costs_more", RUNS["usual"].values)
+
+    assert "a process must" not in cause
+
+
+def test_the_largest_jump_is_explained_where_it_leads_to_the_event_loop():
+    assert lesson.jump_to_the_event_loop(recorded("start-cost"))
+    values = lesson.numbers(recorded("start-cost"), None)
+    spot = lesson.largest_jump(recorded("start-cost"))
+    assert values["task_over_coroutine"] == pytest.approx(spot.high / spot.low)
+    quick = lessons.made(USUAL_S | {"coroutine": 5e-6})
+    assert not lesson.jump_to_the_event_loop(quick)
+
+
+@pytest.mark.parametrize(("server_s", "holds"), [(2e-2, True), (3e-3, False), (9e-2, False)])
+def test_a_fork_server_costs_too_where_it_takes_far_longer_than_a_bare_fork(server_s, holds):
+    assert lesson.server_costs_too(lessons.made(USUAL_S | {"forkserver": server_s})) == holds
