@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from experiments import api as x
 
-from .experiment import COPY, KEPT, WIDE
+from .experiment import APART, COPY, IN_A_ROW, KEPT, WIDE
 
 HELD_BACK = ("shared_memory",)
 CLEARLY = 1.25  # times as fast: a cause that was taken away did cost
+FASTER_THAN_BYTES = 1.5  # times
 ON_THE_FLOOR = 2.0  # times the usual round trip of the smaller half of the messages
 SAME, A_LITTLE = 1.5, 10.0  # times as long: up to which an answer is right
 FAR_LESS_OFTEN = 4.0  # times: so much less often the sender waits for a larger pipe
@@ -22,7 +23,10 @@ MOST_BYTES = x.MIB  # of a message that moves on the drawing: 16 pieces of 64 Ki
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
-    """Return how far a message through the pipe grows, and as how far it was drawn."""
+    """Return how far a message through the pipe grows, and as how far it was drawn.
+
+    Beside them, what its parts and two plain copies take.
+    """
     found: dict[str, float] = {}
     if guess is not None:
         found["guess_over_small"] = guess.at[-1] / guess.at[0]
@@ -30,6 +34,14 @@ def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
         found["large_over_small"] = run.values["pipe_large_s"] / run.values["pipe_small_s"]
     if "through_pipe_waits" in run.values:
         found["through_pipe_waits"] = round(run.values["through_pipe_waits"])
+    if "copy_large_s" in run.values:
+        found["two_copies_s"] = 2 * run.values["copy_large_s"]
+    if run.values.keys() >= (parts := {f"{part}_s" for part in IN_A_ROW}):
+        found["parts_s"] = sum(run.values[part] for part in parts)
+    line = _line(run, "pipe")
+    if (last := _last_on_floor(line)) is not None and last < max(line):
+        found["time_over_floor"] = line[max(line)] / line[last]
+        found["size_over_floor"] = max(line) // last
     return found
 
 
@@ -53,8 +65,7 @@ def end_of_the_floor(run: x.LessonRun) -> x.Spot:
     line = _line(run, "pipe")
     if len(line) < 2:
         return x.Spot()
-    floor_s = ON_THE_FLOOR * statistics.median([*line.values()][: len(line) // 2])
-    last = max((size for size in line if line[size] <= floor_s), default=min(line))
+    last = _last_on_floor(line)
     low, high = next((step for step in pairwise(line) if step[0] == last), [*pairwise(line)][-1])
     return x.Spot(low=low, high=high * math.sqrt(2))
 
@@ -82,6 +93,19 @@ def waking_is_cheap(run: x.LessonRun) -> bool:
 def new_memory_costs(run: x.LessonRun) -> bool:
     """Was it clearly faster to read into memory that is kept?"""
     return run.values.get("into_kept_memory_gain", 0.0) >= CLEARLY
+
+
+def parts_fall_short(run: x.LessonRun) -> bool:
+    """Do the parts of the largest message, timed apart, add up to clearly less than it took?"""
+    parts_s, whole_s = numbers(run, None).get("parts_s"), run.values.get("pipe_large_s")
+    return parts_s is not None and whole_s is not None and parts_s < (1 - APART) * whole_s
+
+
+def grows_faster_than_bytes(run: x.LessonRun) -> bool:
+    """Did the time of a message grow clearly more than its bytes, beyond the floor?"""
+    grew = numbers(run, None)
+    bytes_grew = grew.get("size_over_floor", math.inf)
+    return grew.get("time_over_floor", 0.0) >= FASTER_THAN_BYTES * bytes_grew
 
 
 def fits_the_pipe(run: x.LessonRun) -> bool:
@@ -160,6 +184,14 @@ def _spares_waits(run: x.LessonRun) -> bool:
     """Was a larger pipe timed, and did the sender wait far less often for it?"""
     waits = [run.values.get(f"{part}_waits", 0.0) for part in (KEPT, WIDE)]
     return "through_wide_pipe_gain" in run.values and waits[0] >= FAR_LESS_OFTEN * waits[1] > 0
+
+
+def _last_on_floor(line: dict[int, float]) -> int | None:
+    """Return the largest message that takes about as long as small ones; None of fewer than two."""
+    if len(line) < 2:
+        return None
+    floor_s = ON_THE_FLOOR * statistics.median([*line.values()][: len(line) // 2])
+    return max((size for size in line if line[size] <= floor_s), default=min(line))
 
 
 def _line(run: x.LessonRun, way: str) -> dict[int, float]:

@@ -16,6 +16,7 @@ USUAL = {
     "copy_large_s": 8e-4, "wake_s": 4e-5, "through_pipe_waits": 257.0,
     "into_kept_memory_waits": 257.0, "through_wide_pipe_waits": 17.0,
     "into_kept_memory_holds_bytes": 64 * KIB,
+    "into_kept_memory_s": 1.6e-2, "through_wide_pipe_s": 8e-3,
     "into_kept_memory_gain": 1.1, "through_wide_pipe_gain": 2.0,
 }  # fmt: skip
 
