@@ -26,7 +26,7 @@ VIEWS: tuple[View, ...] = (
 SAMPLES = (
     ("python-at-work", "Sample: what does it cost to start one?", 8, State.NEW, 1),
     ("python-at-work", "Sample: which cores are neighbours?", 4, State.PARTIAL, 3),
-    ("python-at-work", "Sample: where did my increments go?", 9, State.FAILED, 2),
+    ("python-at-work", "Sample: does one counter count right?", 9, State.FAILED, 2),
     ("memory", "Sample: many questions at once", 14, State.RUNNING, 2),
     ("to-the-gpu", "Sample: from which size does the GPU win?", 25, State.NOT_HERE, 2),
     ("to-the-gpu", "Sample: copy while computing, on two streams at the same time, "

@@ -19,7 +19,7 @@ from widgets.style.look import Look
 LINES = (
     ItemLine("How far away is a byte?", "done, 84 votes", Standing.DONE),
     ItemLine("Do four threads make it four times faster?", "now: vote", Standing.NOW),
-    ItemLine("Where did my increments go?", "about 9 s", Standing.READY),
+    ItemLine("Four threads, one counter: does it count right?", "about 9 s", Standing.READY),
     ItemLine("Copy while computing", "recording only", Standing.RECORDING),
     ItemLine("nonsuch", "There is no experiment called 'nonsuch'.", Standing.NOTHING),
 )

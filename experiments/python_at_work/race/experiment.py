@@ -1,4 +1,4 @@
-"""Where did my increments go? Several threads raise one counter, and some of it is lost.
+"""Does one counter count right for several threads? Some of their increments are lost.
 
 Method: several threads add 1 to the same counter again and again: in one line (bare), with a
 function call between reading and writing, and under a lock. The share that is missing at the end

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from experiments import api as x
 
 from .experiment import CALL, FORMS, HOLDS, RAISES, Race
@@ -13,11 +11,6 @@ ABOUT_THE_SAME = 0.01  # of all increments
 MANY = 8  # threads
 SEVERAL, MUCH = 2, 0.6  # counters; of all increments
 AFTER = 1.1  # times the caught update: its end is seen, too
-
-
-def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return how many threads raise the same counter."""
-    return {"threads_each": math.ceil(run.params.workers / run.params.counters)}
 
 
 def option_by_spread(run: x.LessonRun) -> int | None:

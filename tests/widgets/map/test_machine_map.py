@@ -255,7 +255,7 @@ def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
     map_ = shown(small())
     gain = KnownValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
     roof = replace(L3, label="the roof", text="77.6 GFLOP/s", unit="flop/s")
-    race = Invitation(experiment="race", question="Where did my increments go?")
+    race = Invitation(experiment="race", question="Four threads, one counter: does it count right?")
     roofline = Invitation(experiment="roofline", question="What is the limit?")
     invitations = {Part.CORES: [race, roofline]}
 
