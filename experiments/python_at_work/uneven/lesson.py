@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments import api as x
 
-from .experiment import BLOCK, DYNAMIC, INTERLEAVED, SHOWN_CHUNKS, ChunkSpan
+from .experiment import AS_IT_COMES, BLOCK, DYNAMIC, INTERLEAVED, SHOWN_CHUNKS, ChunkSpan
 
 HELD_BACK = (BLOCK,)
 WAYS = (BLOCK, INTERLEAVED, DYNAMIC)  # in the order of the options; the last hands out single rows
@@ -58,6 +58,16 @@ ways_alike = x.found("ways_alike")  # did blocks take the same as the best piece
 blocks_won = x.found("block_wins")  # did handing out cost more than it evened out?
 # Did dealing out in turn do as well as handing out?
 dealt_as_well = x.limited("interleaved_as_good", "interleaved_as_good_by_order")
+
+
+def dealt_beat_blocks(run: x.LessonRun) -> bool:
+    """Was dealing out in turn clearly faster than blocks, and not said to equal handing out?"""
+    took_s = run.values.get("interleaved_s")
+    if took_s is None or run.params.order != AS_IT_COMES or run.message != "handing_out_wins":
+        return False
+    return LIKE * took_s < run.values["block_s"] and not dealt_as_well(run)
+
+
 below_ideal = x.limited("below_ideal")  # was the best piece quicker than even sharing allows?
 best_by_chance = x.limited("best_chunk_by_chance")  # may several pieces be equally fast?
 

@@ -311,3 +311,19 @@ def test_the_recording_waits_for_the_last_worker():
 
     assert blocks == run.values["block_ends_s"]
     assert handed < blocks
+
+
+def test_dealing_in_turn_is_explained_where_it_beat_blocks_clearly():
+    won = lessons.made("handing_out_wins")
+
+    assert lesson.dealt_beat_blocks(won)
+    assert not lesson.dealt_beat_blocks(lessons.made("handing_out_wins", interleaved_s=0.59))
+    assert not lesson.dealt_beat_blocks(lessons.RUNS["dealt_as_well"])
+    assert not lesson.dealt_beat_blocks(lessons.RUNS["blocks_won"])
+
+
+def test_the_lanes_of_the_recording_are_those_of_a_usual_round():
+    """They showed the slow first round: blocks took 403 ms, their median was 271."""
+    run = recorded("uneven")
+
+    assert run.values["block_ends_s"] == pytest.approx(run.values["block_s"], rel=0.1)
