@@ -11,13 +11,17 @@ ASKED_CORES, ASKED_SERIAL = 16, 0.05  # in the question
 MOST_OF_OPTIONS = (5.0, 12.0, 15.5)  # times as fast: up to which each answer but the last is right
 HELPS = 1.05  # times: a gain below that is none
 BELOW = 0.95  # of the ideal: clearly below
+SLOWER = 0.01  # of a worker's rate alone: more is worth a word
+FEW, LOOKS_ALIKE = 2, 0.1  # workers; up to this serial share 1 - s is about 1 / (1 + s)
 HALF, PASSED = 0.5, 1.05  # of the work; times what the law allows
 DRAWN = 4  # workers
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return what sixteen cores would reach by what was measured, and how many workers are drawn.
+    """Return what sixteen cores reach by what was measured, and how many workers are drawn.
 
+    Beside them, the share that acted as if alone, how far the best speedup is from the law, and how
+    much slower a worker was beside others, all as shares.
     Source: Amdahl's law, 1 / (1 - p + p / n), with the p that was fitted.
     """
     found: dict[str, float] = {}
@@ -27,6 +31,12 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
         is_there = (x.physical_cores(run.machine) or 0) >= ASKED_CORES and measured is not None
         law = by_law(run.params, parallel, ASKED_CORES)
         found["sixteen_speedup"] = measured if is_there and measured is not None else law
+        found["alone_fraction"] = max(0.0, 1 - parallel)
+    if run.values.keys() >= {"best_speedup", "law_speedup"}:
+        found["off_law_fraction"] = abs(run.values["best_speedup"] / run.values["law_speedup"] - 1)
+    rates = x.medians((row.workers, row.each_per_s) for row in run.tables["runs"])
+    if {1, best := run.values.get("best_workers")} <= rates.keys():
+        found["slower_fraction"] = 1 - rates[best] / rates[1]
     if drawn := _drawn(run):
         found["drawn_workers"] = drawn
     return found
@@ -94,6 +104,26 @@ memory_is_shared = x.found("scales_less_memory", "grows_less_memory")
 workers_slowed_down = x.found("scales_less", "grows_less")
 # Do the points scatter too much to test the law?
 law_unclear = x.found("scales_unclear", "grows_unclear")
+
+
+def few_workers(run: x.LessonRun) -> bool:
+    """Were there too few workers to tell the law from a plain loss of the serial share?"""
+    is_small = 0 < run.params.serial_fraction <= LOOKS_ALIKE and run.params.problem == FIXED
+    return is_small and max(_line(run, MEASURED), default=0) == FEW
+
+
+def slower_beside_others(run: x.LessonRun) -> bool:
+    """Does the law hold, with a speedup a little below it, and each worker slower beside others?"""
+    if run.message != "scales_as_chosen":
+        return False
+    is_below = run.values.get("best_speedup", 0.0) < run.values.get("law_speedup", 0.0)
+    return is_below and numbers(run, None).get("slower_fraction", 0.0) > SLOWER
+
+
+def clock_is_not_it(run: x.LessonRun) -> bool:
+    """Did the clock fall by less than half of what each worker lost?"""
+    fell = 1 - run.values.get("clock_beside_over_alone", 0.0)
+    return slower_beside_others(run) and 2 * fell < numbers(run, None)["slower_fraction"]
 
 
 def passed_the_law(run: x.LessonRun) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -8,6 +10,7 @@ from experiments.core.declare import Note
 from experiments.core.judging.comparing import beside_load
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.teaching.playable import playable
+from experiments.core.units import Rounded, show
 from experiments.kernels.clock import COUNTS_CYCLES
 from experiments.python_at_work.amdahl import experiment as amdahl
 from experiments.python_at_work.amdahl import lesson
@@ -442,10 +445,10 @@ def test_counting_the_cores_of_this_machine_answers_nothing(cores):
 
 
 def test_the_explanation_stands_or_falls_with_what_was_measured():
-    run = lessons.made("scales_less", values=lessons.USUAL | {"best_speedup": 1.7})
+    run = lessons.made("scales_less", values=lessons.USUAL | {"best_speedup": 1.74})
     told = lesson_of("amdahl").explain(run, None)
 
-    assert "gives 3.5×, and 1.7× was measured" in told.text
+    assert "50 % off" in told.text
     assert any("below the law" in text for text in told.beside)
     assert not any("below the law" in text for text in explained("scales_as_chosen").beside)
 
@@ -488,3 +491,48 @@ def test_nothing_moves_where_nothing_was_gained():
 
     assert lesson.motion(replace(run, tables={**run.tables, "runs": slow}), None) is None
     assert lesson.motion(replace(run, tables={**run.tables, "runs": []}), None) is None
+
+
+@pytest.mark.parametrize("run", all_recorded("amdahl"))
+def test_the_headline_gives_the_share_that_its_speedup_follows_from(run):
+    """It said 5 % and 7.4 times; 5 % give 9.1 times, and 7.4 came from another share."""
+    found = lesson.numbers(run, None)
+    alone = found["alone_fraction"]
+
+    assert found["sixteen_speedup"] == pytest.approx(1 / (alone + (1 - alone) / 16))
+    (named,) = re.findall(r"\{(\w+_fraction)\}", lesson_of("amdahl").words.explain.headline)
+    assert named == "alone_fraction"
+
+
+@pytest.mark.parametrize("run", all_recorded("amdahl"))
+def test_a_gap_to_the_law_shows_in_two_digits(run):
+    """ "It gives 1.9 times, and 1.9 times was measured": 1.90 and 1.86."""
+    values = run.values
+    gap = abs(values["best_speedup"] / values["law_speedup"] - 1)
+
+    assert lesson.numbers(run, None)["off_law_fraction"] == pytest.approx(gap)
+    assert show(Rounded(gap), "fraction") in lesson_of("amdahl").explain(run, None).text
+
+
+@pytest.mark.parametrize(
+    ("serial", "most", "holds"),
+    [(0.05, 2, True), (0.5, 2, False), (0.0, 2, False), (0.05, 4, False)],
+)
+def test_two_workers_separate_no_law_from_a_plain_loss(serial, most, holds):
+    params = replace(lessons.LAW, serial_fraction=serial, most_workers=most)
+
+    assert lesson.few_workers(lessons.made("scales_as_chosen", params=params)) == holds
+
+
+@pytest.mark.parametrize(("rate", "clock", "said"), [(0.9, 0.99, (True, True)),
+                                                     (0.9, 0.92, (True, False)),
+                                                     (1.0, 0.99, (False, False))])  # fmt: skip
+def test_a_slower_worker_is_named_and_the_clock_only_where_it_explains_little(rate, clock, said):
+    usual = lessons.made("scales_as_chosen")
+    runs = [
+        replace(row, each_per_s=rate if row.workers > 1 else 1.0) for row in usual.tables["runs"]
+    ]
+    run = replace(usual, tables={**usual.tables, "runs": runs},
+                  values={**usual.values, "clock_beside_over_alone": clock})  # fmt: skip
+
+    assert (lesson.slower_beside_others(run), lesson.clock_is_not_it(run)) == said
