@@ -7,13 +7,23 @@ from itertools import pairwise
 
 from experiments import api as x
 
-from .experiment import CORES, READERS, Increment
+from .experiment import CORES, PLAIN, READERS, Increment
 
 HELD_BACK = (READERS,)
 LIKE, TWICE = 1.25, 2.0  # times
 MANY_ROUNDS, NEARLY_ALL, EARLY_BYTES = 30, 0.8, 16
 FIGHT = "neighbours_fight"
 WRITES = 16  # of both cores together, as drawn
+
+
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
+    """Return the seconds of a plain increment, far apart."""
+    times = x.medians(
+        (row.distance_bytes, row.increment_s)
+        for row in run.tables["increments"]
+        if row.pair == PLAIN
+    )
+    return {"plain_far_s": times[max(times)]} if times else {}
 
 
 def option_by_slowdown(run: x.LessonRun) -> int | None:
@@ -44,6 +54,14 @@ def pair_of_lines(run: x.LessonRun) -> bool:
 
 
 plain_lose_less = x.limited("plain_is_forwarded")  # do plain increments lose less than atomic ones?
+
+
+def plain_lose_more(run: x.LessonRun) -> bool:
+    """Do plain increments lose clearly more than atomic ones, because far apart they are quick?"""
+    plain_s, atomic_s = numbers(run, None).get("plain_far_s"), run.values.get("far_apart_s", 0.0)
+    if run.message != FIGHT or plain_s is None or LIKE * plain_s > atomic_s:
+        return False
+    return run.values.get("plain_slowdown", 0.0) > LIKE * run.values["slowdown"]
 
 
 def falls_at_16(run: x.LessonRun) -> bool:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import functools
+import statistics
 import threading
 
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
@@ -41,7 +43,7 @@ from tests.experiments.kernel_checks import (
 )
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_false_sharing as lessons
-from tests.experiments.python_at_work.recorded import lesson_of
+from tests.experiments.python_at_work.recorded import lesson_of, recorded
 
 AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
 
@@ -324,7 +326,7 @@ def test_the_distance_at_which_lines_differ_is_that_of_the_run():
     """It said "from 64 bytes apart on, each core keeps what it owns", and that a line has 64."""
     early = lessons.made(lessons.FIGHT, values=lessons.USUAL | {"fall_bytes": 16})
 
-    assert "At 16 B apart, the counters lie in different lines." in explained(early).text
+    assert "From 16 B on, the counters lie in different lines." in explained(early).text
     assert "64" not in explained(early).text
 
 
@@ -341,3 +343,15 @@ def test_a_line_walks_in_the_nanoseconds_that_were_measured():
     assert [h.shape for h in held[:3]] == ["core_0", "core_1", "core_0"]
     assert [each.at(motion.duration_s) for each in counts] == [8, 8, 80, 80]
     assert lesson.motion(lessons.made("alike", values=lessons.ALIKE), None) is None
+
+
+def test_plain_increments_are_explained_where_they_lose_more_and_are_quick_far_apart():
+    run = recorded("false-sharing")
+    at = ("plain", run.values["farthest_bytes"])
+    rows = run.tables["increments"]
+    far = [row.increment_s for row in rows if (row.pair, row.distance_bytes) == at]
+
+    assert lesson.plain_lose_more(run)
+    assert lesson.numbers(run, None)["plain_far_s"] == statistics.median(far)
+    less = replace(run, values={**run.values, "plain_slowdown": 8.0})
+    assert not lesson.plain_lose_more(less)
