@@ -12,6 +12,7 @@ HELD_BACK = (LINKED,)
 ADD = OPERATIONS[0]
 FLAT = 1.1  # times the least: up to this, more sums bring nothing
 EIGHT = 8  # sums of a goal
+TWO_ADDERS = 2.0  # times as fast: what they gain at most
 TWICE, CLEARLY_MORE = 1.8, 1.25  # times, at least
 LIKE, SIMILAR = 1.15, 1.4  # times, at most
 SUMS = ("a", "b", "c", "d")  # of the drawing
@@ -21,12 +22,16 @@ SHOWN = 6  # additions of one sum that move
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return how many sums fill the adders, and cycles: of sums that wait, between divisions.
 
+    Also how many times as long as one sum four sums take.
+
     An addition takes some cycles, and some begin in each: their product is under way at once.
     """
     found: dict[str, float] = {}
     latency, rate = (run.values.get(f"{ADD}_{name}") for name in ("latency_cycles", "per_cycle"))
     if latency is not None and rate is not None:
         found["sums_to_fill"] = round(latency * rate)
+    if f"{ADD}_gain" in run.values:
+        found["four_over_one"] = FOUR / run.values[f"{ADD}_gain"]
     if "divide_per_cycle" in run.values:
         found["divide_cycles"] = 1 / run.values["divide_per_cycle"]
     linked = _cycles(run).get(LINKED, {})
@@ -56,6 +61,11 @@ others_count_too = x.limited("linked_gain")  # did sums that wait gain too?
 divider_is_busy = x.limited("divider_is_busy")  # does a division start only every few cycles?
 # Are sixteen sums slower than eight?
 registers_run_out = x.limited("more_chains_than_registers")
+
+
+def more_than_two_adders(run: x.LessonRun) -> bool:
+    """Did four sums gain clearly more than two adders without a pipeline allow?"""
+    return run.values.get(f"{ADD}_gain", 0.0) > CLEARLY_MORE * TWO_ADDERS
 
 
 def without_control(run: x.LessonRun) -> bool:

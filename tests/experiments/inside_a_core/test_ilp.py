@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
 from experiments.core.teaching.motion import Pointed, Travel
-from experiments.inside_a_core.ilp import kernels
+from experiments.inside_a_core.ilp import kernels, lesson
 from experiments.inside_a_core.ilp.experiment import (
     COUNTS,
     EXPERIMENT,
@@ -24,6 +25,8 @@ from experiments.inside_a_core.ilp.kernels import COMPILED, STEPS, in_chains
 from experiments.inside_a_core.ilp.lesson import motion
 from experiments.tools.core_clock import Clock
 from machine.inspect import inspect
+from tests.experiments.core.teaching.shown import recorded
+from tests.experiments.inside_a_core import lessons_of_ilp as lessons
 from tests.experiments.inside_a_core.lessons_of_ilp import RUNS
 from tests.experiments.kernel_checks import check_kept, check_twice_takes_twice
 from tests.experiments.machines import machine
@@ -236,3 +239,31 @@ def test_four_chains_of_additions_are_faster_than_one():
 
 def test_the_default_is_as_short_as_it_says():
     assert EXPERIMENT.seconds(EXPERIMENT.reduced(Params())) < 5
+
+
+def test_four_additions_at_once_are_not_explained_by_one_that_enters_each_cycle():
+    """ "A new one can enter each cycle" gave two at once; four sums gained 3.9 times."""
+    run = recorded(EXPERIMENT)
+    at_once = run.values["add_latency_cycles"] * run.values["add_per_cycle"]
+    text = Catalogue().lesson(EXPERIMENT).words.explain.text
+
+    assert run.values["add_gain"] > run.values["add_latency_cycles"] * 1.5
+    assert lesson.numbers(run, None)["sums_to_fill"] == round(at_once) == 4
+    assert {"{add_latency_cycles}", "{add_per_cycle}"} <= {*re.findall(r"\{\w+\}", text)}
+
+
+def test_what_starts_in_a_cycle_is_said_of_the_additions_that_were_counted():
+    """ "At most 2 additions" stood there; of integers 5 started in a cycle."""
+    run = recorded(EXPERIMENT)
+    said = Catalogue().lesson(EXPERIMENT).explain(run, None).why_not_double
+
+    assert run.values["integer_add_per_cycle"] > 2 * run.values["add_per_cycle"]
+    assert "floating-point" in said
+
+
+def test_two_adders_are_ruled_out_only_by_a_larger_gain():
+    assert lesson.more_than_two_adders(RUNS["usual"])
+    assert lesson.numbers(RUNS["usual"], None)["four_over_one"] == pytest.approx(1.0, rel=0.05)
+    two = [replace(row, cycles=2 * row.cycles if row.chains > 1 else row.cycles)
+           for row in lessons.steps()]  # fmt: skip
+    assert not lesson.more_than_two_adders(lessons.made(two))
