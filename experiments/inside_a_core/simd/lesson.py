@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from experiments import api as x
 
-from .experiment import SCALAR, WIDTHS
+from .experiment import NUMBERS_BITS, SCALAR, WIDTHS
 
 CLOSE = 1.25  # times the least distance of the lines: up to this they are as close
 WIDTH_COUNTS = 1.5  # times half the width: from here on, memory alone does not explain it
+CLEARLY_LESS, FAR_LESS = 0.8, 0.5  # of the gain in L1
 HALF, MOST, FLAT = 0.5, 0.75, 0.8  # of the goals
 SIXTY_FOUR = "float64"
 SHOWN, MOST_DRAWN = 3, 45  # instructions that move: of the slowest, and at most
@@ -19,23 +20,29 @@ SHOWN, MOST_DRAWN = 3, 45  # instructions that move: of the slowest, and at most
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return the additions, and how many billions in a second two widths add in memory.
 
-    Those are the widest vectors and vectors of half their width, where both were measured.
+    Those are the widest vectors and vectors of half their width, where both were measured. Beside
+    them, the bytes in a second of single numbers and the widest vectors in memory, and the gain in
+    the largest array that surely lies in L2.
     """
     found: dict[str, float] = {"additions": run.params.additions}
     at = _rates(run).get(_places(run).get("memory", 0), {})
     widest, half = str(_widest(at)), str(_widest(at) // 2)
     if half in at:
         found |= {"widest_far_billions": at[widest] / 1e9, "half_far_billions": at[half] / 1e9}
+    if {SCALAR, widest} <= at.keys():
+        bytes_each = NUMBERS_BITS[run.params.numbers] / 8 / run.params.additions
+        found["single_far_bytes_per_s"] = at[SCALAR] * bytes_each
+        found["widest_far_bytes_per_s"] = at[widest] * bytes_each
+    l1_bytes, l2_bytes = (run.values.get(f"{name}_bytes", 0.0) for name in ("l1", "l2"))
+    gains = {size: gain for size, gain in _gains(run).items() if l1_bytes < size <= l2_bytes / 2}
+    if l1_bytes and gains:
+        found |= {"l2_size_bytes": max(gains), "gain_in_l2": gains[max(gains)]}
     return found
 
 
 def closest(run: x.LessonRun) -> x.Spot:
     """Return the stretch of sizes at which vectors are about the least times faster."""
-    gains = {
-        size: at[str(_widest(at))] / at[SCALAR]
-        for size, at in _rates(run).items()
-        if SCALAR in at and _widest(at)
-    }
+    gains = _gains(run)
     if len(gains) < 2:
         return x.Spot()
     close = [size for size, gain in gains.items() if gain <= CLOSE * min(gains.values())]
@@ -67,6 +74,18 @@ def width_counts_in_memory(run: x.LessonRun) -> bool:
 def still_gains(run: x.LessonRun) -> bool:
     """Is a part of the gain left in memory, with no more work for each number?"""
     return "still_gains" in run.limits and not (width_counts_in_memory(run) or adds_often(run))
+
+
+def closer_in_memory(run: x.LessonRun) -> bool:
+    """Do vectors gain far less in memory than in L1?"""
+    near, far = (run.values.get(f"gain_in_{name}", math.nan) for name in ("l1", "memory"))
+    return far <= FAR_LESS * near and "widest_far_bytes_per_s" in numbers(run, None)
+
+
+def l2_gains_less(run: x.LessonRun) -> bool:
+    """Do vectors gain clearly less in L2 than in L1?"""
+    near, far = run.values.get("gain_in_l1", 0.0), numbers(run, None).get("gain_in_l2", math.inf)
+    return far <= CLEARLY_LESS * near
 
 
 def adds_often(run: x.LessonRun) -> bool:
@@ -150,6 +169,15 @@ def _rates(run: x.LessonRun) -> dict[int, dict[str, float]]:
     for (size, way), per_s in x.medians(rows).items():
         rates.setdefault(size, {})[way] = per_s
     return rates
+
+
+def _gains(run: x.LessonRun) -> dict[int, float]:
+    """Return how many times as fast as single numbers the widest vectors are at each size."""
+    return {
+        size: at[str(_widest(at))] / at[SCALAR]
+        for size, at in _rates(run).items()
+        if SCALAR in at and _widest(at)
+    }
 
 
 def _widest(at: Mapping[str, float]) -> int:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import statistics
+
 import pytest
 from msgspec.structs import replace
 
@@ -7,6 +9,7 @@ from experiments.core.bench import Bench
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.teaching.motion import Pointed, Travel
 from experiments.inside_a_core.simd import experiment as simd
+from experiments.inside_a_core.simd import lesson
 from experiments.inside_a_core.simd.experiment import (
     PYTHON,
     SCALAR,
@@ -20,6 +23,7 @@ from experiments.inside_a_core.simd.experiment import (
 from experiments.inside_a_core.simd.lesson import motion
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.experiments.core.teaching.shown import recorded
 from tests.experiments.inside_a_core.lessons_of_simd import RUNS
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
@@ -252,3 +256,26 @@ def test_the_default_fits_a_large_cache_little_memory_and_half_a_minute(free_mem
     assert seconds(large) < 30
     free_memory(100 * MIB)
     assert simd.EXPERIMENT.suited(machine()).largest_bytes == 50 * MIB
+
+
+def test_the_rates_at_the_right_end_are_those_of_the_run_and_said_only_where_they_lie_closer():
+    """ "About the same bytes in a second" stood there, of 10.7, 12.6 and 15.4 GB/s."""
+    run = recorded(simd.EXPERIMENT)
+    at_end = [row for row in run.tables["rates"] if row.size_bytes == run.params.largest_bytes]
+    read = {way: statistics.median(row.read_bytes_per_s for row in at_end if row.way == way)
+            for way in (SCALAR, "256")}  # fmt: skip
+    values = lesson.numbers(run, None)
+
+    assert read["256"] > 1.3 * read[SCALAR]
+    assert values["single_far_bytes_per_s"] == pytest.approx(read[SCALAR])
+    assert values["widest_far_bytes_per_s"] == pytest.approx(read["256"])
+    assert lesson.closer_in_memory(run)
+    assert not lesson.closer_in_memory(RUNS["gains_everywhere"])
+
+
+def test_l2_is_said_to_deliver_less_only_where_vectors_gain_less_from_it():
+    run = recorded(simd.EXPERIMENT)
+
+    assert lesson.numbers(run, None)["gain_in_l2"] == pytest.approx(4, rel=0.05)
+    assert lesson.l2_gains_less(run)
+    assert not lesson.l2_gains_less(RUNS["usual"])
