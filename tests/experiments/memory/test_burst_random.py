@@ -152,7 +152,8 @@ def test_reads_under_way_are_those_that_chains_side_by_side_show_as_in_banks_mlp
     ]
 
     found = analyse(PARAMS, tables() | {"overlaps": overlaps}, machine())
-    same = banks_mlp.analyse(banks_mlp.Params(), {"reads": banks, "together": []}, machine())
+    rows = {"reads": banks, "together": []}
+    same = banks_mlp.analyse(banks_mlp.Params(), rows, machine())
 
     assert found.values["reads_in_flight"] == pytest.approx(12)
     assert found.values["reads_in_flight"] == same.values["parallelism"]
