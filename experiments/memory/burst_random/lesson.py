@@ -12,6 +12,7 @@ from .experiment import ELEMENT_BYTES, IN_A_ROW, RANDOM
 HELD_BACK = (RANDOM,)
 ALIKE, TWICE = 1.25, 2.0  # times
 MANY_ROUNDS = 20
+WITH_LIST = 1.5  # times the numbers: they and the list of their places
 TRIPS = 3  # of the chain in the motion
 MOST_DRAWN = 60  # dots of one order
 HALF_AN_OCTAVE = math.sqrt(2)
@@ -43,6 +44,15 @@ def in_cache(run: x.LessonRun) -> bool:
 def partly_in_cache(run: x.LessonRun) -> bool:
     """May the last cache hold a part of the largest data?"""
     return "partly_in_cache" in run.limits and not in_cache(run)
+
+
+def parts_in_cache(run: x.LessonRun) -> bool:
+    """Does shuffled first take twice as long where only the last cache holds numbers and list?"""
+    cache_bytes = [*x.cache_sizes(run.machine).values()]
+    twice = [size for size, ratio in ratios(run).items() if ratio >= TWICE]
+    if not twice or len(cache_bytes) < 2:
+        return False
+    return cache_bytes[-2] < WITH_LIST * min(twice) <= cache_bytes[-1]
 
 
 other_order = x.found("other_order")  # was a chained read no slower, or shuffled the fastest?

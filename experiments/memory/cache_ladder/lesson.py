@@ -32,13 +32,15 @@ def predicted_points(machine: x.Machine) -> tuple[float, ...]:
 
 
 def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
-    """Return how far apart the guess has the ends, and the largest data with their time."""
+    """Return how far apart the guess and the line have the ends, and the largest data's time."""
     found: dict[str, float] = {}
     if guess is not None:
         found["guess_over_l1"] = guess.at[-1] / guess.at[0]
     if line := _line(run):
         largest = max(line)
         found |= {"farthest_bytes": largest, "farthest_s": line[largest]}
+        grown = line[largest] / line[min(line)]
+        found["far_over_near"] = run.values.get("memory_over_l1", grown)
     return found
 
 

@@ -23,6 +23,8 @@ def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
     if {"thread_s", "memory_s"} <= run.values.keys():
         thread_loads = run.values["thread_s"] / run.values["memory_s"]
         found["thread_loads"] = int(float(f"{thread_loads:.1e}"))
+    if {"process_s", "thread_s"} <= run.values.keys():
+        found["process_over_thread"] = run.values["process_s"] / run.values["thread_s"]
     if guess is not None and (order := quickest_first(run)) is not None:
         found["right_places"] = sum(
             one == other for one, other in zip(guess.at, order, strict=True)

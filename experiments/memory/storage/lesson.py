@@ -8,17 +8,20 @@ from .experiment import AT_RANDOM, IN_ORDER, MANY, SMALL
 
 HELD_BACK = (MANY,)
 LARGE = x.MIB
+ALIKE = 1.25  # times the shuffled rate
 WIDE_BYTES, MANY_READS = 2 * x.GIB, 100_000
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return how long the bytes of a small block take at full speed, and a large read's time."""
+    """Return what the bytes of a small block take at full speed, and other reads beside it."""
     found: dict[str, float] = {}
     if full := run.values.get("sequential_read_bytes_per_s"):
         found["bytes_alone_s"] = SMALL / full
     large_s, small_s = _large_s(run), run.values.get("random_4k_latency_s")
     if large_s is not None and small_s is not None:
         found["large_over_small"] = large_s / small_s
+    if (in_order := _small_rates(run).get(IN_ORDER)) is not None:
+        found["small_in_order_bytes_per_s"] = in_order
     return found
 
 
@@ -35,6 +38,17 @@ def half_speed(run: x.LessonRun) -> x.Spot:
 
 no_gain_together = x.found("one_at_a_time_anyway")  # did many at a time bring no more than one?
 small_as_fast = x.found("small_reads_as_fast")  # did small blocks come as fast as large ones?
+
+
+def order_gains_nothing(run: x.LessonRun) -> bool:
+    """Did small blocks come about as slowly in order as shuffled, far below the full speed?"""
+    rates, full = _small_rates(run), run.values.get("sequential_read_bytes_per_s", 0.0)
+    if not {IN_ORDER, AT_RANDOM} <= rates.keys():
+        return False
+    is_alike = 1 / ALIKE <= rates[IN_ORDER] / rates[AT_RANDOM] <= ALIKE
+    return is_alike and 2 * rates[IN_ORDER] <= full
+
+
 hard_disk = x.limited("hard_disk")  # is it a disk with an arm?
 virtual_disk = x.limited("virtual_disk")  # does a host lend the disk?
 far_away = x.limited("not_in_this_machine")  # is the disk in another machine?
@@ -77,6 +91,11 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
             x.Say(text="large_back", start_s=large_s),
         ),
     )
+
+
+def _small_rates(run: x.LessonRun) -> dict[str, float]:
+    """Return the best rate of small blocks, by their way."""
+    return x.best_of(run.tables["reads"], "bytes_per_s", "way", block_bytes=SMALL, choose=max)
 
 
 def _large_s(run: x.LessonRun) -> float | None:

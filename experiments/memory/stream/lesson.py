@@ -11,27 +11,16 @@ from .experiment import NEARLY, SAYS_NO_GAIN
 
 TRIAD, ARRAYS = "triad", 3
 HARDLY = 1.1  # times one thread: hardly more
-CLEARLY = 1.25  # times memory's rate: the cores could do more
+CLEARLY = 1.25  # times what memory gives: the cores could do more
 MUCH = 0.8  # of what the last cache gives
 DRAWN = 4  # cores
 LINES = 12  # that come through the channels while the drawing moves
 
 
-def predicted_range(machine: x.Machine) -> tuple[float, float]:
-    """Return up to as many threads as the machine has hardware threads, at least four."""
-    return 1.0, max(4.0, float(len(x.usable_threads(machine))))
-
-
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return what all threads move over what one does, and the last cache over memory."""
-    found: dict[str, float] = {}
-    values = run.values
-    if {"triad_bytes_per_s", "one_thread_bytes_per_s"} <= values.keys():
-        found["most_over_one"] = values["triad_bytes_per_s"] / values["one_thread_bytes_per_s"]
-    gain = _cached_over_memory(run)
-    if gain is not None:
-        found["cached_over_memory"] = gain
-    return found
+    """Return what all threads move over what one does, in memory and in the last cache."""
+    gains = {"most_over_one": _gain(run, "moves"), "cached_most_over_one": _gain(run, "cached")}
+    return {name: gain for name, gain in gains.items() if gain is not None}
 
 
 def option_by_gain(run: x.LessonRun) -> int | None:
@@ -63,9 +52,14 @@ in_cache = x.limited("partly_in_cache")  # did the caches answer a part?
 
 
 def cores_could_more(run: x.LessonRun) -> bool:
-    """Did the same threads move clearly more where the last cache holds their data?"""
-    gain = _cached_over_memory(run)
-    return gain is not None and gain >= CLEARLY and is_full(run)
+    """Do more threads gain clearly more where the last cache holds their data?
+
+    A core with few buffers moves more data from a cache too, but each core alike.
+    """
+    gains = numbers(run, None)
+    if not {"most_over_one", "cached_most_over_one"} <= gains.keys():
+        return False
+    return is_full(run) and gains["cached_most_over_one"] >= CLEARLY * gains["most_over_one"]
 
 
 def cache_no_faster(run: x.LessonRun) -> bool:
@@ -123,6 +117,16 @@ def _lines(every_s: float, slot_s: float, duration_s: float, cores: int, title: 
         number += 1
     events.append(x.Count(shape="memory", label="lines", times=tuple(came)))
     return x.Scene(events=tuple(events), title=title)
+
+
+def _gain(run: x.LessonRun, table: str) -> float | None:
+    """Return how many times the data of one thread most threads move; None without both.
+
+    By medians: a single fast round would make the gain in the small arrays of a cache too large.
+    """
+    rows = [row for row in run.tables[table] if row.kernel == TRIAD]
+    line = x.medians((row.threads, row.bytes_per_s) for row in rows)
+    return line[max(line)] / line[min(line)] if len(line) > 1 else None
 
 
 def _line(run: x.LessonRun) -> dict[int, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from experiments import api as x
 
 from .experiment import PIECES, TRAIN
@@ -10,9 +12,12 @@ FEW, MANY_ROUNDS = 100, 30  # words, rounds
 LEARNT, NOT_LEARNT = 0.5, 0.1  # of the differences between stations
 
 
-def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, int]:
-    """Return how many programs there are, and how many stopped."""
-    return {"programs": len(PIECES), "stopped": len(_stopped(run))}
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
+    """Return how many programs there are, how many stopped, and what was learnt, rounded down."""
+    found: dict[str, float] = {"programs": len(PIECES), "stopped": len(_stopped(run))}
+    if (learnt := _learnt(run)) is not None:
+        found["learnt_at_least_fraction"] = math.floor(100 * learnt[1]) / 100
+    return found
 
 
 def programs_that_stop(run: x.LessonRun) -> int | None:
@@ -37,6 +42,13 @@ def feed_gained(run: x.LessonRun) -> bool:
 
 # Did multiples of 8 make the next-word program clearly faster?
 shapes_gained = x.found("both_gain", "shapes_gain")
+
+
+def sizes_cost_nothing(run: x.LessonRun) -> bool:
+    """Was the next-word program timed, and no faster with multiples of 8?"""
+    return "shapes_gain" in run.values and not shapes_gained(run)
+
+
 on_processor = x.limited("processor_cares_little")  # did no GPU compute?
 nothing_gained = x.found("nothing_gained")  # was no mended program faster?
 

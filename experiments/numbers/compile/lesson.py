@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from experiments import api as x
 
 from .experiment import STEPS
@@ -9,25 +11,29 @@ from .ways import COMPILED, SCRIPT
 
 HELD_BACK = (COMPILED,)
 PREPARED = {COMPILED: "compile_s", SCRIPT: "script_s"}
+CALLED = {COMPILED: "torch.compile", SCRIPT: "TorchScript"}  # as PyTorch calls them
 PAID = {COMPILED: "break_even_steps", SCRIPT: "script_break_even_steps"}
 FEW, MANY = 100, 1000  # steps: up to which the answers of a vote are right
 NEARLY = 1.5  # times: so exactly can one click
 WIDE, SOON = 512, 2000
 DEEP, LITTLE = 16, 1.25  # a fifth of a step saved makes it 1.25 times as fast
+WAITS = 0.9  # of the time: a GPU that works less has waited
+CLEARLY = 1.1  # times
 BEYOND = 1.25  # times the steps to the crossing: how far the motion goes on
 
 
-def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return what compiling takes and saves, and after how many steps it has paid.
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, Any]:
+    """Return what compiled, what that takes and saves, and after how many steps it has paid.
 
     This is torch.compile where it was measured, else the older compiler.
     """
-    known, way, found = run.values, _way(run), {}
+    known, way = run.values, _way(run)
+    found: dict[str, Any] = {}
     if (calling_s := _calling_s(run)) is not None:
         found["calling_s"] = calling_s
     if way is None:
         return found
-    found["prepare_s"] = known[PREPARED[way]]
+    found |= {"compiler": CALLED[way], "prepare_s": known[PREPARED[way]]}
     if PAID[way] in known:
         found["paid_steps"] = known[PAID[way]]
         found["saved_s"] = known["eager_step_s"] - known[f"{way}_step_s"]
@@ -59,6 +65,25 @@ never_pays = x.found("compiled_does_not_pay", "graph_pays_compiled_does_not", "n
 def older_compiler(run: x.LessonRun) -> bool:
     """Has the older compiler paid, with torch.compile left out?"""
     return _way(run) == SCRIPT and PAID[SCRIPT] in run.values
+
+
+def gpu_waits(run: x.LessonRun) -> bool:
+    """Does a GPU wait for calls during a good part of an eager step?"""
+    return run.values.get("busy_fraction", 1.0) < WAITS
+
+
+def calls_cost(run: x.LessonRun) -> bool:
+    """Were the calls of a step timed alone, and does compiling save any?"""
+    return "calls_s" in run.values and not never_pays(run)
+
+
+def script_is_quicker(run: x.LessonRun) -> bool:
+    """Is a step of the older compiler clearly quicker than one of torch.compile?"""
+    script_s, compiled_s = (run.values.get(f"{way}_step_s") for way in (SCRIPT, COMPILED))
+    return bool(script_s and compiled_s and CLEARLY * script_s <= compiled_s)
+
+
+graph_starts_faster = x.limited("graph_starts_faster")
 
 
 def memory_saves(run: x.LessonRun) -> bool:

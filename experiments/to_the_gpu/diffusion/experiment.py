@@ -300,8 +300,9 @@ def _message(large: Mapping[str, x.Spread], *, is_in_cache: bool) -> str:
             return x.unsure(pair) or "gpu_is_not_faster"
         return x.unsure(pair) or ("gpu_is_faster_in_caches" if is_in_cache else "gpu_is_faster")
     operations = [found for engine, found in large.items() if engine not in IN_ONE_PASS]
-    if COMPILED in large:
+    if set(IN_ONE_PASS) <= large.keys():
         pairs = dict(enumerate((found, large[COMPILED]) for found in operations))
+        pairs[len(pairs)] = large[NUMPY], large[COMPILED_ONE]
         judged = x.family(pairs, x.Spread.against).values()
         if all(each.outcome is x.Outcome.DIFFERS and not each.is_above for each in judged):
             return "compiled_is_faster"

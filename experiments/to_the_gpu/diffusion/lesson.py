@@ -7,10 +7,14 @@ from itertools import accumulate
 
 from experiments import api as x
 
-from .experiment import ITEM_BYTES
-from .solvers import COMPILED_ONE, MOVED, NUMPY, TORCH_CPU
+from .experiment import ITEM_BYTES, USUAL
+from .solvers import COMPILED_ONE, MOVED, NUMPY, TORCH_CPU, TORCH_ONE
 
 HELD_BACK = (COMPILED_ONE,)
+LOOP_WINS = 3  # the answer
+ONCE = "memory_once"
+CLEARLY = 1.25  # times the gain on the largest plate
+FAR_BELOW = 0.5  # of what memory allows, as counted; reading before writing is half as much again
 ALIKE = 1.1  # times: up to here two engines are as fast
 BY_CORES = 0.7  # of the number of cores: a gain that large is about their number
 NEAR = 1.25  # times as far from the limit as the nearest line
@@ -20,9 +24,18 @@ FIVE_MS, TENTH = 5e-3, 0.1
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return how many times as fast the loop on one core is as torch on all."""
-    ahead = _loop_over_torch(run)
-    return {} if ahead is None else {"loop_over_torch": ahead}
+    """Return what the loop on one core and what all cores of torch gain, and the loop's share."""
+    known, found = run.values, {}
+    if (ahead := _loop_over_torch(run)) is not None:
+        found["loop_over_torch"] = ahead
+    for name, plate in (("torch_cpu_over_one", "_large"), ("torch_cpu_near_over_one", "")):
+        one, all_ = (known.get(f"{each}{plate}_cells_per_s") for each in (TORCH_ONE, TORCH_CPU))
+        if one and all_:
+            found[name] = all_ / one
+    loop, allowed = (known.get(f"{each}_cells_per_s") for each in (f"{COMPILED_ONE}_large", ONCE))
+    if loop and allowed:
+        found["loop_of_memory_fraction"] = loop / allowed
+    return found
 
 
 def option_by_engine(run: x.LessonRun) -> int | None:
@@ -31,7 +44,7 @@ def option_by_engine(run: x.LessonRun) -> int | None:
     if ahead is None or cores is None:
         return None
     if ahead * ALIKE >= 1:
-        return 3 if ahead > ALIKE else 2
+        return LOOP_WINS if ahead > ALIKE else 2
     return 1 if 1 / ahead < BY_CORES * cores else 0
 
 
@@ -65,6 +78,27 @@ def cores_win(run: x.LessonRun) -> bool:
     """Was torch on all cores ahead of the loop on one?"""
     ahead = _loop_over_torch(run)
     return ahead is not None and ahead * ALIKE < 1
+
+
+def cores_gain_in_cache(run: x.LessonRun) -> bool:
+    """Do all cores gain torch clearly more on a plate that a cache may hold?"""
+    told = numbers(run, None)
+    if not _small_fits(run) or not {"torch_cpu_over_one", "torch_cpu_near_over_one"} <= told.keys():
+        return False
+    return told["torch_cpu_near_over_one"] >= CLEARLY * told["torch_cpu_over_one"]
+
+
+def loop_wins_in_cache(run: x.LessonRun) -> bool:
+    """Is the loop on one core ahead of torch on all, also on a plate that a cache may hold?"""
+    loop, torch = (run.values.get(f"{name}_cells_per_s") for name in (COMPILED_ONE, TORCH_CPU))
+    if not loop or not torch or not _small_fits(run):
+        return False
+    return loop > ALIKE * torch and option_by_engine(run) == LOOP_WINS
+
+
+def loop_below_memory(run: x.LessonRun) -> bool:
+    """Does the loop on one core stay far below what memory allows, though no cache holds it?"""
+    return not in_cache(run) and numbers(run, None).get("loop_of_memory_fraction", 1.0) < FAR_BELOW
 
 
 def gpu_gains(run: x.LessonRun) -> bool:
@@ -135,6 +169,12 @@ def _step_s(run: x.LessonRun, engine: str) -> float:
     """Return the time of a step on the largest plate."""
     side: int = run.params.large
     return side**2 / _rates(run, (engine,))[engine]
+
+
+def _small_fits(run: x.LessonRun) -> bool:
+    """May the last cache hold both fields of the usual plate, but not those of the largest?"""
+    fields_bytes = 2 * USUAL**2 * ITEM_BYTES[run.params.dtype]
+    return not in_cache(run) and fields_bytes <= (x.last_level_cache_bytes(run.machine) or 0)
 
 
 def _is_double(run: x.LessonRun) -> bool:

@@ -50,9 +50,13 @@ def device_waits(run: x.LessonRun) -> bool:
 
 
 def foreach_saves(run: x.LessonRun) -> bool:
-    """Did one call for all pieces remove most of the price?"""
-    share = _share_of_together(run)
-    return share is not None and share <= SAVED
+    """Did one call for all pieces remove most of the price on a GPU, which joins them?"""
+    return run.params.device != CPU and _spares(run)
+
+
+def foreach_spares_python(run: x.LessonRun) -> bool:
+    """Did it remove most of the price on a processor, which takes them one by one?"""
+    return run.params.device == CPU and _spares(run)
 
 
 def foreach_calls_inside(run: x.LessonRun) -> bool:
@@ -144,6 +148,12 @@ def _knee(run: x.LessonRun) -> tuple[int, int] | None:
         if took[few, EMPTY] <= one_s < took[more, EMPTY]
     )
     return next(edges, None)
+
+
+def _spares(run: x.LessonRun) -> bool:
+    """Did one call for all pieces take clearly less than the separate calls?"""
+    share = _share_of_together(run)
+    return share is not None and share <= SAVED
 
 
 def _share_of_together(run: x.LessonRun) -> float | None:

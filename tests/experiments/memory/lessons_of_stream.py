@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from experiments.core.teaching.lesson_run import LessonRun
-from experiments.memory.stream.experiment import Move, Params
+from experiments.memory.stream.experiment import CachedMove, Move, Params
 from tests.experiments.machines import MIB, machine
 
 FULL_AT_4 = {1: 1e10, 2: 2e10, 4: 3e10, 8: 3.2e10}
+IN_CACHE = {1: 2e10, 8: 1.6e11}  # each core as much as the first
 USUAL = {
     "one_thread_bytes_per_s": 1e10, "triad_bytes_per_s": 3.2e10, "most_threads": 8,
     "threads_for_90_percent": 4, "cached_triad_bytes_per_s": 1.6e11,
@@ -19,6 +20,7 @@ def made(
     message: str,
     *limits: str,
     line: Mapping[int, float] = FULL_AT_4,
+    in_cache: Mapping[int, float] = IN_CACHE,
     params: Params | None = None,
     **values: float,
 ) -> LessonRun:
@@ -26,9 +28,13 @@ def made(
         Move(threads=threads, kernel="triad", repeat=0, bytes_per_s=rate)
         for threads, rate in line.items()
     ]
+    cached = [
+        CachedMove(threads=threads, kernel="triad", repeat=0, bytes_per_s=rate)
+        for threads, rate in in_cache.items()
+    ]
     return LessonRun(
         params=params or Params(),
-        tables={"moves": moves, "cached": [], "loaded": []},
+        tables={"moves": moves, "cached": cached, "loaded": []},
         machine=machine(cores=8),
         message=message,
         values=USUAL | values,

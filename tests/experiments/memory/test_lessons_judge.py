@@ -18,8 +18,9 @@ from experiments.memory.cache_ladder import lesson as cache_ladder
 from experiments.memory.cache_ladder.experiment import RANDOM, Params, Step
 from experiments.memory.latency_numbers import lesson as latency_numbers
 from experiments.memory.storage import lesson as storage
+from experiments.memory.storage.experiment import IN_ORDER, SMALL
 from machine.model import from_json as machine_from_json
-from tests.experiments.machines import GIB, KIB, MIB
+from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.memory import (
     lessons_of_burst_random,
     lessons_of_cache_ladder,
@@ -184,3 +185,49 @@ def test_the_map_speaks_of_a_disk_as_the_ruler_does():
     assert 100 <= run.values["disk_s"] / run.values["memory_s"] < 1000
     assert "hundreds of times as long as one from memory" in said
     assert "about 1.2 times the work" in words.load().say("map.about_core")
+
+
+def test_headline_and_answer_of_the_ladder_name_one_distance():
+    _, run = lesson_and_recording("cache-ladder")
+
+    assert cache_ladder.numbers(run, None)["far_over_near"] == run.values["memory_over_l1"]
+
+
+@pytest.mark.parametrize(
+    ("l3_bytes", "is_inside"), [(32 * MIB, True), (6 * MIB, True), (5 * MIB, False)]
+)
+def test_the_lines_part_in_the_last_cache_only_if_it_holds_numbers_and_list(l3_bytes, is_inside):
+    usual = lessons_of_burst_random.made("three_answers")
+    run = replace(usual, machine=machine(caches=(32 * KIB, MIB, l3_bytes)))
+
+    assert burst_random.parts_in_cache(run) is is_inside
+
+
+def test_where_the_first_caches_still_hold_them_the_lines_do_not_part_in_the_last():
+    usual = lessons_of_burst_random.made("three_answers")
+    run = replace(usual, machine=machine(caches=(32 * KIB, 8 * MIB, 32 * MIB)))
+
+    assert not burst_random.parts_in_cache(run)
+
+
+@pytest.mark.parametrize(
+    ("in_order_s", "is_alike"), [(1e-4, True), (9e-5, True), (5e-5, False), (2e-4, False)]
+)
+def test_order_gains_nothing_only_where_small_blocks_are_as_slow_in_order(in_order_s, is_alike):
+    usual = lessons_of_storage.made("size_costs_not_order")
+    reads = [
+        replace(row, bytes_per_s=row.block_bytes / in_order_s)
+        if (row.block_bytes, row.way) == (SMALL, IN_ORDER)
+        else row
+        for row in usual.tables["reads"]
+    ]
+
+    assert storage.order_gains_nothing(replace(usual, tables={"reads": reads})) is is_alike
+
+
+def test_the_text_of_the_ruler_names_the_process_of_its_headline():
+    lesson, run = lesson_and_recording("latency-numbers")
+    found = latency_numbers.numbers(run, None)
+
+    assert found["process_over_thread"] == run.values["process_s"] / run.values["thread_s"]
+    assert "{process_over_thread}" in lesson.words.explain.text

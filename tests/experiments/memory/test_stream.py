@@ -468,3 +468,26 @@ def test_one_thread_leaves_the_channels_idle_as_much_as_it_moves_less():
     assert {event.along[-1] for event in every.events if isinstance(event, Travel)} == {
         "core0", "core1", "core2", "core3",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("in_cache", "is_full"),
+    [
+        (lessons.IN_CACHE, True),  # each core gains there, and few of them in memory
+        ({1: 2e10, 8: 6.4e10}, False),  # twice the data, yet the gain is that of memory
+        ({}, False),
+    ],
+)
+def test_more_data_from_a_cache_says_nothing_only_a_larger_gain_of_threads_does(in_cache, is_full):
+    run = lessons.made("full_before_all", in_cache=in_cache)
+
+    assert lesson.cores_could_more(run) is is_full
+
+
+def test_a_single_fast_round_does_not_change_the_gain_of_threads():
+    usual = lessons.made("full_before_all")
+    fast = [replace(usual.tables["cached"][-1], repeat=n, bytes_per_s=1.6e11) for n in (1, 2)]
+    fast.append(replace(fast[0], repeat=3, bytes_per_s=9e11))
+    run = replace(usual, tables={**usual.tables, "cached": [*usual.tables["cached"], *fast]})
+
+    assert lesson.numbers(run, None)["cached_most_over_one"] == pytest.approx(8)

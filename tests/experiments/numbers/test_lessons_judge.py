@@ -6,8 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.teaching.motion import Count, Hold, Travel
+from experiments.numbers.clinic import lesson as clinic
 from experiments.numbers.compile import lesson
 from experiments.numbers.compile.experiment import Params
+from tests.experiments.numbers import lessons_of_clinic
 from tests.experiments.numbers.lessons_of_compile import GPU, REACHING, RUNS, modelled
 
 
@@ -74,3 +76,42 @@ def test_the_compiled_steps_overtake_where_they_were_measured_to():
     assert passed[0] == pytest.approx(passed[1], rel=0.01)
     assert counts[0].at(crossed_s) == pytest.approx(counts[1].at(crossed_s), rel=0.01)
     assert counts[0].every_s / counts[1].every_s == pytest.approx(run.values["compiled_speedup"])
+
+
+def test_a_gpu_waits_for_calls_and_a_processor_times_them():
+    on_gpu, on_processor = RUNS["on_a_gpu"], RUNS["usual"]
+
+    assert (lesson.gpu_waits(on_gpu), lesson.calls_cost(on_gpu)) == (True, False)
+    assert (lesson.gpu_waits(on_processor), lesson.calls_cost(on_processor)) == (False, True)
+    assert not lesson.gpu_waits(RUNS["a_gpu_that_calls_never_keep"])
+
+
+@pytest.mark.parametrize(("script_s", "is_quicker"), [(3.7e-4, True), (6.5e-4, False)])
+def test_the_older_compiler_may_be_the_quicker_one(script_s, is_quicker):
+    usual = RUNS["usual"]
+    times = {"script_step_s": script_s, "compiled_step_s": 6.4e-4}
+
+    assert lesson.script_is_quicker(replace(usual, values=usual.values | times)) is is_quicker
+    assert not lesson.script_is_quicker(RUNS["older_compiler"])
+
+
+@pytest.mark.parametrize(
+    ("name", "compiler"), [("usual", "torch.compile"), ("older_compiler", "TorchScript")]
+)
+def test_the_compiler_that_is_held_against_the_guess_is_named(name, compiler):
+    assert lesson.numbers(RUNS[name], None)["compiler"] == compiler
+
+
+@pytest.mark.parametrize(("learnt", "at_least"), [(0.9964, 0.99), (0.575, 0.57), (1.0, 1.0)])
+def test_what_was_learnt_is_not_rounded_up(learnt, at_least):
+    run = lessons_of_clinic.made("both_gain", learnt_mended_fraction=learnt)
+
+    assert clinic.numbers(run, None)["learnt_at_least_fraction"] == pytest.approx(at_least)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_said"),
+    [("feed_gains", True), ("feed_gains_shapes_unclear", True), ("both_gain", False)],
+)
+def test_odd_sizes_cost_nothing_only_where_none_was_gained(message, is_said):
+    assert clinic.sizes_cost_nothing(lessons_of_clinic.made(message)) is is_said

@@ -24,7 +24,7 @@ NUMBERS_PER_S = {CPU: 2e10, GPU: 4e11}
 INSIDE = 0.8  # of a call's price that a foreach call on a processor pays as well
 
 
-def modelled(params: Params, cores: int = 4) -> LessonRun:
+def modelled(params: Params, cores: int = 4, inside: float = INSIDE) -> LessonRun:
     """Return the run of a machine on which calls have a price, and numbers have one.
 
     On a processor both add up; a GPU adds while it is called.
@@ -38,7 +38,7 @@ def modelled(params: Params, cores: int = 4) -> LessonRun:
         if way == EMPTY:
             return paid_s
         if way == TOGETHER:
-            paid_s = call_s if is_gpu else INSIDE * paid_s
+            paid_s = call_s if is_gpu else inside * paid_s
         return max(paid_s, work_s + call_s) if is_gpu else paid_s + work_s
 
     passes = [
@@ -60,6 +60,7 @@ REACHING = {
 RUNS = {
     "usual": modelled(Params()),
     "one_core": modelled(Params(), cores=1),
+    "foreach_spares_python": modelled(Params(), inside=0.3),
     "few_calls": modelled(Params(calls=100)),
     "work_outweighs": modelled(Params(numbers=1_000_000_000)),
     "half_as_long_again": modelled(Params(numbers=80_000_000)),

@@ -9,7 +9,14 @@ from experiments.core.teaching.motion import Count, Hold, Travel
 from experiments.devices.device import CPU
 from experiments.to_the_gpu.diffusion import lesson as diffusion
 from experiments.to_the_gpu.diffusion.experiment import Params as Heat
-from experiments.to_the_gpu.diffusion.solvers import MOVED, NUMPY, TORCH_CPU, TORCH_ONE
+from experiments.to_the_gpu.diffusion.solvers import (
+    COMPILED,
+    COMPILED_ONE,
+    MOVED,
+    NUMPY,
+    TORCH_CPU,
+    TORCH_ONE,
+)
 from experiments.to_the_gpu.many_small import lesson as many_small
 from experiments.to_the_gpu.many_small.experiment import THOUSAND
 from experiments.to_the_gpu.many_small.experiment import Params as Calls
@@ -108,3 +115,53 @@ def test_five_passes_take_as_much_longer_than_one_as_measured():
     assert five[-1].end_s == pytest.approx(ratio * once[0].end_s)
     lengths = [each.end_s - each.start_s for each in five]
     assert lengths[1] == pytest.approx(1.5 * lengths[0])  # three arrays, and two
+
+
+@pytest.mark.parametrize(
+    ("device", "inside", "said"),
+    [
+        (GPU, 0.8, {"foreach_saves"}),
+        (CPU, 0.3, {"foreach_spares_python"}),
+        (CPU, 0.8, {"foreach_calls_inside"}),
+    ],
+)
+def test_only_a_gpu_joins_the_pieces_of_a_foreach_call(device, inside, said):
+    run = calls.modelled(Calls(device=device, numbers=1_000_000), inside=inside)
+    branches = ("foreach_saves", "foreach_spares_python", "foreach_calls_inside")
+
+    assert {name for name in branches if getattr(many_small, name)(run)} == said
+
+
+def test_the_verdict_names_a_loop_on_one_core_only_where_it_is_ahead_there():
+    assert plates.RUNS["usual"].message == "compiled_is_faster"
+    slow_alone = plates.modelled(Heat(), faster={COMPILED_ONE: 0.2, COMPILED: 3.0})
+    rates = slow_alone.values
+
+    assert rates["compiled_large_cells_per_s"] > rates["numpy_large_cells_per_s"]
+    assert slow_alone.message == "engines_compared"
+
+
+def test_cores_are_compared_with_one_on_both_plates():
+    """In a cache four cores are four times as fast, in memory they share what one uses."""
+    run = plates.RUNS["usual"]
+    told = diffusion.numbers(run, None)
+
+    assert told["torch_cpu_over_one"] == pytest.approx(1, rel=0.01)
+    assert told["torch_cpu_near_over_one"] == pytest.approx(4, rel=0.01)
+    assert diffusion.cores_gain_in_cache(run)
+    assert not diffusion.cores_gain_in_cache(plates.RUNS["in_cache"])
+
+
+def test_a_loop_that_wins_in_a_cache_too_is_said_to():
+    faster = plates.modelled(Heat(), faster={COMPILED_ONE: 2.5})
+
+    assert diffusion.loop_wins_in_cache(faster)
+    assert not diffusion.loop_wins_in_cache(plates.RUNS["usual"])  # all cores win there
+    assert not diffusion.loop_wins_in_cache(plates.RUNS["in_cache"])
+
+
+@pytest.mark.parametrize(("speed", "is_below"), [(1.0, False), (0.5, True)])
+def test_a_loop_is_held_back_by_something_else_where_it_stays_far_below_memory(speed, is_below):
+    run = plates.modelled(Heat(), faster={COMPILED_ONE: speed})
+
+    assert diffusion.loop_below_memory(run) is is_below
