@@ -58,7 +58,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Take what stays to the end out of every collection."""
-    gc.collect()
     gc.freeze()
 
 
@@ -77,7 +76,7 @@ def nothing_is_left_behind(request) -> Iterator[None]:
     A test that expects warnings asks for `caplog`, and looks at them itself.
     """
     threads, children, descriptors = set(threading.enumerate()), _children(), _descriptors()
-    had_qt = "PySide6.QtGui" in sys.modules
+    modules, had_qt = len(sys.modules), "PySide6.QtGui" in sys.modules
     _remember_timers()
     heard = _Warnings()
     with heard:
@@ -85,7 +84,7 @@ def nothing_is_left_behind(request) -> Iterator[None]:
     _delete_later_is_now()
     garbage.collect_due()
     _undress()
-    _forget_own()
+    _forget_own(modules)
     end_s = time.monotonic() + PATIENCE_S
     while (left := _left(threads, children)) and time.monotonic() < end_s:
         time.sleep(0.01)
@@ -99,9 +98,13 @@ def nothing_is_left_behind(request) -> Iterator[None]:
         assert not heard.records, [record.getMessage() for record in heard.records]
 
 
-def _forget_own() -> None:
-    """Know no experiments of a user's own any more, nor what was imported of them."""
-    if (yours := sys.modules.get(YOURS)) is None:
+def _forget_own(modules: int) -> None:
+    """Know no experiments of a user's own any more, nor what was imported of them.
+
+    Nothing is looked for where there are as many modules as before, and no folder is in use.
+    """
+    yours = sys.modules.get(YOURS)
+    if yours is None or not (yours.__path__ or len(sys.modules) != modules):
         return
     yours.use([])
     for name in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
@@ -182,6 +185,8 @@ def _remember_timers() -> None:
 
 def _left_ticking() -> list[str]:
     """Return the timers of Qt that still run, and stop them."""
+    for timer in [timer for timer in timers if not _is_there(timer)]:
+        timers.discard(timer)  # or every test that follows would look at it
     if not any(_ticks(timer) for timer in timers):
         return []
     gc.collect()  # what holds itself is gone for whoever made it
@@ -192,9 +197,11 @@ def _left_ticking() -> list[str]:
 
 
 def _ticks(timer: Any) -> bool:
-    import shiboken6
+    return _is_there(timer) and timer.isActive() and not timer.isSingleShot()
 
-    return shiboken6.isValid(timer) and timer.isActive() and not timer.isSingleShot()
+
+def _is_there(timer: Any) -> bool:
+    return bool(sys.modules["shiboken6"].isValid(timer))
 
 
 def _children() -> set[int]:

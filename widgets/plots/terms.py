@@ -62,7 +62,7 @@ class Terms:
     def is_count(self, column: str) -> bool:
         """Whether a column counts something, so that there is nothing between 1 and 2."""
         row = self.experiment.tables[self.view.table]
-        return typing.get_type_hints(row).get(column) is int and not self.unit(column)
+        return not self.unit(column) and typing.get_type_hints(row).get(column) is int
 
     def show(self, value: float, column: str) -> str:
         """Return a value of a column with its unit."""

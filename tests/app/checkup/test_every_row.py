@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from app.checkup.in_words import MARKS, row_text
 from experiments.checkup.result import Word
 from experiments.core import words
@@ -12,17 +14,22 @@ from tests.experiments.checkup.cases import CASES
 WORDS = words.load()
 MOST_WORDS = 20  # of a sentence
 JUDGED = (Word.FINE, Word.LOOK, Word.PROBLEM)
-TOLD = [
-    (f"{number} {case.rule} {case.reason}", row := case.row(), row_text(WORDS, row))
-    for number, case in enumerate(CASES)
-]
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Return each row with its name and its texts."""
+    return [
+        (f"{number} {case.rule} {case.reason}", row := case.row(), row_text(WORDS, row))
+        for number, case in enumerate(CASES)
+    ]
 
 
 def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.:;?])\s+", text)
 
 
-def test_a_row_says_what_was_found_and_what_was_expected():
+def test_a_row_says_what_was_found_and_what_was_expected(told):
     def is_said(row, text):
         own = f"checkup.rules.{row.rule}.found.{row.reason}"
         has_words = WORDS.has(own) or WORDS.has(f"checkup.reasons.{row.reason}")
@@ -34,27 +41,27 @@ def test_a_row_says_what_was_found_and_what_was_expected():
             and (not is_judged or (text.expected and text.sure))
         )
 
-    assert [name for name, row, text in TOLD if not is_said(row, text)] == []
+    assert [name for name, row, text in told if not is_said(row, text)] == []
 
 
-def test_a_row_that_is_not_fine_says_what_it_means_and_what_to_do():
+def test_a_row_that_is_not_fine_says_what_it_means_and_what_to_do(told):
     assert [
         name
-        for name, row, text in TOLD
+        for name, row, text in told
         if not bool(text.meaning) == bool(text.advice) == (row.word is not Word.FINE)
     ] == []
 
 
-def test_nothing_is_left_to_fill_in():
+def test_nothing_is_left_to_fill_in(told):
     left = re.compile(r"[{}]|\bNone\b|\bnan\b|\binf\b")
 
-    assert [name for name, _, text in TOLD if left.search(" ".join(text))] == []
+    assert [name for name, _, text in told if left.search(" ".join(text))] == []
 
 
-def test_each_sentence_is_short():
+def test_each_sentence_is_short(told):
     assert [
         (name, sentence)
-        for name, _, text in TOLD
+        for name, _, text in told
         for part in (text.found, text.expected, text.meaning, text.advice, text.sure)
         for sentence in sentences(part)
         if len(sentence.split()) > MOST_WORDS
