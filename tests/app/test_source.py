@@ -21,21 +21,17 @@ def names_of(experiment_id: str) -> list[str]:
 
 
 @pytest.mark.parametrize("experiment", list(CATALOGUE), ids=lambda e: e.id)
-def test_the_folder_of_an_experiment_comes_first_and_whole(experiment):
-    files = sources(experiment)
+def test_its_folder_comes_first_and_whole_with_the_short_loop_that_it_measures(experiment):
+    read = sources(experiment)
     folder = CATALOGUE.homes[experiment.id].folder
     own = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")} - {"__init__.py"}
 
-    assert files[0][0] == "experiment.py"
-    assert {name for name, _ in files[: len(own)]} == own
-    for name, text in files[: len(own)]:
+    assert read[0][0] == "experiment.py"
+    assert {name for name, _ in read[: len(own)]} == own
+    for name, text in read[: len(own)]:
         assert text == (folder / name).read_text(encoding="utf-8")
 
-
-@pytest.mark.parametrize("experiment", list(CATALOGUE), ids=lambda e: e.id)
-def test_the_loop_that_it_measures_stands_in_its_code_and_is_short(experiment):
-    files = dict(sources(experiment))
-    loop = measured_loop(experiment.loop, list(files.items()))
+    files, loop = dict(read), measured_loop(experiment.loop, read)
 
     assert loop is not None
     lines = files[loop.file].splitlines()[loop.first - 1 : loop.last]

@@ -63,15 +63,13 @@ def is_shown(experiment) -> bool:
 # --- the declaration ----------------------------------------------------------------------------
 
 
-def test_the_id_is_the_name_of_the_folder(experiment):
+def test_the_id_is_the_name_of_the_folder_and_it_has_tests_with_the_agreed_values(experiment):
     home = HOMES[experiment.id]
 
     assert importlib.import_module(home.module).EXPERIMENT is experiment
     assert home.folder.name.replace("_", "-") == experiment.id
     assert home.folder.parent.name.replace("_", "-") == experiment.shelf
 
-
-def test_it_has_tests_of_its_own_and_the_agreed_values(experiment):
     names = [value.name for value in experiment.values]
     tests = own_tests(experiment)
 
@@ -88,23 +86,18 @@ def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment):
 # --- the words ----------------------------------------------------------------------------------
 
 
-def test_everything_that_its_code_says_has_words_and_no_word_is_left_over(experiment):
-    hold(code.said_and_worded(experiment, ENGLISH))
-    hold(code.words_left_over(experiment, ENGLISH))
+def test_its_code_and_its_words_belong_together_and_time_is_left_to_the_bench(experiment):
+    home, without = HOMES[experiment.id].folder, NO_CAUSE.get(experiment.id, set())
+    verdicts = texts.verdicts(experiment, ENGLISH)
 
-
-def test_it_leaves_time_and_output_to_the_bench(experiment):
-    hold(code.beside_the_bench((HOMES[experiment.id].folder / "experiment.py").read_text("utf-8")))
-
-
-def test_a_finding_is_a_short_verdict_with_its_cause(experiment):
-    without = NO_CAUSE.get(experiment.id, set())
-    hold(p for p in texts.verdicts(experiment, ENGLISH) if p.values.get("finding") not in without)
-
-
-def test_a_text_names_declared_values_only_and_is_a_sentence(experiment):
-    hold(texts.placeholders(experiment, ENGLISH))
-    hold(texts.sentences(experiment, ENGLISH))
+    hold([
+        *code.said_and_worded(experiment, ENGLISH),
+        *code.words_left_over(experiment, ENGLISH),
+        *code.beside_the_bench((home / "experiment.py").read_text("utf-8")),
+        *(each for each in verdicts if each.values.get("finding") not in without),
+        *texts.placeholders(experiment, ENGLISH),
+        *texts.sentences(experiment, ENGLISH),
+    ])  # fmt: skip
 
 
 def test_what_is_read_first_and_done_next_exists(experiment):
@@ -150,9 +143,13 @@ def test_the_defaults_are_sent_and_typed_as_what_they_are(experiment):
                 assert getattr(again, key) == expected, name
 
 
-def test_how_many_rounds_a_quick_run_takes_stands_in_its_code_alone(experiment):
+def test_how_many_rounds_it_takes_stands_in_its_code_alone_and_in_its_budget(experiment):
     said = experiment.quick.__doc__ or ""
     assert not re.search(r"\b(two|three|four|five|ten|\d+)( \w+)? (rounds|times)\b", said)
+    for path in HOMES[experiment.id].folder.glob("*.py"):
+        text = path.read_text("utf-8")
+        loops = re.findall(r"(?m)^\s+while .*\b(?:seconds\(|rounds\b).*:$", text)
+        assert not loops, f"{path}: what is cut to the time is declared as its budget"
 
 
 def test_a_full_run_takes_half_a_minute_at_most_a_quick_one_five_seconds_and_half_the_memory(
@@ -199,10 +196,3 @@ def test_nothing_measured_is_no_error(experiment):
 
 def test_any_part_of_a_run_can_be_analysed(experiment, small_run):
     hold(ran.of_parts(small_run(experiment.id), ENGLISH, MACHINES.values()))
-
-
-def test_what_is_cut_to_the_time_is_declared_as_its_budget(experiment):
-    for path in HOMES[experiment.id].folder.glob("*.py"):
-        text = path.read_text("utf-8")
-        loops = re.findall(r"(?m)^\s+while .*\b(?:seconds\(|rounds\b).*:$", text)
-        assert not loops, path

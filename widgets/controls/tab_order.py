@@ -5,18 +5,19 @@ Qt itself follows the order of creation, so rebuilt widgets would come last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 
 CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
+TAB = Qt.FocusPolicy.TabFocus.value
 
 
 def go_on(area: QWidget, *, forward: bool) -> bool:
     """Focus the next control of an area, wrapping at its end; return False if there is none."""
     here = area.window().focusWidget()
-    way = list(_stops(area, here))
+    way = _stops(area, here)
     if not forward:
         way.reverse()
     place = way.index(here) + 1 if here in way else 0
@@ -29,27 +30,26 @@ def go_on(area: QWidget, *, forward: bool) -> bool:
     return True
 
 
-def _stops(area: QWidget, here: QWidget | None) -> Iterator[QWidget]:
-    """Yield the controls that Tab may focus, and `here`, in reading order."""
+def _stops(area: QWidget, here: QWidget | None) -> list[QWidget]:
+    """Return the controls that Tab may focus, and `here`, in reading order."""
+    found: list[QWidget] = []
     children = area.findChildren(QWidget, options=CHILDREN)
     for part in _read([child for child in children if child.isVisible() and not child.isWindow()]):
         if part is here or _takes_tab(part):
-            yield part
-        yield from _stops(part, here)
+            found.append(part)
+        found += _stops(part, here)
+    return found
 
 
-def _read(parts: Sequence[QWidget]) -> Iterator[QWidget]:
-    """Yield parts line by line, or column by column if a column spans all lines."""
+def _read(parts: Sequence[QWidget]) -> Sequence[QWidget]:
+    """Return parts line by line, or column by column if a column spans all lines."""
     if len(parts) < 2:
-        yield from parts
-        return
+        return parts
     for near, size in ((QWidget.y, QWidget.height), (QWidget.x, QWidget.width)):
         groups = _cut(parts, near, size)
         if len(groups) > 1:
-            for group in groups:
-                yield from _read(group)
-            return
-    yield from sorted(parts, key=lambda part: (part.y(), part.x()))
+            return [part for group in groups for part in _read(group)]
+    return sorted(parts, key=lambda part: (part.y(), part.x()))
 
 
 def _cut(
@@ -72,7 +72,7 @@ def _takes_tab(widget: QWidget) -> bool:
         return False
     if isinstance(widget, QAbstractButton) and (chosen := _chosen_of(widget)) is not None:
         return widget is chosen
-    return bool(widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value)
+    return bool(widget.focusPolicy().value & TAB)
 
 
 def _chosen_of(button: QAbstractButton) -> QAbstractButton | None:

@@ -24,14 +24,18 @@ CATALOGUE = Catalogue()
 MOST_BYTES = 16 * 2**20  # all of them together
 
 
+@pytest.fixture(scope="module", params=SHIPPED.values(), ids=SHIPPED)
+def shipped(request):
+    """Return an experiment and its recording, read once for all tests of it."""
+    return CATALOGUE.load(request.param.parent.name.replace("_", "-")), read(request.param)
+
+
 def test_all_together_are_small():
     assert sum(path.stat().st_size for path in SHIPPED.values()) < MOST_BYTES
 
 
-@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
-def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
-    recording = read(path)
-    experiment = CATALOGUE.load(path.parent.name.replace("_", "-"))
+def test_a_recording_is_whole_and_says_today_what_it_said_then(shipped):
+    experiment, recording = shipped
 
     assert recording.started.experiment == experiment.id
     assert recording.started.experiment_version == experiment.version
@@ -61,10 +65,8 @@ def test_a_recording_written_anew_keeps_its_rows_and_says_what_is_said_today(tmp
     assert "gpus[*].uuid" not in new.started.machine["sources"]
 
 
-@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
-def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_difference(path):
-    recording = read(path)
-    experiment = CATALOGUE.load(recording.started.experiment)
+def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_difference(shipped):
+    experiment, recording = shipped
     rows = {
         table: [row for row in rows if row.row.get("repeat", 0) < 2]
         for table, rows in recording.rows.items()
@@ -76,10 +78,8 @@ def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_diffe
         assert claim not in said
 
 
-@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
-def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
-    recording = read(path)
-    experiment = CATALOGUE.load(recording.started.experiment)
+def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(shipped):
+    experiment, recording = shipped
     places = {}
     for view in experiment.plots:
         rows = [row.row for row in recording.rows.get(view.table, ())]
@@ -98,18 +98,14 @@ def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
     assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [*SHIPPED.values(), *LECTURES.glob("*.gz")],
-    ids=lambda path: path.parent.name + path.name,
-)
-def test_a_recording_names_no_owner(path):
-    with gzip.open(path) as file:
-        started = json.loads(file.readline())
+def test_no_recording_names_an_owner():
+    for path in (*SHIPPED.values(), *LECTURES.glob("*.gz")):
+        with gzip.open(path) as file:
+            started = json.loads(file.readline())
 
-    text = json.dumps([started["machine"], started["environment"], started["params"]])
-    for owned in ("/home/", "/root/", "/Users/", 'uuid": "'):
-        assert owned not in text
+        text = json.dumps([started["machine"], started["environment"], started["params"]])
+        for owned in ("/home/", "/root/", "/Users/", 'uuid": "'):
+            assert owned not in text, path
 
 
 def test_an_experiments_id_means_its_recording(tmp_path):

@@ -47,12 +47,12 @@ def visited(buffer, nodes: int, start: int) -> list[int]:
     return seen
 
 
-@pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("nodes", SIZES)
-def test_a_random_chain_visits_every_node_once_and_comes_back(buffer, nodes, key):
-    start = int(link_random(buffer.words, nodes, buffer.address, key))
+def test_a_random_chain_visits_every_node_once_and_comes_back(buffer, nodes):
+    for key in KEYS:
+        start = int(link_random(buffer.words, nodes, buffer.address, key))
 
-    assert sorted(visited(buffer, nodes, start)) == list(range(nodes))
+        assert sorted(visited(buffer, nodes, start)) == list(range(nodes)), key
 
 
 @pytest.mark.parametrize("nodes", SIZES)

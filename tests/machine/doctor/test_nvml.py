@@ -87,15 +87,17 @@ def calls():
     return sorted(set(library.calls))
 
 
-@pytest.mark.parametrize("call", calls())
 @pytest.mark.parametrize("number", [NOT_SUPPORTED, LOST, UNKNOWN])
-def test_every_call_may_fail(call, number):
-    library = Library(h100(GpuFabricInfoV=fabric(3), MigMode=[1, 1], MaxMigDeviceCount=7))
-    library.failing[call] = number
+def test_every_call_may_fail(number):
+    asked = calls()
+    assert "nvmlInit" in asked
+    for call in asked:
+        library = Library(h100(GpuFabricInfoV=fabric(3), MigMode=[1, 1], MaxMigDeviceCount=7))
+        library.failing[call] = number
 
-    answered = read(library)
+        answered = read(library)
 
-    assert answered.code == (number if call == "nvmlInit" else 0)
+        assert answered.code == (number if call == "nvmlInit" else 0), call
 
 
 def test_a_binding_that_is_older_than_the_questions_knows_less():

@@ -124,21 +124,29 @@ def test_an_axis_begins_where_its_data_begin(experiment, view):
     assert span(chart, [*nearest, *rows], {}).x == (3, 9)
 
 
-@pytest.mark.parametrize("zoom", [1.0, 1.6])
 @pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
-def test_a_label_stands_nearest_to_its_line_or_is_led_to(experiment, view, zoom):
+def test_a_label_stands_nearest_to_its_line_or_is_led_to(experiment, view):
     tables, values = recorded(experiment.id)
     chart = Chart(experiment, view, ENGLISH)
     chart.take(tables[view.table], values, None)
+    for zoom in (1.0, 1.6):
+        assert lost_labels(chart, zoom) == [], zoom
+
+
+def lost_labels(chart, zoom: float) -> list[str]:
+    """Return the labels that stand nearer to another line, and are not led to their own."""
     image = QImage(round(886 * zoom), round(330 * zoom), QImage.Format.Format_RGB32)
     with QPainter(image) as painter:
         painted = chart.paint(painter, QRectF(image.rect()), themes.load("dark", zoom))
 
     tracks = {track.name: track for track in chart.drawing.tracks()}
+    lost = []
     for label in painted.labels:
         if label.text in tracks:
             gaps = {name: near_px(each, label.rect, painted.area) for name, each in tracks.items()}
             is_nearest = gaps[label.text] <= min(gaps.values()) + SAME_PX
             start = label.leader and QRectF(label.leader.p1(), QSizeF(0.1, 0.1))
             is_led = start and near_px(tracks[label.text], start, painted.area) < SAME_PX
-            assert is_nearest or is_led, label.text
+            if not is_nearest and not is_led:
+                lost.append(label.text)
+    return lost
