@@ -236,6 +236,12 @@ def _path(experiment: Experiment[Any], module: str) -> Path | None:
     return None
 
 
+@functools.cache
+def _installed() -> Mapping[str, list[str]]:
+    """Return the packages that each installed module is of: asked once, for it takes 50 ms."""
+    return metadata.packages_distributions()
+
+
 def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
     """Return the installed packages that files import, each with its version."""
     names = {
@@ -243,7 +249,7 @@ def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
         for path in paths if path.suffix == ".py"
         for module, is_near, _ in _statements(path.read_text(encoding="utf-8")) if not is_near
     } - OPTIONAL  # fmt: skip
-    known = metadata.packages_distributions()
+    known = _installed()
     foreign = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
     return {
         f"{each}=={metadata.version(each).partition('+')[0]}"

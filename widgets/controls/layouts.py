@@ -18,6 +18,7 @@ class FlowLayout(QLayout):
     def __init__(self, *widgets: QWidget, space: int = 2 * STEP) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}  # by width, until something changes: Qt asks very often
         self.setSpacing(space)
         self.setContentsMargins(0, 0, 0, 0)
         for widget in widgets:
@@ -26,6 +27,12 @@ class FlowLayout(QLayout):
     def addItem(self, item: QLayoutItem) -> None:
         """Append an item."""
         self._items.append(item)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Forget what was laid out: Qt says so when a widget, or the room between them, changes."""
+        super().invalidate()
+        self._heights.clear()
 
     def count(self) -> int:
         """Return the number of items."""
@@ -37,7 +44,10 @@ class FlowLayout(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Remove and return an item, None beyond the last."""
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
+        if not 0 <= index < len(self._items):
+            return None
+        self.invalidate()
+        return self._items.pop(index)
 
     def expandingDirections(self) -> Qt.Orientation:
         """Take no more room than needed."""
@@ -49,7 +59,9 @@ class FlowLayout(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all lines."""
-        return self._place(QRect(0, 0, width, 0), move=False)
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
 
     def setGeometry(self, rect: QRect) -> None:
         """Move every widget to its place."""

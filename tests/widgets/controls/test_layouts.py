@@ -37,3 +37,22 @@ def test_widgets_stand_in_lines_and_none_is_wider_than_the_layout(flow):
     ]  # fmt: skip
     flow.setGeometry(QRect(0, 0, 40, 100))
     assert {flow.itemAt(n).geometry().width() for n in range(3)} == {40}
+
+
+def test_the_height_is_another_as_soon_as_anything_has_changed(flow):
+    found = [flow.heightForWidth(210)]
+    changes = (
+        flow.itemAt(0).widget().hide,
+        flow.itemAt(0).widget().show,
+        lambda: flow.setSpacing(0),
+        lambda: flow.itemAt(0).widget().setMinimumHeight(50),
+        lambda: flow.addWidget(Tile(flow.parentWidget())),
+        lambda: flow.addWidget(Tile(flow.parentWidget())),
+        lambda: flow.takeAt(4),
+    )
+    for change in changes:
+        change()
+        flow.itemAt(flow.count() - 1).widget().show()
+        found.append(flow.heightForWidth(210))
+
+    assert found == [50, 20, 50, 40, 70, 70, 90, 70]

@@ -6,7 +6,6 @@ import math
 import random
 
 import pytest
-from scipy import stats
 
 from experiments.core.judging.comparing import Outcome, family, paired, unpaired
 
@@ -51,6 +50,8 @@ def share(outcome, noise, rounds, times=1.0, compare=paired):
 
 @pytest.mark.parametrize("rounds", [3, 4, 5, 6, 7])
 def test_few_rounds_have_the_interval_of_student(rounds):
+    from scipy import stats  # a second of every process that collects the tests
+
     chance = random.Random(rounds)
     for level in (0.01, 0.001):
         ones, others = samples(normal, chance, rounds, 1.05), samples(normal, chance, rounds)
@@ -110,6 +111,8 @@ def test_in_a_family_the_clear_ones_are_found():
 
 @pytest.mark.parametrize("rounds", [8, 12, 25])
 def test_the_exact_distributions_are_those_of_scipy(rounds):
+    from scipy import stats
+
     chance = random.Random(rounds)
     for _ in range(200):
         ones = samples(normal, chance, rounds, 1.05)
