@@ -131,7 +131,7 @@ def test_the_list_marks_lessons(inside):
     mark = re.escape(f"({words.load('en').say('catalogue.lesson')})")
     listed = inside("experiments").out
 
-    assert re.search(rf"^  race .*{mark}$", listed, re.MULTILINE)
+    assert re.search(rf"^  amdahl .*{mark}$", listed, re.MULTILINE)
     assert not re.search(rf"^  core-to-core .*{mark}$", listed, re.MULTILINE)
 
 
