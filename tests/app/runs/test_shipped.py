@@ -24,7 +24,7 @@ CATALOGUE = Catalogue()
 MOST_BYTES = 16 * 2**20  # all of them together
 
 
-@pytest.fixture(scope="module", params=SHIPPED.values(), ids=SHIPPED)
+@pytest.fixture(scope="module", params=[*SHIPPED.values()], ids=[*SHIPPED])
 def shipped(request):
     """Return an experiment and its recording, read once for all tests of it."""
     return CATALOGUE.load(request.param.parent.name.replace("_", "-")), read(request.param)
