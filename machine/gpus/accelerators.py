@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from machine.bus import pcie
-from machine.devices import Gpu, GpuLink
+from machine.devices import Gpu, GpuLink, PciDevice
 from machine.facts import Facts, Notes, Reason, Unanswered, note
 from machine.gpus import amd, apple, intel, nvidia, nvlink
 from machine.gpus import windows as windows_gpus
 from machine.gpus.makers import maker_of
 from machine.gpus.nvml_machine import Found
-from machine.gpus.pci_facts import Host, add_bar, describe
+from machine.gpus.pci_facts import NO_WINDOW, Host, add_bar, describe
 from machine.record import names
 
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
@@ -28,11 +28,11 @@ _NO_BACKEND = Reason(
 )
 _NO_BUS = Reason(
     "No PCI bus is in sight, and no driver of a GPU answers.",
-    "lspci, nvidia-smi --list-gpus, or the system's own list of devices.",
+    "nvidia-smi --list-gpus, or the system's own list of devices.",
 )
 _NO_TREE = Reason(
     "The PCI tree of this machine does not tell how the two are connected.",
-    "nvidia-smi topo --matrix, or lspci -tv",
+    "nvidia-smi topo --matrix, or the manual of the mainboard.",
 )
 _NO_NVLINK = Reason("Only GPUs of NVIDIA have NVLinks.", "There is nothing to look at.")
 _MIXED = Reason("The two are not of one maker.", "There is nothing to look at.")
@@ -48,7 +48,7 @@ def parts(
     *,
     ask_nvidia: Callable[[Host], Found] = nvidia.read,
     ask_apple: Callable[[int | None], list[Facts]] = apple.read,
-    ask_windows: Callable[[], list[Facts]] = windows_gpus.read,
+    ask_windows: Callable[[Sequence[PciDevice]], list[Facts]] = windows_gpus.read,
 ) -> Iterator[tuple[str, Any]]:
     """Yield `gpus`, `gpu_links` and `nvswitch` of the machine.
 
@@ -56,10 +56,12 @@ def parts(
     one that programs call GPU 0.
     """
     found = ask_nvidia(host)
-    gpus = [*found.gpus, *amd.read(host), *intel.read(host), *_others(host)]
-    if host.is_live and sys.platform == "win32":
-        gpus += ask_windows()
-    if host.is_live and sys.platform == "darwin":
+    gpus = [*found.gpus]
+    if not host.is_elsewhere:
+        gpus += [*amd.read(host), *intel.read(host), *_others(host)]
+    elif sys.platform == "win32":
+        gpus += ask_windows(host.pci)
+    elif sys.platform == "darwin":
         try:
             gpus += ask_apple(host.memory_bytes)
         except Unanswered as error:
@@ -75,7 +77,7 @@ def parts(
 
 def _note_gpus(host: Host, gpus: Sequence[Facts], trouble: Reason | None, notes: Notes) -> None:
     for gpu in gpus:
-        add_bar(gpu)
+        add_bar(gpu, _NO_WORD if host.is_elsewhere else NO_WINDOW)
         for name in _NAMES:
             if name not in gpu.sources:
                 gpu.lack(name, _NO_WORD)
@@ -157,7 +159,7 @@ def _nvswitch(host: Host, gpus: Sequence[Facts], notes: Notes) -> bool | None:
         notes.lack("nvswitch", silent.missing["nvlinks"])
         return None
     if not host.pci and not gpus:
-        notes.lack("nvswitch", Reason("It is not known which GPUs there are.", "lspci"))
+        notes.lack("nvswitch", Reason("It is not known which GPUs there are.", _NO_BUS.how))
         return None
     notes.sources["nvswitch"] = "gpus[*].nvlinks: none leads to a switch"
     return False

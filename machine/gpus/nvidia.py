@@ -82,7 +82,7 @@ def read(
 
 def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
     """Return why not to ask NVIDIA's libraries: this would wake GPUs or load the driver."""
-    if not cards:
+    if not cards or host.is_elsewhere:
         return None
     for card in cards:
         # Asking wakes all GPUs of that driver, and no others.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from pathlib import Path
 
 from machine.bus.pci import read_pci
@@ -17,10 +18,9 @@ _NOT_RECORDED = Reason(
 _NO_DRIVER = Reason(
     "No driver of the kernel has taken the device, so no program can use it.", "coreopsis doctor"
 )
+_NOT_TOLD = Reason("This system does not tell it of a device.", "The system's own list of devices.")
 _SHARED = Reason("It uses the machine's memory.", "There is nothing to look at.")
-_NO_WINDOW = Reason(
-    "The kernel and the driver do not tell it.", "sudo lspci -vv shows the regions."
-)
+NO_WINDOW = Reason("The kernel and the driver do not tell it.", "sudo lspci -vv shows the regions.")
 _WINDOWS, _LARGEST_WINDOW = 6, 2**50
 
 
@@ -32,6 +32,11 @@ class Host(Record):
     memory_bytes: int | None = None
     is_live: bool = False
     is_wsl: bool = False
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Is it a running machine with another system than Linux?"""
+        return self.is_live and sys.platform != "linux"
 
     def folder(self, address: str) -> Path:
         """Return the folder in which the kernel describes a PCI device."""
@@ -47,6 +52,13 @@ def live_host(root: Path) -> Host:
 def describe(host: Host, device: PciDevice) -> Facts:
     """Return the facts that exist for devices of every maker."""
     facts = Facts()
+    if host.is_elsewhere:
+        facts.keep("pci_address", device.address, "pci")
+        for name in ("name", "numa_node"):
+            facts.found(name, getattr(device, name), f"pci: {name}", _NOT_TOLD)
+        for name in ("driver", "asleep"):
+            facts.lack(name, _NOT_TOLD)
+        return facts
     folder = host.folder(device.address)
     shown = f"/{PCI_DEVICES}/{device.address}"
     facts.keep("pci_address", device.address, f"/{PCI_DEVICES}")
@@ -65,7 +77,7 @@ def describe(host: Host, device: PciDevice) -> Facts:
     return facts
 
 
-def add_bar(facts: Facts) -> None:
+def add_bar(facts: Facts, untold: Reason = NO_WINDOW) -> None:
     """Add whether the processor reaches all of the memory; to be called after `memory_bytes`."""
     if facts.values.get("unified_memory"):
         facts.drop("resizable_bar", _SHARED)
@@ -73,7 +85,7 @@ def add_bar(facts: Facts) -> None:
         is_whole = facts.values["bar_bytes"] >= facts.values["memory_bytes"]
         facts.keep("resizable_bar", is_whole, "bar_bytes against memory_bytes")
     for name in ("bar_bytes", "resizable_bar"):
-        facts.lack(name, facts.missing.get("memory_bytes", _NO_WINDOW))
+        facts.lack(name, facts.missing.get("memory_bytes", untold))
 
 
 def _largest_window(resources: str | None) -> int | None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from machine.devices import PciDevice
 from machine.facts import Facts, Reason
 from machine.gpus import amd, intel
 from machine.record import Record
@@ -81,8 +82,13 @@ def _values(key: str) -> dict[str, Any]:
     return found
 
 
-def read(list_adapters: Callable[[], list[Adapter]] = adapters) -> list[Facts]:
-    """Return the GPUs of AMD and Intel, each once despite several outputs."""
+def read(
+    pci: Sequence[PciDevice] = (), list_adapters: Callable[[], list[Adapter]] = adapters
+) -> list[Facts]:
+    """Return the GPUs of AMD and Intel, each once despite several outputs.
+
+    Two cards of one kind have one name and one number, so that their places stay unknown.
+    """
     found: dict[str, Facts] = {}
     for adapter in list_adapters():
         numbers = re.match(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", adapter.device_id, re.I)
@@ -92,6 +98,10 @@ def read(list_adapters: Callable[[], list[Adapter]] = adapters) -> list[Facts]:
         gpu = found[f"{adapter.device_id} {adapter.name}"] = Facts()
         gpu.keep("vendor", _VENDORS[vendor_id], _ASKED)
         gpu.keep("name", adapter.name, _ASKED)
+        kind = vendor_id, int(numbers[2], 16)
+        places = [each.address for each in pci if (each.vendor_id, each.device_id) == kind]
+        if len(places) == 1:
+            gpu.keep("pci_address", places[0], f"{_ASKED}: the numbers of the PCI device")
         memory_bytes = adapter.values.get(_MEMORY)
         if isinstance(memory_bytes, bytes):  # some drivers store bytes
             memory_bytes = int.from_bytes(memory_bytes, "little")
@@ -99,7 +109,7 @@ def read(list_adapters: Callable[[], list[Adapter]] = adapters) -> list[Facts]:
         version = adapter.values.get("DriverVersion")
         gpu.found("driver_version", version, "registry: DriverVersion", _UNTOLD)
         if vendor_id == intel.VENDOR_ID:
-            intel.add_backend(gpu, int(numbers[2], 16))
+            intel.add_backend(gpu, kind[1])
         else:
             gpu.lack("torch_backend", _NO_ROCM)
     return list(found.values())

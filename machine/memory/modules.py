@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from machine.model import MemoryModule
+from machine.system import smbios
 from machine.system.linux import entries, exists, numbered, read_bytes, read_int, read_text, to_int
 
 _UDEV = "run/udev/data/+dmi:id"
@@ -60,7 +61,7 @@ def read_modules(root: Path) -> tuple[tuple[MemoryModule, ...], str]:
     """Return the slots, empty ones with size 0, and their source."""
     for source, read in (
         (_UDEV, _from_udev),
-        (_TABLE, lambda path: _listed(read_bytes(path) or b"")),
+        (_TABLE, lambda path: listed(read_bytes(path) or b"")),
         (_ENTRIES, _from_entries),
     ):
         modules = read(root / source)
@@ -73,7 +74,7 @@ def read_channels(root: Path, modules: Iterable[MemoryModule]) -> tuple[int | No
     """Return the number of channels that hold a module, its source, and what contradicts it."""
     filled = [module for module in modules if module.size_bytes]
     edac = len(_edac_channels(root / _EDAC, filled))
-    named = _named_channels(filled)
+    named = told_channels(filled)
     count, source = (edac, f"/{_EDAC}/mc*/*/dimm_location") if edac else (named, _SLOTS)
     clash = ""
     if edac and named and edac != named:
@@ -140,32 +141,20 @@ def _from_udev(path: Path) -> list[MemoryModule]:
 
 def _from_entries(folder: Path) -> list[MemoryModule]:
     raw = [read_bytes(folder / f"17-{n}/raw") or b"" for n in numbered(folder, "17-")]
-    return _listed(b"".join(raw))
+    return listed(b"".join(raw))
 
 
-def _listed(table: bytes) -> list[MemoryModule]:
-    """Return the modules from consecutive entries, each followed by its strings."""
-    modules = []
-    while len(table) >= 4 and 4 <= table[1] <= len(table):
-        kind, length = table[0], table[1]
-        strings, found, _ = table[length:].partition(b"\0\0")
-        if kind == _MODULE and length >= 0x15 and table[0x12] not in _NOT_MEMORY:
-            modules.append(_module(table[:length], strings.split(b"\0")))
-        if not found:
-            break
-        table = table[length + len(strings) + 2 :]
-    return modules
+def listed(table: bytes) -> list[MemoryModule]:
+    """Return the modules in a table of the firmware, or in consecutive entries of it."""
+    return [
+        _module(entry)
+        for entry in smbios.entries(table)
+        if entry.kind == _MODULE and len(entry.data) >= 0x15 and entry.data[0x12] not in _NOT_MEMORY
+    ]
 
 
-def _module(entry: bytes, strings: list[bytes]) -> MemoryModule:
-    def word(offset: int, size: int = 2) -> int:
-        return int.from_bytes(entry[offset : offset + size], "little")  # 0 beyond its end
-
-    def text(offset: int) -> str | None:
-        number = word(offset, 1)
-        said = strings[number - 1] if 0 < number <= len(strings) else b""
-        return said.decode(errors="replace").strip() or None
-
+def _module(entry: smbios.Entry) -> MemoryModule:
+    word, text = entry.word, entry.text
     size = word(0x0C)
     if size == 0x7FFF:  # 32 GiB and more
         size_bytes: int | None = (word(0x1C, 4) & 0x7FFFFFFF) * _MIB
@@ -182,7 +171,7 @@ def _module(entry: bytes, strings: list[bytes]) -> MemoryModule:
         bank=text(0x11),
         maker=text(0x17),
         part_number=text(0x1A),
-        kind=_KINDS.get(entry[0x12]),
+        kind=_KINDS.get(entry.data[0x12]),
         size_bytes=size_bytes,
         transfers_per_s=_per_s(configured or rated),
         rated_transfers_per_s=_per_s(rated),
@@ -229,7 +218,7 @@ def _edac_channels(folder: Path, filled: list[MemoryModule]) -> set[tuple[int, s
     return channels
 
 
-def _named_channels(filled: list[MemoryModule]) -> int | None:
+def told_channels(filled: list[MemoryModule]) -> int | None:
     """Return the number of channels in the names, if all have one and no two slots are alike."""
     channels = {_channel(module) for module in filled}
     # What stands beside a channel in the slot's name is no part of it: it may be a processor.

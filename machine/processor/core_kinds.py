@@ -74,6 +74,25 @@ def read_kinds(
     return {}
 
 
+def by_classes(
+    classes: Mapping[int, int], caches: tuple[Cache, ...]
+) -> tuple[dict[int, CoreKind], str]:
+    """Return the kind of each thread by the class of its core, a higher one being faster.
+
+    With two classes, the slower threads without L3 are low-power ones. The text says why there are
+    no kinds.
+    """
+    steps = sorted(set(classes.values()), reverse=True)
+    if len(steps) == 1:
+        return {}, ONE_KIND
+    if len(steps) > len(_KIND_FOLDERS):
+        return {}, f"There are {len(steps)} classes of cores, more than there are names for."
+    named = {step: kind for step, (_, kind) in zip(steps, _KIND_FOLDERS, strict=False)}
+    kinds = {thread: named[each] for thread, each in classes.items()}
+    small = [thread for thread, kind in kinds.items() if kind == "efficiency"]
+    return kinds | dict.fromkeys(_far(caches, small), "low-power"), ""
+
+
 def _kinds_by_designs(
     root: Path, designs: Mapping[int, Design], notes: Notes
 ) -> dict[int, CoreKind]:

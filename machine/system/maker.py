@@ -7,6 +7,7 @@ beside these names and are never read.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from machine.condition import System
@@ -16,6 +17,10 @@ from machine.system.linux import read_text
 
 _DMI = "sys/class/dmi/id"
 _TREE = "proc/device-tree/model"
+_FILES = (
+    *("sys_vendor", "product_name", "product_version", "board_vendor", "board_name"),
+    *("bios_vendor", "bios_version", "bios_date"),
+)
 # What makers leave in the table instead of a name.
 _NO_NAME = re.compile(
     r"to be filled.*|system (product|manufacturer|version).*|default string|not (specified|"
@@ -30,27 +35,39 @@ _UNNAMED = Reason(
 
 def read_maker(root: Path, notes: Notes) -> System:
     """Return the names of the computer and its firmware."""
-    source = f"/{_DMI}"
-    maker, model = _named(root, "sys_vendor"), _named(root, "product_name")
-    version = _named(root, "product_version")
+    told = {file: read_text(root / _DMI / file) for file in _FILES}
+    return tell_maker(told, f"/{_DMI}", _UNNAMED, notes, lambda: read_text(root / _TREE))
+
+
+def tell_maker(
+    told: Mapping[str, str | None],
+    source: str,
+    unnamed: Reason,
+    notes: Notes,
+    ask_tree: Callable[[], str | None] = lambda: None,
+) -> System:
+    """Return the names in `told`, which are those of Linux's files; the device tree helps out."""
+    named = {file: _name(text) for file, text in told.items()}
+    maker, model = named.get("sys_vendor"), named.get("product_name")
+    version = named.get("product_version")
     if version and (maker or "").lower() == "lenovo":  # its model is a code, such as 21HM
         model = f"{version} ({model})" if model else version
-    tree = None if model else read_text(root / _TREE)
+    tree = None if model else ask_tree()
     found = {
         "maker": maker,
         "model": model or tree or None,
-        "board": _joined(_named(root, "board_vendor"), _named(root, "board_name")),
-        "firmware": _joined(_named(root, "bios_vendor"), _named(root, "bios_version")),
-        "firmware_date": _iso(_named(root, "bios_date")),
+        "board": _joined(named.get("board_vendor"), named.get("board_name")),
+        "firmware": _joined(named.get("bios_vendor"), named.get("bios_version")),
+        "firmware_date": _iso(named.get("bios_date")),
     }
     for name in names(System):
         where = f"/{_TREE}" if name == "model" and tree else source
-        notes.found(f"system.{name}", found[name], where, _UNNAMED)
+        notes.found(f"system.{name}", found[name], where, unnamed)
     return System(**found)
 
 
-def _named(root: Path, file: str) -> str | None:
-    text = " ".join((read_text(root / _DMI / file) or "").split())
+def _name(text: str | None) -> str | None:
+    text = " ".join((text or "").split())
     return None if _NO_NAME.fullmatch(text) else text
 
 

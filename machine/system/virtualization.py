@@ -97,14 +97,18 @@ def _virtualization(root: Path) -> tuple[str | None, str]:
     if xen:
         return xen, "/sys/hypervisor/type"
     board = " ".join(read_text(root / _DMI / n) or "" for n in ("sys_vendor", "product_name"))
-    for maker, name in _MAKERS.items():
-        if maker in board.lower():
-            return name, f"/{_DMI}/sys_vendor, product_name"
+    if name := hypervisor_of(board):
+        return name, f"/{_DMI}/sys_vendor, product_name"
     clocks = read_text(root / _CLOCK_SOURCES) or ""
     for clock, name in _CLOCKS.items():
         if clock in clocks:
             return name, f"/{_CLOCK_SOURCES}"
     return ("unnamed" if flags is not None else None), "/proc/cpuinfo"
+
+
+def hypervisor_of(board: str) -> str | None:
+    """Return the hypervisor that names itself as maker and model of the computer."""
+    return next((name for maker, name in _MAKERS.items() if maker in board.lower()), None)
 
 
 def read_container(root: Path, notes: Notes, *, is_live: bool) -> str | None:

@@ -182,6 +182,7 @@ def test_elsewhere_the_simple_facts_are_told_and_the_rest_explained(monkeypatch,
 
 
 def test_a_system_without_pinning_may_use_all_threads(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.delattr(psutil.Process, "cpu_affinity")
     notes = Notes()
     cpu = dict(other_systems.parts(notes))["cpu"]

@@ -34,7 +34,7 @@ OTHERS = [
 
 
 def test_an_adapter_is_told_once_however_many_outputs_it_has():
-    (gpu,) = read(lambda: [RADEON, RADEON, *OTHERS])
+    (gpu,) = read(list_adapters=lambda: [RADEON, RADEON, *OTHERS])
     assert gpu.values == {
         "vendor": "AMD",
         "name": "AMD Radeon RX 7900 XTX",
@@ -46,12 +46,14 @@ def test_an_adapter_is_told_once_however_many_outputs_it_has():
 
 def test_memory_that_is_written_as_bytes_is_the_same():
     values = {"HardwareInformation.qwMemorySize": (16 * 2**30).to_bytes(8, "little")}
-    (gpu,) = read(lambda: [Adapter(device_id=RADEON.device_id, name="A", values=values)])
+    (gpu,) = read(
+        list_adapters=lambda: [Adapter(device_id=RADEON.device_id, name="A", values=values)]
+    )
     assert gpu.values["memory_bytes"] == 16 * 2**30
 
 
 def test_what_the_driver_has_not_written_is_unknown():
-    (gpu,) = read(lambda: [ARC])
+    (gpu,) = read(list_adapters=lambda: [ARC])
     assert gpu.values["torch_backend"] == "xpu"
     assert "registry" in gpu.missing["memory_bytes"].why
 
@@ -91,7 +93,7 @@ def test_all_is_explained_on_windows(monkeypatch, tmp_path, adapters):
             Host(root=tmp_path, is_live=True),
             notes,
             ask_nvidia=lambda host: nvidia.Found(),
-            ask_windows=lambda: read(lambda: adapters),
+            ask_windows=lambda pci: read(pci, lambda: adapters),
         )
     )
     machine = Machine(**found, sources=notes.sources, missing=tuple(notes.missing))
