@@ -34,6 +34,9 @@ _NO_ERRORS = Reason(
 _NOT_ON_LINUX = Reason(
     "This system does not tell it to every program.", "Look into the system's own monitor."
 )
+_NONE_ELSEWHERE = Reason(
+    "This system counts no traffic for this program.", "Look into the system's own monitor."
+)
 _NO_DISKS = Reason("No disk is in sight below /sys.", "lsblk, on the machine itself.")
 _NO_NETWORK = Reason(
     "No network interface is in sight but the one to the machine itself.", "ip link"
@@ -114,13 +117,14 @@ class IoSampler:
 
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
+    is_elsewhere = sys.platform != "linux"
     if not disks:
-        yield _NO_DISKS.of("disks")
+        yield (_NONE_ELSEWHERE if is_elsewhere else _NO_DISKS).of("disks")
     if not networks:
-        yield _NO_NETWORK.of("network")
+        yield (_NONE_ELSEWHERE if is_elsewhere else _NO_NETWORK).of("network")
     of_disks = {**dict.fromkeys(names(DiskSample), _NEEDS_TWO), "errors": _NO_ERRORS}
-    if sys.platform != "linux":
-        of_disks |= dict.fromkeys(("busy", "queue"), _NOT_ON_LINUX)
+    if is_elsewhere:
+        of_disks |= dict.fromkeys(("busy", "queue", "errors"), _NOT_ON_LINUX)
     yield from lacking("disks[*]", disks, of_disks)
     yield from lacking("network[*]", networks, dict.fromkeys(names(NetworkSample), _NEEDS_TWO))
 

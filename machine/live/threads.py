@@ -35,6 +35,19 @@ _UNKNOWN = {
         "Wait for the next sample.",
     ),
 }
+_UNKNOWN_ELSEWHERE = {
+    "busy": _UNKNOWN["busy"],
+    "hz": Reason(
+        "This system does not tell programs the clock of each thread.",
+        "Task Manager on Windows, or powermetrics on macOS as administrator.",
+    ),
+    "steal_fraction": Reason(
+        "Only Linux counts the time that a host takes away.", "There is nothing to look at."
+    ),
+}
+_NO_THREADS_ELSEWHERE = Reason(
+    "This system tells no load of its threads.", "Look into the system's own monitor."
+)
 _NO_THREADS = Reason("The kernel shows no /proc/stat to this process.", "ls -l /proc/stat")
 
 
@@ -97,9 +110,10 @@ class ThreadSampler:
 
 def missing(threads: tuple[ThreadSample, ...]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
+    is_elsewhere = sys.platform != "linux"
     if not threads:
-        yield _NO_THREADS.of("threads")
-    yield from lacking("threads[*]", threads, _UNKNOWN)
+        yield (_NO_THREADS_ELSEWHERE if is_elsewhere else _NO_THREADS).of("threads")
+    yield from lacking("threads[*]", threads, _UNKNOWN_ELSEWHERE if is_elsewhere else _UNKNOWN)
 
 
 def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:

@@ -12,10 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from experiments.engine import messages
+from machine.live import io
+from machine.live import threads as live_threads
 from machine.live.gpu_samples import GpuProcess, GpuSample
-from machine.live.io import NetworkSample
+from machine.live.io import DiskSample, NetworkSample
 from machine.live.sampler import Sampler, portable
-from machine.live.threads import ThreadSampler
+from machine.live.threads import ThreadSample, ThreadSampler
+from tests.machine.elsewhere import LINUX_WORDS
 
 ticks = st.lists(st.integers(0, 2**40), min_size=10, max_size=10)
 
@@ -262,3 +265,17 @@ def test_a_thread_at_work_is_seen_at_work():
         pass
     busy = sum(thread.busy or 0 for thread in sampler.sample().threads)
     assert busy > 0.4
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_elsewhere_no_gap_is_explained_in_words_of_linux(tree, monkeypatch, system):
+    monkeypatch.setattr(sys, "platform", system)
+    said = [
+        *live_threads.missing(()),
+        *live_threads.missing((ThreadSample(id=0, busy=None, hz=None, steal_fraction=None),)),
+        *io.missing((), ()),
+        *io.missing((DiskSample(name="a"),), (NetworkSample(name="b"),)),
+    ]
+    assert len(said) >= 10
+    words = " ".join(f"{entry.why} {entry.how}" for entry in said)
+    assert [word for word in LINUX_WORDS if word in words] == []
