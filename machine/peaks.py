@@ -22,7 +22,8 @@ from machine.gpus.rates import NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Cpu, Memory, MemoryModule
 from machine.record import Record
 
-_PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
+_PCI_SIG = "PCI Express Base Specification; links from "
+_LINKS_FROM = "/sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
 _MODULE_BITS = 64  # of every module since SDRAM, and of what the table of parts counts as a channel
 _TWICE = 2  # double data rate: two transfers per cycle of NVML's memory clock
@@ -71,7 +72,7 @@ def read_peaks(
     dram_ceiling = dram(memory.modules, memory.channels, None if notes.is_virtual else cpu)
     found: dict[str, Any] = {
         "memory": dram_ceiling.plain() if dram_ceiling else {},
-        "pcie": _pcie(pci, gpus),
+        "pcie": _pcie(pci, gpus, notes.sources.get("pci", _LINKS_FROM)),
         "nvlink": {
             f"{link.a}-{link.b}": ceiling.plain()
             for link in gpu_links
@@ -145,25 +146,29 @@ def _width_of(modules: Sequence[MemoryModule]) -> int | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _pcie(pci: tuple[PciDevice, ...], gpus: tuple[Gpu, ...]) -> dict[str, Any]:
+def _pcie(pci: tuple[PciDevice, ...], gpus: tuple[Gpu, ...], links_from: str) -> dict[str, Any]:
     """Return the ceilings of each device's link; a GPU's driver may know what the kernel hides."""
-    found = {device.address: way(pci, device) for device in pci if _has_peak(device)}
+    found = {device.address: way(pci, device, links_from) for device in pci if _has_peak(device)}
     for gpu in gpus:
         if gpu.pci_address and gpu.link and gpu.pci_address not in found:
-            own = way(pci, PciDevice(address=gpu.pci_address, link=gpu.link))
+            own = way(pci, PciDevice(address=gpu.pci_address, link=gpu.link), links_from)
             if own:
                 found[gpu.pci_address] = own
     return found
 
 
-def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
+def way(
+    pci: tuple[PciDevice, ...], device: PciDevice, links_from: str = _LINKS_FROM
+) -> dict[str, Any]:
     """Return the ceilings of the device's own link and of the way from the processor."""
     link = device.link
     generation, width = pcie.able(link) if link else (None, None)
     if link is None or link.peak_bytes_per_s is None or generation is None or width is None:
         return {}
     own = Ceiling(
-        value=link.peak_bytes_per_s, formula=pcie.formula(generation, width), source=_PCI_SIG
+        value=link.peak_bytes_per_s,
+        formula=pcie.formula(generation, width),
+        source=f"{_PCI_SIG}{links_from}",
     )
     hop = pcie.narrowest(pci, device.address)
     peak = hop.link.peak_bytes_per_s if hop and hop.link else None

@@ -16,7 +16,7 @@ from machine.gpus.pci_facts import Host, describe, hwmon
 from machine.system.linux import PCI_DEVICES, numbered, read_int
 
 VENDOR_ID = 0x8086
-_INTEGRATED = "0000:00:02.0"  # the same address since 2004
+INTEGRATED = "0000:00:02.0"  # the same address since 2004
 _HIDING = ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")
 # PyTorch supports Arc, Data Center Max, and the graphics of Core Ultra. These are the first digits
 # of their device numbers, from include/drm/intel/pciids.h of Linux 6.17: DG2, Battlemage, Ponte
@@ -52,7 +52,7 @@ def read(host: Host) -> list[Facts]:
         and (device.class_id or 0) >> 16 == 0x03
         and not device.is_virtual_function
     ]
-    devices.sort(key=lambda device: device.address == _INTEGRATED)
+    devices.sort(key=lambda device: device.address == INTEGRATED)
     return [_read(host, device) for device in devices]
 
 
@@ -99,7 +99,7 @@ def is_supported(device_id: int) -> bool | None:
 
 def _add_memory(gpu: Facts, host: Host, address: str) -> None:
     shown = f"/{PCI_DEVICES}/{address}"
-    if address == _INTEGRATED:
+    if address == INTEGRATED:
         gpu.keep("unified_memory", True, "its PCI address, that of graphics in the processor")
         if host.memory_bytes:
             gpu.keep("memory_bytes", host.memory_bytes, "/proc/meminfo, which the GPU shares")

@@ -110,6 +110,9 @@ def read(
         gpu.found("driver_version", version, "registry: DriverVersion", _UNTOLD)
         if vendor_id == intel.VENDOR_ID:
             intel.add_backend(gpu, kind[1])
+            if places == [intel.INTEGRATED]:
+                why = "its PCI address, that of graphics in the processor"
+                gpu.keep("unified_memory", True, why)
         else:
             gpu.lack("torch_backend", _NO_ROCM)
     return list(found.values())

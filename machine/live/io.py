@@ -10,7 +10,6 @@ Sources: Documentation/admin-guide/iostats.rst and networking/statistics.rst of 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -20,7 +19,7 @@ from machine.model import Missing
 from machine.network import read_network
 from machine.record import Record, names
 from machine.storage.disks import read_storage
-from machine.system.linux import read_hex, read_text
+from machine.system.linux import is_elsewhere, read_hex, read_text
 
 S = TypeVar("S", bound=Record)
 
@@ -117,13 +116,12 @@ class IoSampler:
 
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
-    is_elsewhere = sys.platform != "linux"
     if not disks:
-        yield (_NONE_ELSEWHERE if is_elsewhere else _NO_DISKS).of("disks")
+        yield (_NONE_ELSEWHERE if is_elsewhere() else _NO_DISKS).of("disks")
     if not networks:
-        yield (_NONE_ELSEWHERE if is_elsewhere else _NO_NETWORK).of("network")
+        yield (_NONE_ELSEWHERE if is_elsewhere() else _NO_NETWORK).of("network")
     of_disks = {**dict.fromkeys(names(DiskSample), _NEEDS_TWO), "errors": _NO_ERRORS}
-    if is_elsewhere:
+    if is_elsewhere():
         of_disks |= dict.fromkeys(("busy", "queue", "errors"), _NOT_ON_LINUX)
     yield from lacking("disks[*]", disks, of_disks)
     yield from lacking("network[*]", networks, dict.fromkeys(names(NetworkSample), _NEEDS_TWO))
@@ -131,7 +129,7 @@ def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> I
 
 def _listed(root: Path) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of physical disks and interfaces; a container may have none."""
-    if sys.platform != "linux":
+    if is_elsewhere():
         return frozenset(), frozenset()
     disks = (disk.name for disk in read_storage(root, (), Notes()))
     return frozenset(disks), frozenset(card.name for card in read_network(root, Notes()))
@@ -163,7 +161,7 @@ def _mean(now: _Counts, before: _Counts, passed_s: float) -> dict[str, float]:
 
 
 def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str, _Counts]:
-    if sys.platform != "linux":
+    if is_elsewhere():
         import psutil
 
         counted = psutil.disk_io_counters(perdisk=True) or {}
@@ -190,7 +188,7 @@ def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str
 
 
 def _read_networks(dev: Path, names: frozenset[str]) -> dict[str, _Counts]:
-    if sys.platform != "linux":
+    if is_elsewhere():
         import psutil
 
         counted = psutil.net_io_counters(pernic=True) or {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from machine.facts import Reason, lacking
 from machine.model import Missing
 from machine.record import Record
-from machine.system.linux import CPU, numbered, read_int, read_text
+from machine.system.linux import CPU, is_elsewhere, numbered, read_int, read_text
 
 _CLOCKS_EVERY_S = 1.0  # some drivers wake a core to read its clock
 _THREAD = re.compile(r"^cpu(\d+) (.+)$", re.MULTILINE)
@@ -110,10 +109,9 @@ class ThreadSampler:
 
 def missing(threads: tuple[ThreadSample, ...]) -> Iterator[Missing]:
     """Yield the reasons for missing values of these samples."""
-    is_elsewhere = sys.platform != "linux"
     if not threads:
-        yield (_NO_THREADS_ELSEWHERE if is_elsewhere else _NO_THREADS).of("threads")
-    yield from lacking("threads[*]", threads, _UNKNOWN_ELSEWHERE if is_elsewhere else _UNKNOWN)
+        yield (_NO_THREADS_ELSEWHERE if is_elsewhere() else _NO_THREADS).of("threads")
+    yield from lacking("threads[*]", threads, _UNKNOWN_ELSEWHERE if is_elsewhere() else _UNKNOWN)
 
 
 def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:
@@ -132,7 +130,7 @@ def _fraction(part: float, whole: float) -> float:
 
 def _read_times(stat: Path) -> dict[int, _Times]:
     """Return the times of the online threads, by the kernel's numbers."""
-    if sys.platform != "linux":
+    if is_elsewhere():
         import psutil
 
         return {

@@ -76,6 +76,7 @@ _NO_CLOCK = Reason(
     "macOS tells clocks on Macs with Intel's processors only, and of Apple's to administrators.",
     "powermetrics, as administrator.",
 )
+_NO_RANGE = Reason("sysctl tells no clock but the base clock, and of Intel's only.", _SHEET)
 _NOT_GOVERNED = Reason("macOS sets the clock by itself and tells no program how.", "pmset -g")
 _NO_DISTRIBUTION = Reason("Only Linux has distributions.", _NOTHING)
 _NO_VERSION = Reason("Neither sysctl nor Python tells it.", "sw_vers")
@@ -195,15 +196,12 @@ def _features(told: Mapping[str, str]) -> tuple[str, ...]:
 def _clock(told: Mapping[str, str], notes: Notes) -> Clock:
     for name in ("governor", "driver", "energy_preference", "boost"):
         notes.lack(f"cpu.clock.{name}", _NOT_GOVERNED)
-    min_hz, max_hz, base_hz = (
-        notes.found(f"cpu.clock.{name}", processors.number(told, key), f"sysctl {key}", _NO_CLOCK)
-        for name, key in (
-            ("min_hz", "hw.cpufrequency_min"),
-            ("max_hz", "hw.cpufrequency_max"),
-            ("base_hz", "hw.cpufrequency"),
-        )
-    )
-    return Clock(min_hz=min_hz, max_hz=max_hz, base_hz=base_hz)
+    for name in ("min_hz", "max_hz"):
+        notes.lack(f"cpu.clock.{name}", _NO_RANGE)
+    # What it calls the highest clock is the base clock, too.
+    base_hz = processors.number(told, "hw.cpufrequency")
+    source = "sysctl hw.cpufrequency"
+    return Clock(base_hz=notes.found("cpu.clock.base_hz", base_hz, source, _NO_CLOCK))
 
 
 def _memory(

@@ -11,6 +11,7 @@ import functools
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -25,6 +26,11 @@ HIGHEST_THREAD = 2**14  # twice what kernels support; a damaged list must not fi
 HIGHEST_NUMBER = 2**63  # what JSON and SQLite hold; a longer one is damaged
 
 _root: ContextVar[str | None] = ContextVar("root", default=None)
+
+
+def is_elsewhere() -> bool:
+    """Does this program run on another system than Linux?"""
+    return sys.platform != "linux"
 
 
 @contextlib.contextmanager

@@ -248,7 +248,8 @@ def _numa(layout: Layout | Reason, known: Basics, notes: Notes) -> tuple[NumaNod
         NumaNode(id=number, threads=tuple(sorted(each)), memory_bytes=total_bytes, kind="host")
         for number, each in sorted(layout.nodes.items())
     )
-    notes.sources["numa"] = processors.ASKED
+    for name in ("id", "threads", "kind"):
+        notes.sources[f"numa[*].{name}"] = processors.ASKED
     if total_bytes is not None:
         notes.sources["numa[*].memory_bytes"] = f"{basics.MEMORY}: the only node has all"
     for name, reason in _NODE.items():

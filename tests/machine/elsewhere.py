@@ -48,7 +48,12 @@ def _inspected(
 
 def foreign(machine: Machine) -> list[str]:
     """Return the words of Linux in what the machine says of its sources and gaps."""
-    said = [*machine.sources.values(), *(f"{e.why} {e.how}" for e in machine.missing)]
+    peaks = machine.peaks.get("pcie", {}).values()
+    said = [
+        *(peak["source"] for peak in peaks),
+        *machine.sources.values(),
+        *(f"{e.why} {e.how}" for e in machine.missing),
+    ]
     return [
         each
         for each in said

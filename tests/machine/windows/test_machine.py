@@ -11,7 +11,7 @@ from machine.gpus import nvidia
 from machine.gpus.cuda import Cuda
 from machine.gpus.windows import Adapter
 from machine.gpus.windows import read as read_adapters
-from machine.model import caches_of, from_json, missing_of, to_json
+from machine.model import caches_of, from_json, missing_of, remarks, to_json
 from machine.system.basics import Basics
 from machine.windows.answers import Answers, Drive
 from tests.machine.elsewhere import foreign, inspected
@@ -88,6 +88,8 @@ def test_a_laptop_has_modules_a_node_and_the_way_to_its_disk():
     assert (wifi.kind, wifi.pci_address) == ("wifi", "0000:00:14.3")
     (gpu,) = found.gpus
     assert (gpu.vendor, gpu.pci_address) == ("Intel", "0000:00:02.0")
+    assert gpu.unified_memory
+    assert remarks(found) == []
 
 
 def test_a_desktop_has_two_dies_and_its_card_in_the_slot():
