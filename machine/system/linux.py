@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 CPU = "sys/devices/system/cpu"
 PCI_DEVICES = "sys/bus/pci/devices"
@@ -239,10 +241,10 @@ def kibibytes(value: str | None) -> int | None:
 def process_limit(name: str) -> int | None:
     """Return a limit of this process (`ulimit`), such as RLIMIT_AS; None where it has none."""
     try:
-        import resource
+        resource: Any = importlib.import_module("resource")
     except ImportError:  # Windows has no such limits, or no file can be opened any more
         return None
-    limit = resource.getrlimit(getattr(resource, name))[0]
+    limit: int = resource.getrlimit(getattr(resource, name))[0]
     return None if limit in (resource.RLIM_INFINITY, -1) else limit
 
 

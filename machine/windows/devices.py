@@ -160,12 +160,15 @@ def _link(device: Device, bridge: Device | None) -> Link | None:
 
 
 def read_storage(
-    drives: Sequence[Drive], disks: Sequence[Device], pci: Sequence[Device], notes: Notes
+    drives: Sequence[Drive],
+    disks: Sequence[Device],
+    controllers: Sequence[Device],
+    pci: tuple[PciDevice, ...],
+    notes: Notes,
 ) -> tuple[Disk, ...]:
-    """Return the disks by number; `disks` and `pci` tell on which controller each is."""
-    devices = read_pci(pci, (), Notes())
-    by_id = {each.id.upper(): _address(each) for each in pci}
-    found = [_disk(drive, disks, by_id, devices) for drive in drives]
+    """Return the disks by number; `disks` and `controllers` tell on which PCI device each is."""
+    by_id = {each.id.upper(): _address(each) for each in controllers}
+    found = [_disk(drive, disks, by_id, pci) for drive in drives]
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
     storage = tuple(Disk(**facts.values) for facts in found)
     return notes.found("storage", storage, r"\\.\PhysicalDrive*", _NO_DISKS)

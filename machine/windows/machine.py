@@ -146,8 +146,9 @@ def parts(answers: Answers, known: Basics, notes: Notes) -> Iterator[tuple[str, 
     yield "memory", _memory(known, table, cpu, notes)
     numa = _numa(layout, known, notes)
     yield "numa", numa
-    yield "pci", devices.read_pci(answers.pci, numa, notes)
-    yield "storage", devices.read_storage(answers.drives, answers.disks, answers.pci, notes)
+    pci = devices.read_pci(answers.pci, numa, notes)
+    yield "pci", pci
+    yield "storage", devices.read_storage(answers.drives, answers.disks, answers.pci, pci, notes)
     yield "network", devices.read_network(answers.networks, answers.pci, notes)
 
 

@@ -52,6 +52,24 @@ def read(name: str) -> tuple[Answers, Basics]:
     return answers, known
 
 
+def server() -> dict[str, Any]:
+    """Return two packages of 36 cores with 72 threads each, in three groups."""
+    told = tomllib.loads((FOLDER / "windows-i5-1235u.toml").read_text())
+    ways = [(0, 48), (1, 48), (2, 48)]
+    return {
+        **told,
+        "groups": [count for _, count in ways],
+        "cores": [
+            [[group, f"{n}-{n + 1}"], 0] for group, count in ways for n in range(0, count, 2)
+        ],
+        "packages": [[[0, "0-47"], [1, "0-23"]], [[1, "24-47"], [2, "0-47"]]],
+        "dies": [],
+        "modules": [],
+        "nodes": [[0, [[0, "0-47"], [1, "0-23"]]], [1, [[1, "24-47"], [2, "0-47"]]]],
+        "caches": [[2, 16, 64, 2048, 0, "cores"]],
+    }
+
+
 def processors(told: dict[str, Any]) -> bytes:
     """Return the buffer of GetLogicalProcessorInformationEx."""
     found = [_entry(GROUP, _groups(told["groups"]))]

@@ -176,3 +176,19 @@ def test_of_two_disks_of_one_model_nobody_knows_which_is_on_which_controller():
         "drives": (drive, replace(drive, number=1)),
     }
     assert [each.pci_address for each in machine(changed=twice).storage] == [None, None]
+
+
+def test_a_mask_of_one_group_says_nothing_of_threads_in_others():
+    answers = replace(recorded.read(LAPTOP)[0], processors=recorded.processors(recorded.server()))
+    found = inspected("win32", answers, Basics(threads=144, usable=(0, 1)))
+    assert (found.cpu.threads, found.cpu.usable_threads) == (144, 144)
+    assert "groups" in missing_of(found, "cpu.counts.affinity").why
+    assert [len(node.threads) for node in found.numa] == [72, 72]
+    assert unexplained(found) == []
+
+
+def test_a_pinned_process_may_use_its_threads_only():
+    answers, known = recorded.read(LAPTOP)
+    found = inspected("win32", answers, replace(known, usable=(4, 5)))
+    assert found.cpu.usable_threads == found.cpu.counts.affinity == 2
+    assert [thread.id for thread in found.cpu.threads_list if thread.usable] == [4, 5]

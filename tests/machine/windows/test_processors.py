@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import tomllib
 
 import pytest
 from hypothesis import given
@@ -15,26 +14,8 @@ from tests.machine.windows import recorded
 WHOLE = recorded.read("windows-i5-1235u")[0].processors
 
 
-def server():
-    """Return two packages of 36 cores with 72 threads each, in three groups."""
-    told = tomllib.loads((recorded.FOLDER / "windows-i5-1235u.toml").read_text())
-    ways = [(0, 48), (1, 48), (2, 48)]
-    return {
-        **told,
-        "groups": [count for _, count in ways],
-        "cores": [
-            [[group, f"{n}-{n + 1}"], 0] for group, count in ways for n in range(0, count, 2)
-        ],
-        "packages": [[[0, "0-47"], [1, "0-23"]], [[1, "24-47"], [2, "0-47"]]],
-        "dies": [],
-        "modules": [],
-        "nodes": [[0, [[0, "0-47"], [1, "0-23"]]], [1, [[1, "24-47"], [2, "0-47"]]]],
-        "caches": [[2, 16, 64, 2048, 0, "cores"]],
-    }
-
-
 def test_threads_are_numbered_on_from_group_to_group():
-    layout = read_layout(recorded.processors(server()))
+    layout = read_layout(recorded.processors(recorded.server()))
     assert layout.groups == 3
     assert sorted(n for core in layout.cores for n in core.threads) == list(range(144))
     assert layout.packages == (frozenset(range(72)), frozenset(range(72, 144)))
@@ -48,7 +29,7 @@ def test_an_entry_of_a_new_kind_is_passed_over():
 
 
 def test_a_cache_with_nothing_behind_its_numbers_tells_no_numbers():
-    told = {**server(), "caches": [[3, 0xFF, 0, 0, 3, ["0-3"]]]}
+    told = {**recorded.server(), "caches": [[3, 0xFF, 0, 0, 3, ["0-3"]]]}
     (cache,) = read_layout(recorded.processors(told)).caches
     assert (cache.kind, cache.size_bytes, cache.line_bytes, cache.ways) == (None,) * 4
 
