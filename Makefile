@@ -11,6 +11,9 @@ TORCH ?= $(or $(TORCH_NOW),torch -c constraints.txt)
 BIN := .venv/bin
 # Most modules of what is installed are never loaded: those that are, are compiled then.
 PIP := $(BIN)/python -m pip install --no-input --disable-pip-version-check --no-compile
+# Qt for ARM wants glibc 2.39; where that is there, the extra adds what pyproject.toml leaves out.
+WINDOW := $(shell [ "$$(uname -m)" != aarch64 ] || getconf GNU_LIBC_VERSION | \
+  awk '{ split($$2, v, "."); if (v[1] > 2 || v[2] >= 39) print "window" }')
 TORCH_STAMP := $(if $(LITE),,.venv/.torch)
 
 # Qt's own list for a window under X11 (Debian and Ubuntu names).
@@ -78,12 +81,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv --clear .venv
 
 .venv/.app: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -c constraints.txt -e .
+	$(PIP) -c constraints.txt -e '.$(WINDOW:%=[%])'
 	@touch $@
 
 # Holds all of .app, which is why it stamps both.
 .venv/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -c constraints.txt -e '.[dev]'
+	$(PIP) -c constraints.txt -e '.[dev$(WINDOW:%=,%)]'
 	@touch .venv/.app $@
 
 # The stamp's content is the choice. One of one's own comes without the pins, since another torch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import importlib.util
 import logging
 import os
 import sys
@@ -28,6 +29,8 @@ OWN_FOLDERS = ("XDG_DATA_HOME", DATA_FOLDER, VARIABLE)
 OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
 QT_PATIENCE_MS = 60_000  # pytest-qt's own 5 s are too few for a busy machine
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+NO_TORCH = "needs PyTorch, which LITE=1 left out"
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
 
@@ -54,6 +57,29 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the stories, which take longest: at the end, others would wait for them."""
     items.sort(key=lambda item: "tests/story" not in item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Skip a test whose fixture needs PyTorch, where there is none."""
+    return (yield from _skipped_without_torch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip a test that needs PyTorch, by its marker or by what it imports, where there is none."""
+    if not HAS_TORCH and item.get_closest_marker("torch"):
+        pytest.skip(NO_TORCH)
+    return (yield from _skipped_without_torch())
+
+
+def _skipped_without_torch() -> Iterator[None]:
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name == "torch" and not HAS_TORCH:
+            pytest.skip(NO_TORCH)
+        raise
 
 
 def pytest_collection_finish() -> None:

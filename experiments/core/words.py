@@ -11,6 +11,7 @@ takes the first text where the value is 1, else the second.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 from experiments.core import units
 from experiments.core.resources import FOLDER
 from experiments.core.shelves import PROBES, SHELVES, Home, homes
+from machine.system.adding import adding_here
 from machine.text import plain
 
 ENGLISH = "en"
@@ -135,7 +137,14 @@ def load(
                 unread.setdefault(section, []).append(text)
     for key, home in known.items():
         unread[key] = [*words_files(home.folder, language)]
-    return Words({}, unread, {"program": program})
+    return Words({}, unread, {"program": program, **_added()})
+
+
+def _added() -> dict[str, str]:
+    """Return the lines that add what an install may lack, to the environment that runs this."""
+    qt = "PySide6-Essentials<6.12" if sys.version_info < (3, 12) else "PySide6-Essentials"
+    packages = {"add_torch": "torch", "add_numba": "numba", "add_qt": qt}
+    return {name: adding_here(package) for name, package in packages.items()}
 
 
 def words_files(folder: Path, language: str = ENGLISH) -> Iterator[Path]:

@@ -24,6 +24,7 @@ from machine.doctor.environments import program_in
 from machine.doctor.evidence import Outcome, Room, Torch
 from machine.doctor.library_files import foreign, offered, short_torch
 from machine.doctor.probe import MARK, PROBE
+from machine.system.adding import Keeper, keeper
 from machine.system.asking import Answer, ask
 from machine.system.linux import process_limit
 
@@ -185,7 +186,10 @@ def _ending(status: int | None) -> str | None:
 
 
 def _installer(prefix: str | None, *, has_pip: bool) -> str:
-    """Return the installer of an environment: conda leaves metadata, uv's lack pip."""
+    """Return the installer of an environment: conda and pipx leave metadata, uv's lack pip."""
     if prefix and any(Path(prefix, "conda-meta").glob("pytorch-*.json")):
         return "conda"
+    by = keeper(Path(prefix)) if prefix else Keeper.PIP
+    if by in (Keeper.PIPX, Keeper.MAKE):
+        return by.value
     return "pip" if has_pip else "uv"

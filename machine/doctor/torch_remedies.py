@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 
 from msgspec.structs import replace
 
 from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
+from machine.system.adding import adding_by_make
+from machine.system.adding import quoted as quoted
 
 JETSON_PAGE = (
     "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
@@ -112,6 +113,13 @@ def _into(torch: Torch) -> str:
     return f" -p {quoted(torch.prefix)}" if torch.prefix else ""
 
 
+def add_torch(torch: Torch) -> str:
+    """Return how to add a PyTorch to an environment that has none, on a machine without GPU."""
+    if torch.installer == "make":
+        return adding_by_make()
+    return _install(replace(torch, is_missing=True), None)
+
+
 def reinstall_torch(torch: Torch) -> tuple[str, ...]:
     """Return how to reinstall a damaged PyTorch."""
     if torch.installer == "conda":
@@ -148,6 +156,9 @@ def _install(torch: Torch, index: str | None, *, is_there: bool | None = None) -
     where = f" --index-url {_INDEX}{index}" if index else ""
     if torch.installer == "uv":
         return f"uv pip install --python {python}{' --reinstall' if again else ''} {names}{where}"
+    if torch.installer == "pipx":
+        name = quoted(os.path.basename(torch.prefix or ""))
+        return f"pipx inject {name}{' --force' if again else ''} {names}{where}"
     # Without this, pip keeps an installed CPU build.
     how = " --upgrade --force-reinstall" if again else ""
     return f"{python} -m pip install{how} {names}{where}"
@@ -191,10 +202,3 @@ def is_newer_target(target: str) -> bool:
     if match is None or newest is None:
         return match is None or int(match[1]) > max(map(int, _NEWEST_TARGETS))
     return int(match[2], 16) > newest
-
-
-def quoted(path: str) -> str:
-    """Return a path quoted for a command line."""
-    if sys.platform == "win32":
-        return f'"{path}"' if " " in path else path
-    return shlex.quote(path)

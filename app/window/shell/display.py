@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import sys
@@ -47,6 +48,7 @@ PACKAGES_WAYLAND = {
 MISSING = re.compile(r"^(\S+): cannot open shared object file: No such file")
 # It loses references to None and True, which crashes Python before 3.12 within a second.
 BROKEN_VERSION, UNHURT_PYTHON = "6.12.0", (3, 12)
+QT_GLIBC_ON_ARM = (2, 39)  # PySide6 6.10.2 to 6.12.0: their tags
 CANARY_CALLS, CANARY_LOSS = 100, 50
 ASK_AGAIN_S = 0.1
 
@@ -55,7 +57,8 @@ def reason(environment: Mapping[str, str] = os.environ) -> Problem | None:
     """Return why no window can open, or None if one can."""
     package = _package()
     if package is None:
-        return Problem("qt_missing")
+        glibc = _old_glibc()
+        return Problem("qt_wants_glibc", {"glibc": glibc}) if glibc else Problem("qt_missing")
     if sys.version_info < UNHURT_PYTHON and _version(package) == BROKEN_VERSION:
         return _broken(BROKEN_VERSION)
     if sys.platform in ("win32", "darwin"):
@@ -177,6 +180,15 @@ def _package() -> Path | None:
         return None
     package = Path(spec.origin).parent
     return package / "Qt" / "plugins" / "platforms"
+
+
+def _old_glibc() -> str:
+    """Return the version of a glibc that is older than Qt's wheels for ARM want, else ""."""
+    if sys.platform != "linux" or platform.machine() != "aarch64":
+        return ""
+    glibc = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ")
+    found = re.match(r"(\d+)\.(\d+)", glibc)
+    return glibc if found and (int(found[1]), int(found[2])) < QT_GLIBC_ON_ARM else ""
 
 
 def _version(platforms: Path) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from machine.doctor.evidence import GPU_MAKERS, Evidence, Outcome, Torch, Vendor
 from machine.doctor.torch_remedies import (
     INTEL_PAGE,
+    add_torch,
     empty_cache,
     install_torch,
     lacks_build,
@@ -82,7 +83,7 @@ def _missing(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict
     python = torch.python
     if not lacks_build(evidence, vendor):
         if vendor is None:
-            return fine("torch_missing_here", python=python)
+            return fine("torch_missing_here", add_torch(torch), python=python)
         return wrong("torch_missing", *install_torch(evidence, vendor), python=python)
     version, name = torch.python_version or "?", "Python"
     if torch.implementation not in (None, "cpython"):

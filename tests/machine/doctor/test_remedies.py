@@ -82,6 +82,14 @@ def test_the_build_suits_the_python(version, index):
             replace(TORCH, installer="uv", is_missing=True, python="/a b/py"),
             "uv pip install --python '/a b/py' torch",
         ),
+        (
+            replace(TORCH, installer="pipx", is_missing=True, prefix="/pipx/venvs/coreopsis"),
+            "pipx inject coreopsis torch",
+        ),
+        (
+            replace(TORCH, installer="pipx", prefix="/pipx/venvs/coreopsis"),
+            "pipx inject coreopsis --force torch",
+        ),
     ],
 )
 def test_packages_come_the_way_they_came_before(torch, command):

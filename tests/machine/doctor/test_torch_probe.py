@@ -283,8 +283,11 @@ def test_a_folder_that_an_uninstallation_left_is_broken_not_missing(
 # --- what can be given --------------------------------------------------------------------------
 
 
-def test_a_name_is_looked_for_where_a_shell_would():
-    assert find_python("python3").endswith("/python3")
+def test_a_name_is_looked_for_where_a_shell_would(tmp_path, monkeypatch):
+    (tmp_path / "python3").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert find_python("python3") == str(tmp_path / "python3")
 
 
 def test_the_home_folder_is_understood(environment, monkeypatch):

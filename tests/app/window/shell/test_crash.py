@@ -167,7 +167,7 @@ NAMED = {
     "a list of folders": ("PATH=/srv/a:/opt/b", "PATH=<folder>:<folder>"),
     "the home in a word": ("-I/home/alice/include", "-I~/include"),
     "this program": (f'File "{ROOT}/app/cli.py"', 'File "<program>/app/cli.py"'),
-    "this Python": (f'File "{sys.base_prefix}/lib/x.py"', 'File "<python>/lib/x.py"'),
+    "this Python": (f'File "{sys.prefix}/lib/x.py"', 'File "<python>/lib/x.py"'),
 }  # fmt: skip
 NOBODYS = """127.0.0.1 ::1 12:34:56 x[::2] 2.7.1+cu118 0000:17:00.0 Linux-5.10.16.3-microsoft a / b
 a // b km/s 500 /s, 1.4 M /s. /proc/cpuinfo '/sys/devices'

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 from app.window.shell import display
 from app.window.shell.display import loses_references, reason
 from experiments.core import words
+from machine.system.adding import adding_here
 
 WORDS = words.load()
+QT = "PySide6-Essentials<6.12" if sys.version_info < (3, 12) else "PySide6-Essentials"
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 pytestmark = ON_LINUX
 
@@ -141,7 +144,28 @@ def test_no_qt_is_said_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     assert reason({"DISPLAY": ":0"}).key == "qt_missing"
-    assert "pip install" in sentence(reason({}))
+    assert f"`{adding_here(QT)}`" in sentence(reason({}))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+@pytest.mark.parametrize(
+    ("machine", "glibc", "key"),
+    [
+        ("aarch64", "2.36", "qt_wants_glibc"),
+        ("aarch64", "2.39", "qt_missing"),
+        ("aarch64", "3.0", "qt_missing"),
+        ("x86_64", "2.36", "qt_missing"),
+    ],
+)
+def test_on_arm_a_system_too_old_for_qt_is_said_to_be(monkeypatch, machine, glibc, key):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(os, "confstr", lambda _name: f"glibc {glibc}")
+
+    problem = reason({"DISPLAY": ":0"})
+
+    assert problem.key == key
+    assert key == "qt_missing" or (glibc in sentence(problem) and "2.39" in sentence(problem))
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="None lives for ever there")
