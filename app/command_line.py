@@ -105,9 +105,10 @@ def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
         command=None, debug=False, data=None, fake_machine=None, experiments=[]
     )
     if arguments:
-        from app.parser import parser
+        from app.parser import parser, with_command
 
-        parser().parse_args(arguments, options)
+        made = parser()
+        made.parse_args(with_command(made, arguments), options)
     return options
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -120,6 +121,9 @@ def parser() -> argparse.ArgumentParser:
     gather("--html", **FILE, help="write a report as HTML")
     gather("--json", **JSON)
 
+    opened = add("open", "open a run, a report, a checkup or a lecture; `open` may be left out")
+    opened("file", **FILE, help="what the window or the terminal wrote, or somebody gave you")
+
     preflight = add(
         "preflight",
         "try each item of a lecture here, and record what stands in",
@@ -155,6 +159,27 @@ def parser() -> argparse.ArgumentParser:
 
     add("worker", "do one job over standard input and output")
     return made
+
+
+def with_command(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments with `open` before a file that stands where a command is expected."""
+    known = commands(made)
+    if arguments[0] in known:
+        return arguments
+    common = _Parser(add_help=False)
+    _add_common(common)
+    left = common.parse_known_args(arguments)[1]
+    first = next((each for each in left if not each.startswith("-")), None)
+    if first is None or first in known or not os.path.isfile(first):
+        return arguments
+    place = list(arguments).index(first)
+    return [*arguments[:place], "open", *arguments[place:]]
+
+
+def commands(made: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of all commands."""
+    (action,) = (each for each in made._actions if each.dest == "command")  # noqa: SLF001
+    return dict(action.choices or {})  # type: ignore[call-overload]
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:

@@ -225,8 +225,9 @@ class Torch(Record):
     """A Python and its PyTorch. `stage` is the last one that it reached: start, import, look, use.
 
     `installer` installs packages into it: pip, uv, conda, pipx or make. `companions` are packages
-    such as torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or `xpu`. `problem`
-    is its error message if it found no device, `import_problem` if it could not be imported.
+    such as torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or `xpu`.
+    `problem` is its error message if it found no device, `import_problem` if it could not be
+    imported.
 
     `file` is what `import torch` loads, `others` are more of them later on the path. `in_the_way`
     is a file of the user's that was loaded instead. `beside` is one in the working folder or the

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from experiments.engine.lock import Lock
 
 if TYPE_CHECKING:
-    from PySide6.QtNetwork import QLocalServer
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 log = logging.getLogger(__name__)
 
 LOCK_NAME = "window.lock"
+PATH_BYTES = 4096
 LISTEN_MS = 300  # after the claim: the window is painted by then
 ASK_S, ASK_MS, PAUSE_S = 3.0, 500, 0.05  # the first window may still be starting
 
@@ -31,6 +33,7 @@ class Single(QObject):
     """The claim of this process to be the window of a data folder."""
 
     asked_to_front = Signal()
+    asked_to_show = Signal(object)  # the Path of a file
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -40,8 +43,8 @@ class Single(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.listen)
 
-    def claim(self) -> bool:
-        """Return True for the first window; any other asks the first one to the front."""
+    def claim(self, file: Path | None = None) -> bool:
+        """Return True for the first window; any other asks it to the front, and to show `file`."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(self._folder / LOCK_NAME)
@@ -53,7 +56,7 @@ class Single(QObject):
             self._timer.start(LISTEN_MS)
         else:
             self.close()
-            _ask(address(self._folder))
+            _ask(address(self._folder), os.fsencode(file) if file is not None else b"")
         return is_first
 
     def listen(self) -> None:
@@ -82,8 +85,18 @@ class Single(QObject):
 
     def _hear(self) -> None:
         while self._server is not None and self._server.hasPendingConnections():
-            self._server.nextPendingConnection().deleteLater()
+            asking = self._server.nextPendingConnection()
+            asking.disconnected.connect(partial(self._read, asking))
             self.asked_to_front.emit()
+            if asking.state() is asking.LocalSocketState.UnconnectedState:  # it was quicker
+                self._read(asking)
+
+    def _read(self, asking: QLocalSocket) -> None:
+        """Read which file is to be shown: all that a second start sends, before it leaves."""
+        said = bytes(asking.read(PATH_BYTES).data())
+        asking.deleteLater()
+        if said:
+            self.asked_to_show.emit(Path(os.fsdecode(said)))
 
 
 def address(folder: Path) -> str:
@@ -97,7 +110,7 @@ def address(folder: Path) -> str:
     return os.path.join(runtime, name) if os.path.isdir(runtime) else name
 
 
-def _ask(name: str) -> None:
+def _ask(name: str, said: bytes) -> None:
     from PySide6.QtNetwork import QLocalSocket
 
     end_s = time.monotonic() + ASK_S
@@ -105,7 +118,10 @@ def _ask(name: str) -> None:
         asking = QLocalSocket()
         asking.connectToServer(name)
         if asking.waitForConnected(ASK_MS):
-            asking.disconnectFromServer()
+            asking.write(said)
+            asking.disconnectFromServer()  # once all is written
+            if asking.state() is not asking.LocalSocketState.UnconnectedState:
+                asking.waitForDisconnected(ASK_MS)
             return
         time.sleep(PAUSE_S)
     log.info("the other window does not answer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 from app import garbage
@@ -34,7 +35,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     return _open(context)
 
 
-def _open(context: Context) -> ExitCode:
+def show(context: Context, file: Path) -> ExitCode:
+    """Open the window, which shows this file; where one is open already, it shows it."""
+    return _open(context, file.absolute())
+
+
+def _open(context: Context, file: Path | None = None) -> ExitCode:
     garbage.leave_to_us()  # before the imports, which it speeds up
     sys.setswitchinterval(SWITCH_S)
     from PySide6.QtCore import QTimer
@@ -52,7 +58,7 @@ def _open(context: Context) -> ExitCode:
     application.setDesktopFileName("coreopsis")
     application.setQuitOnLastWindowClosed(False)  # a run may finish behind a hidden window
     single = Single(context.folder)
-    if not single.claim():
+    if not single.claim(file):
         context.errors.print(context.words.say("frame.already_open"))
         return ExitCode.DONE
     settings, problem = load(context.folder)
@@ -72,9 +78,12 @@ def _open(context: Context) -> ExitCode:
         window.wake()
         application.styleHints().colorSchemeChanged.connect(window.preferences.dress)
         single.asked_to_front.connect(window.come_to_front)
+        single.asked_to_show.connect(window.show_file)
         collecting.start()
         if problem is not None:
             session.troubled.emit(problem)
+        if file is not None:
+            window.show_file(file)
 
     window.painted.connect(wake)
     window.closed.connect(application.quit)

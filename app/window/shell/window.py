@@ -220,11 +220,18 @@ class Window(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Show what is inside dropped files, in the place that they belong to."""
-        from app.window.core.drops import shown_elsewhere
         from widgets.runs.takes_files import files_of
 
         event.acceptProposedAction()
-        files = tuple(files_of(event.mimeData()))
+        self._show_files(tuple(files_of(event.mimeData())))
+
+    def show_file(self, file: Path) -> None:
+        """Show what is inside a file, in the place that it belongs to."""
+        self._show_files((file,))
+
+    def _show_files(self, files: tuple[Path, ...]) -> None:
+        from app.window.core.drops import shown_elsewhere
+
         if not shown_elsewhere(files, self.session):
             self.go(Target(RUNS, files=files))
 

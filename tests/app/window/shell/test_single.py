@@ -69,6 +69,22 @@ def test_the_first_one_hears_each_time_it_is_asked(qtbot, tmp_path, single):
             assert not Single(tmp_path).claim()
 
 
+def test_the_first_one_is_told_which_file_is_to_be_shown(qtbot, tmp_path, single):
+    assert single.claim()
+    single.listen()
+    file = tmp_path / "ein Lauf ü.coreopsis.jsonl"
+    with qtbot.waitSignal(single.asked_to_show) as shown:
+        assert not Single(tmp_path).claim(file)
+    assert shown.args == [file]
+
+
+def test_one_that_only_asks_to_the_front_shows_no_file(qtbot, tmp_path, single):
+    assert single.claim()
+    single.listen()
+    with qtbot.assertNotEmitted(single.asked_to_show, wait=200):
+        assert not Single(tmp_path).claim()
+
+
 def test_one_that_was_killed_is_taken_over(qtbot, first, tmp_path, single):
     first.kill()
     first.wait()
