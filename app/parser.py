@@ -14,6 +14,8 @@ from app.context import ExitCode, called
 # What several options have in common.
 JSON: dict[str, Any] = {"action": "store_true", "help": "write JSON to standard output"}
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+SHELLS = ("bash", "zsh", "fish", "powershell")
+COMPLETES_IDS = ("experiments", "run", "replay", "check")
 FOLDER: dict[str, Any] = {"type": Path, "metavar": "DIR"}
 
 
@@ -157,6 +159,9 @@ def parser() -> argparse.ArgumentParser:
     check = add("check", "say what is missing or wrong in an experiment of your own")
     check("folder", type=Path, metavar="FOLDER", help="the folder of an experiment")
 
+    completion = add("completion", "write a script that lets a shell complete commands")
+    completion("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+
     add("worker", "do one job over standard input and output")
     return made
 
@@ -179,7 +184,7 @@ def with_command(made: argparse.ArgumentParser, arguments: Sequence[str]) -> Seq
 def commands(made: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """Return the parsers of all commands."""
     (action,) = (each for each in made._actions if each.dest == "command")  # noqa: SLF001
-    return dict(action.choices or {})  # type: ignore[call-overload]
+    return dict(action.choices or {})
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:

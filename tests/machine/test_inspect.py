@@ -196,7 +196,7 @@ def test_every_module_can_be_imported_on_other_systems(system):
     # Modules and functions that only POSIX or only Linux has are taken away first.
     program = (
         "import sys, os, pathlib, subprocess, hashlib, json, msgspec, dataclasses, glob, platform\n"
-        "import concurrent.futures.thread\n"
+        "import concurrent.futures.thread, shutil, tempfile\n"
         f"sys.platform = {system!r}\n"
         "sys.modules.update(dict.fromkeys(('resource', 'fcntl', 'pwd', 'grp', 'termios')))\n"
         "for name in ('sched_getaffinity', 'sysconf', 'nice', 'getuid', 'major', 'killpg'):\n"

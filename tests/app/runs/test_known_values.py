@@ -77,6 +77,7 @@ def test_of_reads_in_several_orders_only_the_chained_one_is_the_time_of_memory(l
     assert value.label.startswith(WORDS.say("burst-random.values.dependent_s"))
 
 
+@pytest.mark.torch  # counts its experiments too
 def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     found = look(library)
 
@@ -94,6 +95,7 @@ def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     assert l3[0].question == "How far away is a byte?"
 
 
+@pytest.mark.torch  # counts its experiments too
 def test_a_completed_run_fills_the_parts_it_is_about(library):
     keep(library, ladder(here=HERE))
 
@@ -172,6 +174,7 @@ def test_what_a_full_run_could_not_measure_is_not_asked_for(library):
     assert counts(found)[0] == 0
 
 
+@pytest.mark.torch  # counts its experiments too
 def test_numbers_of_what_is_not_there_are_not_counted(library):
     with_gpu = replace(machine(gpus=1), fingerprint="here")
 
@@ -278,6 +281,7 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
     assert units == ["flop/s", "ratio"]  # what says something of the part itself comes first
 
 
+@pytest.mark.torch  # counts its experiments too
 def test_what_was_measured_on_the_processor_is_no_number_of_a_gpu(library):
     with_gpu = replace(machine(gpus=1), fingerprint="here")
     keep(library, many_small(device="cpu", here=with_gpu))

@@ -18,6 +18,7 @@ no_gpu_here = pytest.mark.skipif(HAS_GPU, reason="there is a GPU here")
 
 
 @no_gpu_here
+@pytest.mark.torch
 def test_our_own_pytorch_is_examined_where_no_other_is_given(coreopsis):
     said = coreopsis("doctor", "--json")
     told = json.loads(said.out)
