@@ -20,7 +20,6 @@ from typing import Any
 from experiments.core import units
 from experiments.core.resources import FOLDER
 from experiments.core.shelves import PROBES, SHELVES, Home, homes
-from machine.system.adding import adding_here
 from machine.text import plain
 
 ENGLISH = "en"
@@ -142,6 +141,8 @@ def load(
 
 def _added() -> dict[str, str]:
     """Return the lines that add what an install may lack, to the environment that runs this."""
+    from machine.system.adding import adding_here  # only where something is said
+
     qt = "PySide6-Essentials<6.12" if sys.version_info < (3, 12) else "PySide6-Essentials"
     packages = {"add_torch": "torch", "add_numba": "numba", "add_qt": qt}
     return {name: adding_here(package) for name, package in packages.items()}
