@@ -9,12 +9,12 @@ system closes it even if the window is killed.
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
 from experiments.core.problems import Problem
+from experiments.core.processes.apart import APART
 from experiments.core.processes.own_environment import own_environment
 from machine.model import Machine
 from machine.text import plain
@@ -129,7 +129,7 @@ class KnownLoad:
             stdout=subprocess.DEVNULL if environment is None else subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
-            process_group=0 if os.name == "posix" else None,  # Ctrl-C must not reach them
+            **APART,  # Ctrl-C must not reach them
         )
 
     def stop(self) -> None:

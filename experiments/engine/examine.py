@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.core.problems import Problem
+from experiments.core.processes.apart import APART
 from experiments.core.processes.own_environment import own_environment
 from experiments.core.processes.own_errors import SAID_LETTERS, own_problem, said
+from experiments.core.processes.standard_pipes import take_output
 from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
 from experiments.core.words import fill, words_files
 from machine.text import plain
@@ -73,7 +75,7 @@ class _Look:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            process_group=0 if os.name == "posix" else None,
+            **APART,
             env={**own_environment(), VARIABLE: str(folder.parent)},
         )
         if os.name == "posix":
@@ -235,8 +237,7 @@ def _line_of(text: str, section: str, name: str) -> int:
 
 def _main(folder: Path, cpu_s: int) -> None:
     """Print the problems as the last line of standard output, which nobody else writes to."""
-    output = os.dup(1)
-    os.dup2(2, 1)
+    output = take_output()
     if hasattr(os, "register_at_fork"):  # only this process speaks
         os.register_at_fork(after_in_child=lambda: os.close(output))
     with contextlib.suppress(ImportError, ValueError, OSError):

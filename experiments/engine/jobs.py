@@ -24,6 +24,7 @@ from typing import IO, Any
 from experiments.core.declare import Experiment
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
+from experiments.core.processes.apart import APART, heard
 from experiments.core.processes.own_environment import own_environment
 from experiments.core.shelves import SHELVES
 from experiments.devices.device import CPU, device_of
@@ -44,6 +45,17 @@ GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
 TICK_S = 0.02  # between two looks of the watchdog
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+# How Windows ends a process (ntstatus.h), and 3, by which its C library aborts.
+WINDOWS_CRASHES = {
+    0xC0000005: "an access to memory that is not its own, 0xC0000005",
+    0xC0000006: "a page that could not be read, 0xC0000006",
+    0xC0000094: "a division by zero, 0xC0000094",
+    0xC00000FD: "a stack that ran over, 0xC00000FD",
+    0xC0000374: "a damaged heap, 0xC0000374",
+    0xC0000409: "a check of its own that failed, 0xC0000409",
+    3: "it aborted itself, status 3",
+}
+WINDOWS_ILLEGAL_INSTRUCTION = 0xC000001D
 ENDINGS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
@@ -68,7 +80,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=own_environment(),
-            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
+            **APART,  # Ctrl-C is for the application alone
         )
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
         # The thread knows nothing of this object, which could not be forgotten as long as it runs.
@@ -79,13 +91,15 @@ class Worker:
             daemon=True,
         )
         self._log.start()
+        assert self._process.stdout is not None
+        self._output = heard(self._process.stdout)
         self._closing = threading.RLock()  # a signal may come in the middle of a send
         self.pid: int | None = None  # of the worker itself, from its hello
 
     def __del__(self) -> None:
         """Cut the lifeline of a worker that nobody closed: Popen would keep the pipes for ever."""
         process = getattr(self, "_process", None)  # not there where it could not be started
-        for pipe in (process.stdin, process.stdout) if process is not None else ():
+        for pipe in (process.stdin, self._output) if process is not None else ():
             with contextlib.suppress(OSError):
                 pipe.close()
 
@@ -94,14 +108,13 @@ class Worker:
         line = messages.encode(command)
         with self._closing:
             if self._process.stdin is not None and not self._process.stdin.closed:
-                with contextlib.suppress(BrokenPipeError):
+                with contextlib.suppress(OSError):
                     self._process.stdin.write(line)
                     self._process.stdin.flush()
 
     def readline(self) -> bytes:
         """Return the next line, b"" once the worker and all its children have gone. Blocks."""
-        assert self._process.stdout is not None
-        return self._process.stdout.readline(messages.LINE_LIMIT_BYTES + 1)
+        return self._output.readline(messages.LINE_LIMIT_BYTES + 1)
 
     def is_alive(self) -> bool:
         """Is the process still there?"""
@@ -119,7 +132,7 @@ class Worker:
         """End worker and children, whatever they do; return the exit status."""
         with self._closing:
             if self._process.stdin is not None and not self._process.stdin.closed:
-                with contextlib.suppress(BrokenPipeError):
+                with contextlib.suppress(OSError):
                     self._process.stdin.close()  # the lifeline: the guardian kills all and goes
         if not self.wait(GUARDIAN_S):
             self._process.kill()
@@ -132,8 +145,7 @@ class Worker:
         """End the worker and give back everything it held here."""
         status = self.end()
         self._log.join(GUARDIAN_S)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._output.close()
         return status
 
     def said(self) -> str:
@@ -158,7 +170,13 @@ def _read_log(pipe: IO[bytes], said: collections.deque[str]) -> None:
 
 
 def _signal_of(status: int) -> str:
-    """Return the name of the signal that a process ended by, as it or its guardian tells it."""
+    """Return the name of the signal that a process ended by, as it or its guardian tells it.
+
+    Of a crash on Windows, what it was.
+    """
+    if sys.platform == "win32":
+        is_illegal = status == WINDOWS_ILLEGAL_INSTRUCTION
+        return "SIGILL" if is_illegal else WINDOWS_CRASHES.get(status, "")
     with contextlib.suppress(ValueError):
         return signal.Signals(-status if status < 0 else status - 128).name
     return ""
@@ -261,7 +279,7 @@ class Job:
             is_guest = virtualization not in (None, "none")
             key = "illegal_instruction_guest" if is_guest else "illegal_instruction"
             return self._invented(Outcome.LOST, key)
-        if ended_by in CRASHES:
+        if ended_by in (*CRASHES, *WINDOWS_CRASHES.values()):
             return self._invented(Outcome.LOST, "crashed", signal=ended_by)
         if by_itself and ended_by in ENDINGS:
             # That memory ran out is said only if the system counts.

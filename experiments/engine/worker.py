@@ -11,12 +11,10 @@ import argparse
 import contextlib
 import functools
 import importlib
-import io
 import itertools
 import os
 import platform
 import queue
-import sys
 import threading
 import time
 import traceback
@@ -29,6 +27,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.limits import limit_problem
 from experiments.core.problems import Problem, UserError
 from experiments.core.processes.own_errors import own_problem
+from experiments.core.processes.standard_pipes import take_input, take_output, write
 from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
 from experiments.engine import messages
@@ -63,11 +62,11 @@ Heard = messages.Command | Unreadable | End
 class Job:
     """The wire of this process: commands that came, events that go."""
 
-    def __init__(self, output: int) -> None:
+    def __init__(self, input_: int, output: int) -> None:
         self.commands: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self.stop = threading.Event()
         self._go, self._gone = messages.Go(), threading.Event()
-        self._output = output
+        self._input, self._output = input_, output
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fall_silent)
 
@@ -75,7 +74,7 @@ class Job:
         """Send one event. Raises messages.BadMessage for one that must not be sent."""
         line = messages.encode(message)
         while line:  # a pipe may take less than all
-            line = line[os.write(self._output, line) :]
+            line = line[write(self._output, line) :]
 
     def go(self, within_s: float) -> messages.Go | None:
         """Return the word to go on with a held run, None if it does not come so soon."""
@@ -94,7 +93,7 @@ class Job:
         """Read commands until the parent is gone; runs in a thread of its own."""
         # Unbuffered: the lock of sys.stdin, held by this thread while it reads, would abort an
         # interpreter that is ended by sys.exit in an experiment.
-        with open(0, "rb", buffering=0, closefd=False) as commands:
+        with open(self._input, "rb", buffering=0) as commands:
             readline = functools.partial(commands.readline, messages.LINE_LIMIT_BYTES + 1)
             lines = itertools.chain([first_line] if first_line else [], iter(readline, b""))
             last = self._hear(lines)
@@ -126,7 +125,7 @@ def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
     `first_line` was read from standard input already.
     """
     options = _options(arguments)
-    job = Job(_take_output())
+    job = Job(take_input(), take_output())
     with contextlib.suppress(BrokenPipeError):
         job.send(
             messages.Hello(
@@ -151,15 +150,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--imports", nargs="*", default=[])
     parser.add_argument("--shelves", nargs="*", default=list(SHELVES))
     return parser.parse_args(arguments)
-
-
-def _take_output() -> int:
-    """Keep standard output for the protocol; prints, also of C code, go to standard error."""
-    output = os.dup(1)
-    os.dup2(2, 1)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # so that the log has what a crash cuts short
-        sys.stdout.reconfigure(line_buffering=True)
-    return output
 
 
 def _load(names: list[str]) -> None:
@@ -202,7 +192,7 @@ def _serve(job: Job, shelves: tuple[str, ...]) -> None:
             elif isinstance(command, messages.Measure | messages.Live | messages.Point):
                 job.send(failed(Problem("command_out_of_turn")))
         except Exception as error:  # noqa: BLE001  (one job has failed, the next may go well)
-            job.send(failed(problem_of(error)))
+            job.send(failed(_of_reading(problem_of(error))))
         command = following or job.commands.get()
 
 
@@ -299,6 +289,13 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, messages.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
     return Problem("experiment_raised", {"error": _said(error)}, _detail(error))
+
+
+def _of_reading(problem: Problem) -> Problem:
+    """Return a problem as it is told where no experiment runs."""
+    if problem.key != "experiment_raised":
+        return problem
+    return Problem("reading_failed", problem.values, problem.detail)
 
 
 def _said(error: BaseException) -> str:

@@ -67,7 +67,7 @@ class Interpreter:
         """Send a request and return; the answer is fetched by `answer`."""
         assert self._process.stdin is not None
         self._is_asked = True
-        with contextlib.suppress(BrokenPipeError):  # `answer` reports it
+        with contextlib.suppress(OSError):  # `answer` reports it
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
 
@@ -110,7 +110,7 @@ class Interpreter:
         then does the system count their processor time as that of the run.
         """
         if not self._is_asked and self._process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                 self._process.stdin.close()
                 self._process.wait(timeout=END_S)
         _kill_with_children(self._process)
@@ -119,7 +119,7 @@ class Interpreter:
         self._listener.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):
+                with contextlib.suppress(OSError):
                     pipe.close()
 
     def _listen(self) -> None:

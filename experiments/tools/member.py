@@ -16,6 +16,7 @@ from typing import Any
 
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError
+from experiments.core.processes.standard_pipes import take_input, take_output
 from experiments.devices.device import CPU, Device
 from machine.record import Record
 
@@ -166,11 +167,10 @@ class _Wire:
     """Standard output, kept for pickled (kind, value); prints, also of C code, go to the log."""
 
     def __init__(self) -> None:
-        self._out = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)
+        self._out = os.fdopen(take_output(), "wb")
 
     def send(self, kind: str, value: Any = None) -> None:
-        with contextlib.suppress(BrokenPipeError):  # nobody listens; the end of input will end us
+        with contextlib.suppress(OSError):  # nobody listens; the end of input will end us
             pickle.dump((kind, value), self._out)
             self._out.flush()
 
@@ -178,7 +178,7 @@ class _Wire:
 def main() -> None:
     """Take a task from standard input, do it, and stay until that input ends."""
     wire = _Wire()
-    with open(0, "rb", buffering=0, closefd=False) as orders:
+    with open(take_input(), "rb", buffering=0) as orders:
         task: Task = pickle.load(orders)
         try:
             _serve(task, wire, orders)

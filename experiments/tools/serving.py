@@ -5,20 +5,20 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from experiments.core.processes.standard_pipes import take_input, take_output
+
 
 def serve(arms: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]) -> None:
     """Answer every request with the result of its `arm`, until the input ends."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # prints, also those of children, go to the log
-    for line in sys.stdin:
-        request = json.loads(line)
-        answers.write(json.dumps(arms[request["arm"]](request)) + "\n")
-        answers.flush()
+    with open(take_input()) as requests, open(take_output(), "w") as answers:
+        for line in requests:
+            request = json.loads(line)
+            answers.write(json.dumps(arms[request["arm"]](request)) + "\n")
+            answers.flush()
 
 
 def end_with_any(processes: Sequence[Any]) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -215,6 +216,12 @@ def test_prints_end_in_the_log_wherever_they_come_from(engine, caplog):
         assert f"worker: from {source}" in caplog.messages
 
 
+def test_a_child_that_reads_its_input_finds_it_empty_and_eats_no_command(engine):
+    events = hear(start(engine, "starts_a_child_that_reads", impatient=True))
+    assert ending(events) == (COMPLETED, None)
+    assert [row.row["value"] for row in rows(events)] == [0]
+
+
 def test_a_crash_is_told_with_its_last_words_but_without_anybodys_folders(
     engine, monkeypatch, token
 ):
@@ -225,6 +232,27 @@ def test_a_crash_is_told_with_its_last_words_but_without_anybodys_folders(
     assert "Segmentation fault" in finished.problem.detail
     assert "~/worker.py" in finished.problem.detail
     assert os.environ["HOME"] not in finished.problem.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "key", "said"),
+    [
+        (0xC0000005, "crashed", "0xC0000005"),
+        (0xC0000409, "crashed", "0xC0000409"),
+        (3, "crashed", "aborted"),
+        (0xC000001D, "illegal_instruction", ""),
+        (1, "vanished", ""),
+    ],
+)
+def test_a_crash_on_windows_is_told_by_what_it_was(engine, monkeypatch, status, key, said):
+    real = Worker.end
+    monkeypatch.setattr(Worker, "end", lambda worker: real(worker) and status)
+    monkeypatch.setattr(jobs, "read_virtualization", lambda *_: "none")
+    run = start(engine, "exits")
+    monkeypatch.setattr(jobs, "sys", SimpleNamespace(platform="win32"))
+    (*_, finished) = events = hear(run)
+    assert ending(events) == (LOST, key)
+    assert said in str(finished.problem.values.get("signal", ""))
 
 
 def test_a_home_at_the_root_does_not_spoil_the_last_words(engine, monkeypatch):

@@ -7,6 +7,7 @@ Whatever hangs sends a row first, so that a test can let it get there, and gives
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import math
 import os
 import resource
@@ -246,6 +247,11 @@ def prints(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
 
 
+def starts_a_child_that_reads(p: Params, bench: Bench) -> Measured:
+    read = subprocess.run(["/bin/cat"], check=True, stdout=subprocess.PIPE)  # of its own input
+    yield Row(value=len(read.stdout) + len(sys.stdin.read()))
+
+
 def floods(p: Params, bench: Bench) -> Measured:
     row = Row(value=0.0)
     for _ in range(p.rows):
@@ -326,14 +332,15 @@ def closes_the_wire(p: Params, bench: Bench) -> Measured:
 
 
 def _protocol() -> int:
-    """Return the descriptor that the engine keeps for itself: the pipe that is not 0, 1 or 2."""
+    """Return the descriptor that the engine keeps for its events: a pipe, not 0, 1 or 2."""
     log = os.readlink("/proc/self/fd/2")
     for number in range(3, 32):
         try:
             kind = os.readlink(f"/proc/self/fd/{number}")
         except OSError:
             continue
-        if kind.startswith("pipe:") and kind != log:
+        is_written = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY
+        if kind.startswith("pipe:") and kind != log and is_written:
             return number
     raise LookupError("the protocol's descriptor")
 
