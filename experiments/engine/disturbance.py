@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from experiments.core.declare import Note
 from experiments.core.processes import killed_cpu_time as unwaited
+from experiments.core.processes.started_cpu_time import started
 from machine.live.threads import ThreadSampler
 from machine.system.processes import family, used_s
 
@@ -61,7 +63,9 @@ class Disturbance:
         `still_runs`: some of the run's own children may not have been waited for.
         """
         before, after = self._start, _Used.now()
-        if still_runs:
+        if (
+            still_runs and sys.platform != "win32"
+        ):  # which counts them as it counts those that ended
             after = after._replace(own_s=after.own_s + used_s(family(os.getpid()) - {os.getpid()}))
         total_s = (after.clock_s - before.clock_s) * (os.cpu_count() or 1)
         busy_s = after.busy_s - before.busy_s
@@ -121,7 +125,7 @@ class _Used(NamedTuple):
     def now(cls) -> _Used:
         import psutil
 
-        times, own = psutil.cpu_times(), os.times()
+        times = psutil.cpu_times()
         idle_s = times.idle + getattr(times, "iowait", 0.0)
         stolen_s = getattr(times, "steal", 0.0)
         # Guests are counted as user time already.
@@ -130,9 +134,17 @@ class _Used(NamedTuple):
             time.monotonic(),
             used_s - idle_s - stolen_s,
             stolen_s,
-            own.user + own.system + own.children_user + own.children_system + unwaited.used_s(),
+            _own_s(),
             _program_s(),
         )
+
+
+def _own_s() -> float:
+    """Return what this process has used, and all that it has started and ended."""
+    own = os.times()
+    if sys.platform == "win32":  # which counts no children there
+        return own.user + own.system + started().used_s()
+    return sum(own[:4]) + unwaited.used_s()
 
 
 def _program_s() -> float:
@@ -141,9 +153,12 @@ def _program_s() -> float:
 
     total_s = 0.0
     with contextlib.suppress(psutil.Error):
-        guardian = psutil.Process().parent()
-        for process in (guardian, guardian.parent() if guardian else None):
-            if process is not None:
-                times = process.cpu_times()
-                total_s += times.user + times.system
+        above = psutil.Process().parents()
+        if sys.platform == "win32":  # in a venv, each has a python.exe before it that only waits
+            above = [each for each in above[:4] if each.name().startswith("python")]
+        else:
+            above = above[:2]
+        for process in above:
+            times = process.cpu_times()
+            total_s += times.user + times.system
     return total_s
