@@ -30,10 +30,12 @@ def fail(how: str) -> None:
     """Fail for good, in silence: no message, no dialogue and no core dump."""
     if how == EXCEPTION:
         raise RuntimeError("told to fail")
-    _leave_no_dump()
-    if how == NULL:
-        ctypes.string_at(0)
-    os.abort()  # also where a read of address 0 is only an exception, as on Windows
+    try:
+        _leave_no_dump()
+        if how == NULL:
+            ctypes.string_at(0)
+    finally:  # a read of address 0 is only an exception on Windows
+        os.abort()
 
 
 def _leave_no_dump() -> None:
@@ -41,7 +43,7 @@ def _leave_no_dump() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError, AttributeError):
+    if sys.platform == "linux":
         # The limit does not hold where the kernel hands dumps to a program; this does.
         ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE
     if sys.platform == "win32":

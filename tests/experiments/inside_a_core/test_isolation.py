@@ -131,6 +131,28 @@ def test_the_crash_is_a_signal_and_says_nothing(how, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "error"), [("string_at", OSError("read at 0")), ("CDLL", TypeError("None"))]
+)
+def test_a_crash_comes_also_where_the_system_makes_an_exception_of_it(name, error, monkeypatch):
+    """As Windows does with a read of address 0, and Python with what is no library there."""
+
+    class Aborted(BaseException):
+        """Where a real abort would end this process."""
+
+    def abort():
+        raise Aborted
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(jobs, "_leave_no_dump", lambda: jobs.ctypes.CDLL(None))
+    monkeypatch.setattr(jobs.ctypes, name, fail)
+    monkeypatch.setattr(jobs.os, "abort", abort)
+    with pytest.raises(Aborted):
+        jobs.fail(jobs.NULL)
+
+
 def test_lanes_grow_while_the_try_goes_on_and_never_overlap():
     rows = [row for row in measure(TINY, Bench(inspect())) if isinstance(row, Life)]
     for way in WAYS:
