@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from experiments.core.processes.standard_pipes import is_reader_gone
 from machine.text import escaped
 
 PLAIN = "\x1b[0m"
@@ -52,8 +53,17 @@ def guard_streams() -> None:
         if stream is None or isinstance(stream, Guard):
             continue
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(encoding=_encoding(stream), errors="replace")
         setattr(sys, name, Guard(stream))
+
+
+def _encoding(stream: Any) -> str | None:
+    """Return the encoding to write a stream in, None for the one that it has.
+
+    Windows has an old one of 256 characters for files and pipes, without bars and ticks.
+    """
+    is_old = sys.platform == "win32" and not stream.isatty()
+    return "utf-8" if is_old and "PYTHONIOENCODING" not in os.environ else None
 
 
 def unguarded(stream: Any) -> Any:
@@ -87,8 +97,8 @@ class _Lasting(io.RawIOBase):
         try:
             return len(data) if self._is_gone else int(self._raw.write(data) or 0)
         except OSError as error:
-            if isinstance(error, BrokenPipeError) and not self._is_error:
-                raise
+            if is_reader_gone(error) and not self._is_error:
+                raise BrokenPipeError(*error.args) from error
             self._is_gone = True
             if not self._is_error:
                 _lost.append(error)
