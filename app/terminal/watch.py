@@ -72,6 +72,9 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
             if isinstance(event, messages.Finished):
                 if event.outcome is messages.Outcome.STOPPED:
                     return ExitCode.DONE
+                if (problem := event.problem) is not None:
+                    context.complain(Problem(problem.key, problem.values))
+                    return ExitCode.FAILED
                 break
             if isinstance(event, messages.Sample):
                 told.tell(event)

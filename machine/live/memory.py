@@ -28,6 +28,11 @@ _NOT_COUNTED = Reason(
     "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory",
 )
 
+_NO_SWAP_COUNTER = Reason(
+    "This system counts no swap space; on Windows its performance counters may be switched off.",
+    "As administrator: lodctr /r",
+)
+
 
 class MemorySample(Record):
     """Memory in use; `used_bytes` excludes file caches, which the kernel can reclaim."""
@@ -35,8 +40,8 @@ class MemorySample(Record):
     total_bytes: int
     available_bytes: int
     used_bytes: int
-    swap_total_bytes: int
-    swap_used_bytes: int
+    swap_total_bytes: int | None = None
+    swap_used_bytes: int | None = None
     memory_pressure_fraction: float | None = None
     io_pressure_fraction: float | None = None
     cpu_pressure_fraction: float | None = None
@@ -81,7 +86,7 @@ class MemorySampler:
         reasons = {
             f"{name}_pressure_fraction": _NEEDS_TWO if name in self._before else _NOT_COUNTED
             for name in _RESOURCES
-        }
+        } | dict.fromkeys(("swap_total_bytes", "swap_used_bytes"), _NO_SWAP_COUNTER)
         return lacking("memory", [sample], reasons)
 
     def _waited_us(self, resource: str) -> int | None:
@@ -91,8 +96,8 @@ class MemorySampler:
         return int(match[1]) if match else None
 
 
-def _read_memory(meminfo: Path) -> tuple[int, int, int, int]:
-    """Return the bytes of memory: total and available; and of swap: total and used.
+def _read_memory(meminfo: Path) -> tuple[int, int, int | None, int | None]:
+    """Return the bytes of memory: total and available; and of swap: total and used, if known.
 
     Faster than psutil, which reads three files.
     """
@@ -103,5 +108,9 @@ def _read_memory(meminfo: Path) -> tuple[int, int, int, int]:
         return found["MemTotal"], found["MemAvailable"], found["SwapTotal"], swap_used
     import psutil
 
-    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
+    memory = psutil.virtual_memory()
+    try:
+        swap = psutil.swap_memory()
+    except (RuntimeError, OSError):  # Windows' performance counters may be switched off
+        return memory.total, memory.available, None, None
     return memory.total, memory.available, swap.total, swap.used

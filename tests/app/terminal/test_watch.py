@@ -10,6 +10,7 @@ from rich.console import Console
 from app.context import Context, ExitCode
 from app.terminal import watch
 from experiments.core.problems import UserError
+from experiments.engine import messages
 from machine.live.recorded_watch import write
 from machine.model import to_json
 from tests.gallery.live_samples import machine, samples
@@ -148,3 +149,20 @@ def test_it_is_streamed_as_json(fake, capsysbinary):
     assert len(lines) == 5
     assert lines[-1]["gpus"][0]["busy"] is not None
     assert lines[-1]["disks"][0]["name"] == "nvme0n1"
+
+
+def test_a_load_that_cannot_be_read_is_told_with_its_cause(monkeypatch, capsys):
+    ended = messages.Finished(
+        outcome=messages.Outcome.FAILED,
+        problem=messages.ProblemSent(key="reading_failed", values={"error": "no counters"}),
+    )
+    lines = iter([messages.encode(ended)])
+    worker = SimpleNamespace(
+        send=lambda _: None, close=lambda: None, readline=lambda: next(lines, b"")
+    )
+    monkeypatch.setattr(watch, "Worker", lambda **_: worker)
+
+    code = watch.run(SimpleNamespace(hz=2.0, seconds=None, json=False), Context())
+
+    assert code is ExitCode.FAILED
+    assert "no counters" in capsys.readouterr().err

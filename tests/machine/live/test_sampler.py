@@ -279,3 +279,19 @@ def test_elsewhere_no_gap_is_explained_in_words_of_linux(tree, monkeypatch, syst
     assert len(said) >= 10
     words = " ".join(f"{entry.why} {entry.how}" for entry in said)
     assert [word for word in LINUX_WORDS if word in words] == []
+
+
+def test_swap_that_the_system_does_not_count_is_unknown_with_a_reason(tree, monkeypatch):
+    """As on a Windows whose performance counters are switched off."""
+
+    def fail():
+        raise RuntimeError("PdhAddEnglishCounterW failed. Performance counters may be disabled.")
+
+    monkeypatch.setattr(psutil, "swap_memory", fail)
+    sample = Sampler(tree.root).sample()
+
+    assert sample.memory.total_bytes > 0
+    assert (sample.memory.swap_total_bytes, sample.memory.swap_used_bytes) == (None, None)
+    assert {"memory.swap_total_bytes", "memory.swap_used_bytes"} <= {
+        entry.what for entry in sample.missing
+    }
