@@ -62,10 +62,10 @@ def _is_inside(path: Path | str) -> bool:
     if root is None:
         return True
     folder, name = os.path.split(path)
-    real = f"{_real_folder(folder)}/{name}"
+    real = f"{_real_folder(folder)}{os.sep}{name}"
     if name in ("", ".", "..") or os.path.islink(real):
         real = os.path.realpath(path)
-    return f"{real}/".startswith(f"{root}/")
+    return f"{real}{os.sep}".startswith(f"{root}{os.sep}")
 
 
 @functools.lru_cache(maxsize=1024)  # a folder of a recording has a dozen files

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from machine.system.linux import (
     HIGHEST_THREAD,
+    confined,
+    exists,
     fields,
     format_list,
     kibibytes,
@@ -92,3 +96,15 @@ def test_the_first_of_repeated_fields_counts():
 )
 def test_sizes_are_in_units_of_1024(text, size):
     assert kibibytes(text) == size
+
+
+def test_a_recording_is_read_where_folders_are_separated_by_a_backslash(tmp_path, monkeypatch):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/stat").touch()
+    real = os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda path: real(path).replace("/", "\\"))
+    monkeypatch.setattr(os, "sep", "\\")
+    with confined(tmp_path):
+        assert exists(tmp_path / "proc/stat")
+        assert not exists(tmp_path / "proc/nothing")
+        assert not exists(tmp_path.parent)
