@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 Entry = TypeVar("Entry")
 
 BUSY_S = 0.5  # how long to wait for another program that has locked the index
+IN_USE = 32  # the error of Windows where another program has a file open
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 FILE_COLUMNS = ("name", "size", "changed")
 
@@ -53,7 +54,7 @@ class Index:
         self._columns = (*FILE_COLUMNS, *columns)
         self._locked = locked
         self._made: dict[str, tuple[tuple[Any, ...], Any]] = {}  # entries by name, with their row
-        self._is_over = False
+        self._is_over = self._is_in_use = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
         """Return an entry for each file; `facts` reads the columns of a changed one.
@@ -61,6 +62,8 @@ class Index:
         If it raises FileNotFoundError, the file is left out, and read again the next time.
         """
         for _ in range(2):
+            if self._is_in_use:
+                break
             try:
                 return self._through(self._path, facts, entry)
             except sqlite3.OperationalError as error:  # a read-only folder, none yet, or locked
@@ -83,8 +86,17 @@ class Index:
         self._is_over = True
 
     def forget(self) -> None:
-        """Delete the index; the next look makes it anew. Raises OSError."""
-        self._path.unlink(missing_ok=True)
+        """Delete the index; the next look makes it anew. Raises OSError.
+
+        Windows deletes no file that another program has open; the files are read instead.
+        """
+        try:
+            self._path.unlink(missing_ok=True)
+        except PermissionError as error:
+            if getattr(error, "winerror", None) != IN_USE:
+                raise
+            self._is_in_use = True
+            self._locked()
 
     def _through(
         self, path: Path | str, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]

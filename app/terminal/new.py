@@ -30,10 +30,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     else:
         folder = _written(folder_for(options.name, into or context.folder / FOLDER))
     place = f" --experiments {quoted(str(into))}" if into is not None else ""
-    values = {"folder": folder, "id": id_of(folder.name), "given": context.given + place}
+    written = context.words.say("terminal.own_written", {"folder": folder})
+    context.console.out(written, highlight=False)
     key = "terminal.mine_next" if options.original else "terminal.own_next"
-    context.console.out(context.words.say("terminal.own_written", values), highlight=False)
-    context.console.out(context.words.say(key, values), highlight=False)
+    id_, given = id_of(folder.name), context.given + place
+    said = context.words.say(key, {"folder": quoted(str(folder)), "id": id_, "given": given})
+    context.console.out(said, highlight=False)
     return ExitCode.DONE
 
 

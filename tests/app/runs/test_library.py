@@ -693,6 +693,28 @@ def test_the_files_are_the_truth_whatever_happens_to_the_index(library, harm, ca
     assert told(Library(library.folder)) == before
 
 
+def test_an_index_that_another_program_has_open_is_left_and_the_files_are_read(
+    library, monkeypatch
+):
+    """As Windows refuses to delete it."""
+    keep(library, burst())
+    before = told(library)
+    index_of(library).write_bytes(b"of another version")
+
+    def refuse(*_, **__):
+        error = PermissionError(13, "The process cannot access the file")
+        error.winerror = index.IN_USE
+        raise error
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    problems = []
+    library.tell = problems.append
+    library.rebuild()
+
+    assert told(library) == before
+    assert [problem.key for problem in problems] == ["index_locked"]
+
+
 def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypatch):
     keep(library, burst())
     library.runs()
