@@ -354,6 +354,7 @@ EXPERIMENT = x.Experiment(
         at_most={"most_workers": 2, "batch": 4, "batches": 8},
     ),
     smallest=x.change(most_workers=1, batch=2, batches=4, rounds=2),
+    quiet_limit_s=120.0,  # each worker loads torch first, where processes are not forked
     budget=x.Budget(full={"rounds": 5, "batch": 1}, quick={"rounds": 4, "batch": 1}),
     seconds=seconds,
     memory_bytes=lambda params: training.memory_bytes(
