@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from experiments.core.declare import Note
 from experiments.core.processes import killed_cpu_time as unwaited
-from experiments.core.processes.started_cpu_time import started
+from experiments.core.processes.started_cpu_time import own_job
 from machine.live.threads import ThreadSampler
 from machine.system.processes import family, used_s
 
@@ -141,10 +141,9 @@ class _Used(NamedTuple):
 
 def _own_s() -> float:
     """Return what this process has used, and all that it has started and ended."""
-    own = os.times()
-    if sys.platform == "win32":  # which counts no children there
-        return own.user + own.system + started().used_s()
-    return sum(own[:4]) + unwaited.used_s()
+    if sys.platform == "win32":
+        return own_job().used_s()
+    return sum(os.times()[:4]) + unwaited.used_s()
 
 
 def _program_s() -> float:
@@ -153,12 +152,9 @@ def _program_s() -> float:
 
     total_s = 0.0
     with contextlib.suppress(psutil.Error):
-        above = psutil.Process().parents()
-        if sys.platform == "win32":  # in a venv, each has a python.exe before it that only waits
-            above = [each for each in above[:4] if each.name().startswith("python")]
-        else:
-            above = above[:2]
-        for process in above:
-            times = process.cpu_times()
-            total_s += times.user + times.system
+        guardian = psutil.Process().parent()
+        for process in (guardian, guardian.parent() if guardian else None):
+            if process is not None:
+                times = process.cpu_times()
+                total_s += times.user + times.system
     return total_s
