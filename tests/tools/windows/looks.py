@@ -29,6 +29,8 @@ def look(name: str) -> Looked:
         wrong = LOOKS[name]()
     except subprocess.TimeoutExpired:
         wrong = f"did not end within {LIMIT_S:.0f} s"
+    if wrong:
+        wine.end()  # what it left would stand in the way of the next
     return Looked(time.monotonic() - start_s, wrong)
 
 
