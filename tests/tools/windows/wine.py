@@ -98,33 +98,39 @@ def environment() -> dict[str, str]:
     }
 
 
+def start(*command: str, terminal: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a command of Windows in the program's folder, politely, in a terminal or in none."""
+    program = _installed() or str(CACHE / "wine/usr/lib/wine/wine64")
+    folder = DRIVE / "coreopsis"
+    own = [] if terminal == subprocess.DEVNULL else ["setsid", "--ctty"]  # else it hears no Ctrl-C
+    return subprocess.Popen(
+        [*own, "nice", "-n", "15", program, *command],
+        cwd=folder if folder.is_dir() else CACHE,
+        env=environment(),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+
+
 def wine(*command: str, limit_s: float) -> subprocess.CompletedProcess[bytes]:
-    """Run a command of Windows in the program's folder, politely. Raises TimeoutExpired.
+    """Run a command of Windows to its end. Raises TimeoutExpired.
 
     It speaks into files: Wine's own services outlive it, and would hold pipes open. And they are
     files that Windows has opened: of one that is handed down it makes no handle.
     """
-    program = _installed() or str(CACHE / "wine/usr/lib/wine/wine64")
-    folder, files = DRIVE / "coreopsis", [DRIVE / "said.txt", DRIVE / "errors.txt"]
+    files = [DRIVE / "said.txt", DRIVE / "errors.txt"]
     for file in files:
         file.unlink(missing_ok=True)
     line = f"{' '.join(command)} > C:\\{files[0].name} 2> C:\\{files[1].name} < NUL"
-    try:
-        ended = subprocess.run(
-            ["nice", "-n", "15", program, "cmd", "/c", line],
-            cwd=folder if folder.is_dir() else CACHE,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=limit_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        end()
-        raise
+    with start("cmd", "/c", line) as process:
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            end()
+            raise
     texts = [file.read_bytes() if file.exists() else b"" for file in files]
-    return subprocess.CompletedProcess(command, ended.returncode, *texts)
+    return subprocess.CompletedProcess(command, process.returncode, *texts)
 
 
 def end() -> None:
