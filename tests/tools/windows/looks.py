@@ -148,11 +148,11 @@ def _children() -> str:
 
 
 LOOKS: dict[str, Callable[[], str]] = {
-    "inspect": lambda: _said("inspect", says="Windows"),
-    "doctor": lambda: _said("doctor", says="Windows"),
+    "inspect": lambda: _said("inspect", says="windows ·"),
+    "doctor": lambda: _said("doctor", says="python.exe"),
     "cache-ladder": lambda: _said("run", "cache-ladder", "--quick", says="Kept as"),
     "gil-threads": lambda: _said("run", "gil-threads", "--quick", says="Kept as"),
-    "isolation": lambda: _said("run", "isolation", "--quick", says="0"),
+    "isolation": lambda: _said("run", "isolation", "--quick", says="no thread is left"),
     "children": _children,
     "ctrl-c": _ctrl_c,
     "kill program": _killed("program"),
