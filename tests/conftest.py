@@ -21,7 +21,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app import garbage
-from experiments.core.problems import Problem, UserError
+from experiments.core.problems import UserError
 from experiments.core.shelves import VARIABLE, YOURS
 from machine.system.files import DATA_FOLDER
 
@@ -31,7 +31,6 @@ OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
 QT_PATIENCE_MS = 60_000  # pytest-qt's own 5 s are too few for a busy machine
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-LACKS_TORCH = Problem("library_missing", {"name": "torch"})
 NO_TORCH = "needs PyTorch, which LITE=1 left out"
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
@@ -83,7 +82,8 @@ def _skipped_without_torch() -> Iterator[None]:
             pytest.skip(NO_TORCH)
         raise
     except UserError as error:
-        if error.problem == LACKS_TORCH and not HAS_TORCH:
+        is_torch = error.problem.values.get("name") == "torch"
+        if error.problem.key == "library_missing" and is_torch and not HAS_TORCH:
             pytest.skip(NO_TORCH)
         raise
 
