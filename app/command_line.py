@@ -121,7 +121,8 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
 
         return start.run
     command: Callable[[SimpleNamespace, Context], ExitCode]
-    command = importlib.import_module(f"app.terminal.{name}").run
+    folder = "shells" if name in ("open", "completion") else "terminal"
+    command = importlib.import_module(f"app.{folder}.{name}").run
     end_in_order()
     return command
 

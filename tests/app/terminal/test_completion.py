@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from app.manual import manual, options_of
 from app.parser import SHELLS, commands, parser
-from app.terminal.completion import SCRIPTS, offers
+from app.shells.completion import SCRIPTS, offers
+from app.shells.manual import manual, options_of
 
 OFFERED = offers(["stream", "gil-threads"])
 

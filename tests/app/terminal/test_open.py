@@ -6,7 +6,7 @@ import pytest
 
 from app.lecture.file import Item, Lecture, encode
 from app.parser import parser, with_command
-from app.terminal import open as opening
+from app.shells import open as opening
 from experiments.checkup.result import SUFFIX
 from experiments.checkup.result import encode as encode_checkup
 from tests.app.checkup.made import checkup

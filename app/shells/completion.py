@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 
 from app.context import NAME, Context, ExitCode
-from app.manual import options_of
 from app.parser import COMPLETES_IDS, commands, parser
+from app.shells.manual import options_of
 
 Offers = Mapping[str, Mapping[str, str]]  # by command, "" before one: each word, what it does
 
