@@ -1,4 +1,4 @@
-"""The manual page, made of what the parser declares: `python -m app.shells.manual > coreopsis.1`."""
+"""The manual page, made of what the parser declares: `python -m app.shells.manual` prints it."""
 
 from __future__ import annotations
 
