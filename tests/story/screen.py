@@ -127,11 +127,13 @@ class Program:
         self._screen.do("mousemove", x + width // 2, y + height // 2)
         self._screen.do("click", "--repeat", times, "--delay", 60, button)
 
-    def turn_wheel(self, name: str, *, up: int) -> None:
+    def turn_wheel(self, name: str, *, up: int = 0, down: int = 0) -> None:
         """Turn the wheel over the middle of what is called so."""
         x, y, width, height = self.wait_for(name)
         self._screen.do("mousemove", x + width // 2, y + height // 2)
-        self._screen.do("click", "--repeat", up, "--delay", 60, 4)
+        for turns, wheel in ((up, 4), (down, 5)):
+            if turns:
+                self._screen.do("click", "--repeat", turns, "--delay", 60, wheel)
 
     def take_keys(self, title: str) -> None:
         """Give the keyboard to the window of this title: there is no window manager to do so."""

@@ -42,6 +42,7 @@ def race(program: Program, runs: int) -> None:
 def test_a_copy_is_made_raced_slowed_broken_and_mended(coreopsis: Program, tmp_path: Path):
     coreopsis.click("Experiments")
     coreopsis.click(QUESTION)
+    coreopsis.click("Numbers")  # the question of the lesson shows code, too
     coreopsis.click("Code")
     coreopsis.click("Make it mine")
     coreopsis.wait_for("Name of the copy")

@@ -73,6 +73,7 @@ def tab_to(program: Program, name: str) -> None:
 
 def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.click("Experiments")
+    coreopsis.turn_wheel("How far does it scale?", down=8)  # its shelf is the second
     coreopsis.click(QUESTION)
     coreopsis.click("Numbers")
     coreopsis.click("Run")
