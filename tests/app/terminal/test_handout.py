@@ -87,7 +87,8 @@ def test_without_qt_html_has_no_plots_and_says_so_and_there_is_no_pdf(coreopsis,
 
     refused = coreopsis("handout", lecture, "--pdf", "a.pdf")
     assert refused.code == 3
-    assert refused.sentence == WORDS.say("problems.pdf_needs_qt")
+    # What adds Qt depends on the folder that one is in.
+    assert refused.sentence.startswith(WORDS.say("problems.pdf_needs_qt").partition("`")[0])
     assert not (coreopsis.folder / "a.pdf").exists()
 
 
