@@ -57,6 +57,7 @@ _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?
 
 _PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
 
+_EXACT = 8  # digits before a number is rounded to two: 0.9453 ns are 0.95
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 _COMPARING = re.compile(r"(^|_)over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
@@ -88,29 +89,30 @@ def unit_of(name: str) -> str:
     return next((unit for suffix, unit in _SUFFIXES if name.endswith(suffix)), within)
 
 
-def show(value: float, unit: str = "") -> str:
-    """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
+def show(value: float, unit: str = "", count: int = 3) -> str:
+    """Return `value`, in the SI unit `unit`, in `count` digits and a readable unit."""
     if isinstance(value, Rounded):
         rough = _rough(value, unit)
         return ABOUT + rough if isinstance(value, About) else rough
     if unit == "s":
-        return _show_time(value)
+        return _show_time(value, count)
     if unit == DURATION:
         return _show_duration(value)
     if unit == "bytes":
-        return _scaled(value, _BINARY)
+        return _scaled(value, _BINARY, count)
     if unit == "fraction":
-        return _show_fraction(value)
+        return _show_fraction(value, count)
     if unit == "ratio":
-        return f"{digits(float(f'{value:.3g}'))}×"  # 3247 would claim more than was measured
+        # 3247 would claim more than was measured.
+        return f"{digits(float(f'{value:.{count}g}'), count)}×"
     if unit == SWITCH:
         return "on" if value else "off"
     if unit in _RATES:
-        return _scaled(value, _DECIMAL) + _RATES[unit]
+        return _scaled(value, _DECIMAL, count) + _RATES[unit]
     if unit in ("celsius", "watts"):
-        return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
+        return f"{digits(value, count)} {'°C' if unit == 'celsius' else 'W'}"
     is_plain = value == 0 or _TINY * _ALMOST <= abs(value) < _COUNTLESS or not math.isfinite(value)
-    return digits(value) if is_plain else _show_power(value)
+    return digits(value, count) if is_plain else _show_power(value, count)
 
 
 def decimal_bytes(count: float) -> str:
@@ -137,7 +139,7 @@ def digits(value: float, count: int = 3) -> str:
 
 def _rough(value: float, unit: str) -> str:
     """Return a number in two digits of the unit in which it is shown: 154 s are 2.6 min."""
-    exact, next_unit = show(float(value), unit), show(float(f"{value:.1e}"), unit)
+    exact, next_unit = show(float(value), unit, _EXACT), show(float(f"{value:.1e}"), unit)
     is_same = _NUMBER.sub("", exact) == _NUMBER.sub("", next_unit)  # 999 ns are 1 µs
     return _NUMBER.sub(_two_digits, exact if is_same else next_unit)
 
@@ -147,10 +149,10 @@ def _two_digits(number: re.Match[str]) -> str:
     return digits(float(f"{float(number[0]):.1e}"), 2)
 
 
-def _show_fraction(value: float) -> str:
+def _show_fraction(value: float, count: int) -> str:
     """Return a share in percent, or a tiny one as 1 in so many: nobody pictures 0.0000583 %."""
     if not 0 < abs(value) < LEAST_FRACTION * _ALMOST:
-        return f"{digits(float(f'{value * 100:.3g}'))} %"
+        return f"{digits(float(f'{value * 100:.{count}g}'), count)} %"
     return f"{'-' if value < 0 else ''}1 in {many(1 / abs(value))}"
 
 
@@ -161,17 +163,17 @@ def many(value: float) -> str:
     return f"{digits(rounded / least, 2)} {name}".rstrip()
 
 
-def _show_power(value: float) -> str:
-    number, _, exponent = f"{value:.2e}".partition("e")
-    return f"{digits(float(number))} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+def _show_power(value: float, count: int) -> str:
+    number, _, exponent = f"{value:.{count - 1}e}".partition("e")
+    return f"{digits(float(number), count)} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
-def _show_time(value: float) -> str:
+def _show_time(value: float, count: int = 3) -> str:
     if not value:
         return "0 s"
     near = (each for each in _TIMES if abs(value) >= each[0] * _ALMOST)
     _, factor, unit = next(near, _TIMES[-1])
-    return f"{digits(value / factor)} {unit}"
+    return f"{digits(value / factor, count)} {unit}"
 
 
 def _show_duration(value: float) -> str:
@@ -183,6 +185,6 @@ def _show_duration(value: float) -> str:
     return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
-def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+def _scaled(value: float, units: Sequence[tuple[float, str]], count: int) -> str:
     factor, unit = next((each for each in units if abs(value) >= each[0] * _ALMOST), units[-1])
-    return f"{digits(value / factor)} {unit}"
+    return f"{digits(value / factor, count)} {unit}"

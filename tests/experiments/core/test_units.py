@@ -165,6 +165,8 @@ def test_no_line_ends_between_a_number_and_its_unit(text, kept):
         (28.04e-9, "s", "28 ns"),
         (99_360.0, "s", "1.1 d"),
         (154.0, "s", "2.6 min"),
+        (9.452658e-10, "s", "0.95 ns"),
+        (3.846e9, "", "3.8 × 10⁹"),
         (999e-9, "s", "1 µs"),
         (0.553, "fraction", "55 %"),
         (6e-7, "fraction", "1 in 1.7 million"),
