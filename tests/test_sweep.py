@@ -89,7 +89,8 @@ def test_the_tour_shows_the_machine_and_a_few_experiments(coreopsis):
 
     assert said.code == 0
     why, *_ = said.err.splitlines()  # then the progress of the measurements
-    assert why == words.load().say("problems.qt_missing")
+    # What adds Qt depends on the folder that one is in.
+    assert why.startswith(words.load().say("problems.qt_missing").partition("`")[0])
     assert words.load().say("terminal.tour_instead") in said.out.replace("\n", " ")
     stops = [each.id for each in Catalogue() if each.is_in_tour and not missing_need(each, HERE)]
     for stop in stops:

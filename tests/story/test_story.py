@@ -118,7 +118,9 @@ def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
 
 def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.take_keys("Coreopsis")
-    coreopsis.press("ctrl+3", "Down", "Down", "Down", "Down", "Return")  # below three rows of cards
+    coreopsis.press(
+        "ctrl+3", "Down", "Down", "Down", "Down", "Down", "Down", "Return"
+    )  # below the first shelf
     coreopsis.wait_for("First a guess, then the measurement.")
     coreopsis.press("n")  # numbers, no lesson
     coreopsis.wait_for("Not measured here yet")
@@ -167,7 +169,9 @@ def test_a_second_start_only_ends_and_a_run_outlives_its_window(coreopsis: Progr
     assert coreopsis.ask("tell")["place"] == "map"
 
     coreopsis.take_keys("Coreopsis")
-    coreopsis.press("ctrl+3", "Down", "Return")  # the first card, which has the longest quick run
+    coreopsis.press(
+        "ctrl+3", "Down", "Down", "Down", "Down", "Down", "Down", "Return"
+    )  # below the first shelf
     coreopsis.wait_for("First a guess, then the measurement.")
     coreopsis.press("n")
     coreopsis.wait_for("Not measured here yet")
