@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +38,16 @@ def evidence_of(
     lesson: Taught,
     run: LessonRun,
     guess: Guess | None,
-    recorded: LoadedRun | None = None,
+    read: Callable[[], LoadedRun | None],
 ) -> Evidence | None:
     """Return what explains a run: its own numbers, else those of the recording; None for neither.
 
-    A guess is about this machine, so that it is not held against a recording.
+    `read` returns the recording, and is asked only where the run cannot tell. A guess is about
+    this machine, so that it is not held against a recording.
     """
     if (explained := lesson.explain(run, guess)) is not None:
         return Evidence(run=run, explained=explained)
+    recorded = read()
     started = recorded.run_state.started if recorded is not None else None
     other = lesson_run_of(recorded.run_state) if recorded is not None else None
     if started is None or other is None:

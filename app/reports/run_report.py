@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ class Source:
     notes: RunNotes
     lesson: Taught | None
     has_names: bool  # is there anything that names somebody, and that is left out by default?
-    recorded: LoadedRun | None = None  # what explains the lesson where the run cannot
+    # Reads what explains the lesson where the run cannot.
+    recorded: Callable[[], LoadedRun | None] = lambda: None
 
 
 def source_of(path: Path, catalogue: Catalogue) -> Source:
@@ -78,7 +80,7 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
         lines, is_own=is_own
     ) != clean_lines(lines, is_own=is_own, names=True)
     lesson = catalogue.lesson(experiment)
-    recorded = shipped(catalogue, experiment) if lesson is not None else None
+    recorded = partial(shipped, catalogue, experiment)
     return Source(recording, lines, experiment, notes, lesson, has_names, recorded)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from rich.padding import Padding
@@ -74,10 +75,8 @@ class Lesson:
         """Print the explanation of a run, with its numbers."""
         context, lesson, experiment = self._context, self._lesson, self._experiment
         run = finding and lesson_run(params, tables, context.machine, finding)
-        found = evidence_of(context.words, lesson, run, guess) if run else None
-        if run and found is None:
-            recorded = shipped(context.catalogue, experiment)
-            found = evidence_of(context.words, lesson, run, guess, recorded)
+        read = partial(shipped, context.catalogue, experiment)
+        found = evidence_of(context.words, lesson, run, guess, read) if run else None
         print_, say = context.console.print, context.words.say
         print_()
         if found is None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from app.evidence import evidence_of, shipped
@@ -24,7 +25,7 @@ def test_each_lesson_explains_a_disturbed_run_with_its_recording_under_a_band():
     for name, lesson, recorded in lessons():
         run = lesson_run_of(recorded.run_state)
         for broken in (replace(run, trust=Trust.DISTURBED), replace(run, message=CANNOT_TELL)):
-            found = evidence_of(ENGLISH, lesson, broken, None, recorded)
+            found = evidence_of(ENGLISH, lesson, broken, None, lambda recorded=recorded: recorded)
             if found is None or not found.band.startswith("RECORDED"):
                 faults.append(name)
     assert faults == []
@@ -34,9 +35,9 @@ def test_a_run_that_can_tell_explains_itself_and_no_guess_is_held_against_a_reco
     lesson = CATALOGUE.lesson(CATALOGUE.load("gil-threads"))
     recorded = shipped(CATALOGUE, CATALOGUE.load("gil-threads"))
     run, guess = lesson_run_of(recorded.run_state), None
-    own = evidence_of(ENGLISH, lesson, run, guess, recorded)
+    own = evidence_of(ENGLISH, lesson, run, guess, lambda: pytest.fail("was read"))
     assert (own.run, own.band) == (run, "")
     disturbed = replace(run, trust=Trust.DISTURBED)
-    assert evidence_of(ENGLISH, lesson, disturbed, guess, None) is None
-    other = evidence_of(ENGLISH, lesson, disturbed, guess, recorded)
+    assert evidence_of(ENGLISH, lesson, disturbed, guess, lambda: None) is None
+    other = evidence_of(ENGLISH, lesson, disturbed, guess, lambda: recorded)
     assert other.explained.headline == own.explained.headline

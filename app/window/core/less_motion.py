@@ -1,4 +1,4 @@
-"""Does the system ask programs for less motion? Windows, macOS, and desktops on Linux say so.
+"""The system's wish for less motion, as Windows, macOS and desktops on Linux state it.
 
 Sources: SPI_GETCLIENTAREAANIMATION of SystemParametersInfo (Windows), `reduceMotion` of
 com.apple.universalaccess (macOS), org.freedesktop.portal.Settings (XDG desktop portal).

@@ -136,7 +136,7 @@ class ShownRuns(QObject):
         by = (run, self.recording)
         if [*map(id, by)] != [*map(id, self._played[0])]:
             self._played = (by, None)  # a broken one is told once
-            evidence = evidence_of(self._session.words, taught, run, None, self.recording)
+            evidence = evidence_of(self._session.words, taught, run, None, lambda: self.recording)
             if evidence is not None:
                 self._played = (by, playable(taught, evidence.run, band=evidence.band))
         return self._played[1]

@@ -125,11 +125,10 @@ class LessonModel(QObject):
         lesson, run, guess, experiment = self.taught, self.run, self.guess, self._page.experiment
         if lesson is None or run is None or experiment is None:
             return None
-        recorded = self.recorded.of(experiment)
-        asked = (run, guess, recorded)
+        asked = (run, guess)
         if [*map(id, asked)] != [*map(id, self._found[0])]:
-            words = self._page.words
-            self._found = (asked, evidence_of(words, lesson, run, guess, recorded))
+            read = partial(self.recorded.of, experiment)
+            self._found = (asked, evidence_of(self._page.words, lesson, run, guess, read))
         return self._found[1]
 
     @property
@@ -256,10 +255,14 @@ class LessonModel(QObject):
 
     def _take_recorded(self, experiment_id: str) -> None:
         """Explain with a recording what was shown without an explanation before it was read."""
-        is_waited_for = experiment_id == self._id and self.run is not None
-        if is_waited_for and self.step is Step.RUN and not self.is_explained_by_itself:
+        if experiment_id != self._id or self.run is None or self.is_explained_by_itself:
+            return
+        self._found = ((), None)
+        if self.step is Step.RUN:
             self._seen = None
             self._follow()
+        elif self.step is Step.EXPLAIN:
+            self.changed.emit()
 
     def _take_goals(self) -> None:
         lesson, run = self.taught, self.run
