@@ -72,3 +72,10 @@ def score(words: Words, of: Round) -> str:
         "count": len(of.answered),
     }
     return words.say("guess.score", values)
+
+
+def remark(words: Words, of: Round) -> str:
+    """Return what leads to the lessons behind the largest misses, or that there is none."""
+    if all(each.guess is None for each in of.answered):
+        return words.say("guess.no_guesses")
+    return words.say("guess.misses" if of.misses() else "guess.no_misses")

@@ -74,7 +74,7 @@ class Guesses:
         console.print()
         console.print(Text(in_words.score(words, self._round), style="bold"))
         misses = self._round.misses()
-        self.say("guess.misses" if misses else "guess.no_misses")
+        console.print(Text(in_words.remark(words, self._round)))
         for each in misses:
             lesson = each.question.lesson
             is_lacking = self._context.catalogue.lacks_lesson(self._context.catalogue.load(lesson))

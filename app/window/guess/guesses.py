@@ -203,7 +203,7 @@ class Guesses(QObject):
                 for each in self.round.answered
                 if each.guess is not None
             ],
-            remark=words.say("guess.misses" if misses else "guess.no_misses"),
+            remark=in_words.remark(words, self.round),
             misses=[self._why_missed(each) for each in misses],
         )
 

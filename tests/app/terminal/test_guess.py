@@ -80,6 +80,14 @@ def test_the_end_of_the_input_keeps_what_was_answered(unmeasured, guessing):
     assert " of 1 within a factor of ten" in said.out
 
 
+def test_who_only_skips_is_not_said_to_have_guessed_well(unmeasured, guessing):
+    said = guessing(["", ""])
+    out = " ".join(said.out.split())
+
+    assert words.load().say("guess.no_guesses") in out
+    assert words.load().say("guess.no_misses") not in out
+
+
 @pytest.mark.parametrize("stdin", [None, io.TextIOWrapper(io.BytesIO(b"\xff\n"), "utf-8")])
 def test_an_input_that_cannot_be_read_ends_the_round(unmeasured, inside, monkeypatch, stdin):
     monkeypatch.setattr("sys.stdin", stdin)
