@@ -34,6 +34,10 @@ class Part(StrEnum):
     PCIE = "pcie"
     GPU = "gpu"
     NVLINK = "nvlink"
+    FRONT_END = "front_end"  # this and the next three are parts of a core
+    PORTS = "ports"
+    TRANSLATION = "translation"
+    FILL_BUFFERS = "fill_buffers"
 
 
 class Need(StrEnum):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from experiments.core.declare import Part
 
 COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that compare parts
+INSIDE_A_CORE = (Part.FRONT_END, Part.PORTS, Part.TRANSLATION, Part.FILL_BUFFERS)
 RATES = {  # of computing parts, where a time belongs to some task
     Part.CORES: frozenset({"flop/s"}),
     Part.GPU: frozenset({"flop/s", "bytes/s"}),
@@ -30,6 +31,8 @@ class KnownValue:
 
 def is_of_part(part: Part | None, unit: str) -> bool:
     """Return whether a number of this unit describes the part alone, not an experiment."""
+    if part in INSIDE_A_CORE:  # counts and shares describe them
+        return unit != "ratio"
     return unit in RATES[part] if part in RATES else unit not in COMPARING
 
 

@@ -139,7 +139,7 @@ def is_said(key: str) -> bool:
             return is_told or is_put_together(name)
         case "map" if name.startswith("about_"):
             kind = name.removeprefix("about_")
-            return kind in {*BoxKind, "l1", "l2", "l3", "c2c"} or key in constants()
+            return kind in {*BoxKind, *Part, "instructions", "c2c"} or key in constants()
         case "live" if name.endswith(("_head", "_text")):
             return key in constants() or name.rpartition("_")[0] in EXPLAINED
         case "live" if name.endswith(("_is", "_from")):  # of a tile

@@ -14,11 +14,12 @@ from PySide6.QtWidgets import QToolTip
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from experiments.engine.messages import Sample
-from experiments.presentation.known import Invitation, KnownValues
+from experiments.presentation.known import INSIDE_A_CORE, Invitation, KnownValues
 from machine.model import Machine
 from widgets.controls.basics import announce, takes_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
 from widgets.map.layout.boxes import Box, Kind, Layout
+from widgets.map.layout.inside import CLOSE, core_of, lay_out_core, measured_core
 from widgets.map.layout.layout import lay_out_comfortably
 from widgets.map.layout.ways import DataPaths
 from widgets.map.live import Live, Loads, load_step
@@ -47,6 +48,7 @@ class MachineMap(Canvas):
     part_chosen = Signal(object)
     experiment_wanted = Signal(str)
     way_found = Signal(str)  # in words; "" when nothing is pointed at
+    _opened: tuple[int, ...] = ()  # threads of the core that is looked into; events ask early
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__(look, words)
@@ -76,6 +78,7 @@ class MachineMap(Canvas):
             if thread.online and thread.usable is False
         )
         self._unfolded, self._state.chosen, self._view.is_zoomed = frozenset(), None, False
+        self._opened = ()
         self._state.busy, self._state.live = {}, {}
         self._point(None)
         self.lay_out()
@@ -188,15 +191,39 @@ class MachineMap(Canvas):
 
     def choose_part(self, part: Part, threads: Set[int] = frozenset()) -> None:
         """Choose the box of a part with exactly these threads, otherwise its first box."""
+        if self._machine is not None and (part in INSIDE_A_CORE) != bool(self._opened):
+            self.open_core(measured_core(self._machine) if part in INSIDE_A_CORE else ())
         some = [box for box in self.boxes if box.part is part]
         exact = [box for box in some if threads and {*box.threads} == threads]
         if found := exact or some:
             self.choose(found[0])
 
+    def open_core(self, threads: Sequence[int]) -> None:
+        """Look into the core of these threads; () shows the whole machine again."""
+        before = self._opened
+        self._opened = core_of(self._machine, threads) if self._machine else ()
+        if self._opened == before:
+            return
+        self._state.chosen = None
+        self._point(None)
+        self.fit()
+        self.lay_out()
+        core = f"open:{self._opened[0]}" if self._opened else f"core:{before[0]}"
+        self.choose(self.box(core))
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether a core is looked into."""
+        return bool(self._opened)
+
     def make_layout(self, width: float, height: float) -> Layout:
         """Return the map of the machine."""
         if self._machine is None:
             return EMPTY
+        if self._opened:
+            return lay_out_core(
+                self._machine, self._words, self._measure, width, height, self._opened
+            )
         return lay_out_comfortably(
             self._machine, self._words, self._measure, width, height, self._unfolded
         )
@@ -214,13 +241,18 @@ class MachineMap(Canvas):
             self._use(box, is_asked=self.invites_at(box, point))
 
     def _use(self, box: Box, *, is_asked: bool) -> None:
-        """Unfold a box, open the experiment it asks for, or choose it."""
-        if box.kind is Kind.FOLD:
+        """Unfold a box, open the experiment it asks for, or choose it; a chosen core opens."""
+        is_core = box.kind in (Kind.CORE, Kind.THREAD) and not self._opened
+        if box.id == CLOSE:
+            self.open_core(())
+        elif box.kind is Kind.FOLD:
             self._unfolded ^= {box.id}
             self.lay_out()
             self.choose(self.box(box.id))
         elif is_asked and box.part is not None:
             self.experiment_wanted.emit(self._wanted(box.part).experiment)
+        elif is_core and box == self.chosen:
+            self.open_core(box.threads)
         else:
             self.choose(box)
 
@@ -279,6 +311,8 @@ class MachineMap(Canvas):
         elif key in USING and chosen:
             texts = self._painting.texts(chosen)
             self._use(chosen, is_asked=any(text.role == "invitation" for text in texts))
+        elif key == Qt.Key.Key_Escape and self._opened:
+            self.open_core(())
         elif key == Qt.Key.Key_Escape and chosen:
             self.choose(None)
         elif event.text() == "+":
@@ -315,7 +349,7 @@ class MachineMap(Canvas):
 
     def event(self, event: QEvent) -> bool:
         """Show the tip of the box under the mouse; keep Esc while a part is chosen."""
-        if takes_escape(event, wanted=self.chosen is not None):
+        if takes_escape(event, wanted=self.chosen is not None or bool(self._opened)):
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
             box = self.box_at(QPointF(event.pos()))

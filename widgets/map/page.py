@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
@@ -79,6 +79,7 @@ class MapPage(QWidget):
         for asking in (self.map, self.panel, self.start):
             asking.experiment_wanted.connect(self.experiment_wanted)
         self.panel.machine_wanted.connect(self._leave_part)
+        self.panel.core_wanted.connect(self._open_core)
         look.changed.connect(self._share)
         self.show_machine(None)
 
@@ -166,8 +167,15 @@ class MapPage(QWidget):
         self._show_layers()
 
     def _leave_part(self) -> None:
+        self.map.open_core(())
         self._choose_row(None)
         self.setFocus()  # the focused widget is gone
+
+    def _open_core(self, threads: Sequence[int]) -> None:
+        if self.table.isChecked():
+            self._show_map()
+        self.map.open_core(threads)
+        self.setFocus()
 
     def _choose_row(self, box: Box | None) -> None:
         """Choose a part by its row; the map may not show it, if it is folded."""
@@ -243,9 +251,10 @@ class MapPage(QWidget):
         self._soft.setText(" · ".join(known))
         self._scale.setVisible(is_map and self.live.isChecked())
         sentences = []
-        if is_map and machine.gpus:
+        if is_map and machine.gpus and not self.map.is_inside:
             sentences.append(say("map.legend_links"))
         if is_map and self.measured.isChecked() and self._asks:
             sentences.append(say("map.legend_unmeasured"))
         hint = say("map.way_hint") if is_map and self.map.chosen else ""
+        hint = say("map.inside_hint") if is_map and self.map.is_inside else hint
         self._foot.show_legend(" ".join(sentences), hint)

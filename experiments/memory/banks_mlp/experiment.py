@@ -217,8 +217,8 @@ EXPERIMENT = x.Experiment(
     values=x.values(
         x.Value("one_chain_s", x.Part.MEMORY),
         x.Value("best_s", x.Part.MEMORY),
-        "parallelism",
-        "bytes_in_flight",
+        x.Value("parallelism", x.Part.FILL_BUFFERS),
+        x.Value("bytes_in_flight", x.Part.FILL_BUFFERS),
         "best_chains",
         "chains_in_step",
         "two_cores_gain",
@@ -234,7 +234,7 @@ EXPERIMENT = x.Experiment(
         x.Key("bytes_in_flight", "bandwidth", at="bytes_in_flight"),
     ),
     next=x.Next("burst-random", {"huge_pages": False}),
-    parts=(x.Part.CORES, x.Part.MEMORY),
+    parts=(x.Part.CORES, x.Part.FILL_BUFFERS, x.Part.MEMORY),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
         memory_bytes=power_of_two(x.beyond_cache(machine, 256 * x.MIB, FREE_SHARE, times=8))

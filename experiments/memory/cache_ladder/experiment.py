@@ -326,7 +326,7 @@ EXPERIMENT = x.Experiment(
         x.Value("l3_latency_s", x.Part.L3, within="l3_seen_bytes"),
         x.Value("memory_latency_s", x.Part.MEMORY),
         "memory_huge_latency_s",
-        "translation_fraction",
+        x.Value("translation_fraction", x.Part.TRANSLATION),
         "memory_over_l1",
         "l1_latency_cycles",
         "l2_latency_cycles",
@@ -346,7 +346,14 @@ EXPERIMENT = x.Experiment(
         x.Key("in_a_row_latency_s", "fetched_ahead", (IN_A_ROW,)),
     ),
     next=x.Next("burst-random", {"points_per_octave": lambda points: min(2 * points, MOST_POINTS)}),
-    parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
+    parts=(
+        x.Part.CORES,
+        x.Part.TRANSLATION,
+        x.Part.L1,
+        x.Part.L2,
+        x.Part.L3,
+        x.Part.MEMORY,
+    ),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
         largest_bytes=x.beyond_cache(machine, LEAST_MEMORY_BYTES, FREE_SHARE / 2)  # laid out twice

@@ -34,11 +34,13 @@ class Kind(StrEnum):
     NETWORK = "network"
     UNREAD = "unread"  # a kind of part that is absent or was not looked for
     FOLD = "fold"  # more of the same, shown on demand
+    OPEN_CORE = "open_core"  # a core that shows what it is made of
+    UNIT = "unit"  # a part of a core
 
 
 # Boxes that can show the measured number of their part.
 BEARING = frozenset(
-    {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
+    {Kind.PACKAGE, Kind.CACHE, Kind.UNIT, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
 )
 
 
@@ -155,3 +157,15 @@ class Measure(Protocol):
 
     def elided(self, text: str, letters: Letters, width: float) -> str:
         """Return the text, cut to `width` with an ellipsis; "" where not even that fits."""
+
+
+def wrapped(text: str, width: float, measure: Measure) -> tuple[str, ...]:
+    """Return a text as lines of detail at most `width` wide; a longer word has its own line."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure.width(longer, Letters.DETAIL) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return tuple(lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from experiments.core.declare import Part
-from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
+from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect, wrapped
 from widgets.map.layout.cores import fold_box, shown
 from widgets.map.layout.gpus import GAP, PAD, Gpus, linked_height
 from widgets.map.layout.labels import Labels
@@ -48,7 +48,7 @@ class Devices:
 
     def _no_gpu(self, x: float, y: float, width: float) -> Box:
         titles, text = self._labels.no_gpu()
-        lines = self._wrapped(text, width - 2 * PAD)
+        lines = wrapped(text, width - 2 * PAD, self._measure)
         height = self._bar + len(lines) * self._line + PAD
         return Box(
             id="no-gpu",
@@ -143,13 +143,3 @@ class Devices:
         for place, box in enumerate(tiles):
             left, top = x + place % across * (each + GAP), place // across * (self._bar + GAP)
             yield replace(box, rect=Rect(left, y + top, each, self._bar))
-
-    def _wrapped(self, text: str, width: float) -> tuple[str, ...]:
-        lines: list[str] = []
-        for word in text.split():
-            longer = f"{lines[-1]} {word}" if lines else word
-            if lines and self._measure.width(longer, Letters.DETAIL) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(word)
-        return tuple(lines)

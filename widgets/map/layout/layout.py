@@ -134,7 +134,7 @@ class Plan:
         processor = [box for box in host if box.kind is not Kind.MEMORY]
         area = _bounds(processor if is_beside else host)
         names, wires = self._wiring.connect(processor, hanging, area, is_beside=is_beside)
-        boxes = _bearing(self._machine, [*host, *names, *hanging])
+        boxes = bearing(self._machine, [*host, *names, *hanging])
         return Layout(
             boxes=tuple(boxes),
             wires=tuple(wires),
@@ -193,7 +193,7 @@ class Plan:
         return Box(id="processor", kind=Kind.PACKAGE, rect=rect, titles=titles, lines=lines)
 
 
-def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
+def bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
     """Mark the boxes that a number is true of; of many alike, let one ask for it.
 
     Numbers of a core are measured on the last usable thread, and shown on like cores.

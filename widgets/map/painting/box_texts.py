@@ -31,6 +31,7 @@ class BoxText:
     now: tuple[str, ...] = ()
     now_role: str = "detail"
     bar: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()  # numbers, one a line
 
 
 class BoxTexts:
@@ -60,17 +61,26 @@ class BoxTexts:
             now=live.texts if live else box.states,
             now_role="fault" if live and live.is_lost else "detail",
             bar=(live.bar_texts if live else ()) or box.bar_titles,
+            below=self._below(box),
         )
 
     def _value(self, box: Box) -> tuple[str, ...]:
         if not self._state.shows_values:
             return ()
         first = self.headline(box)
+        if first is not None and box.kind is Kind.UNIT:
+            return ()  # its numbers stand below
         if first is None:
             return (INVITATION,) if self._asks(box) and not box.ceiling else ()
         if box.part is Part.CORES:  # a number alone would be unclear
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
+
+    def _below(self, box: Box) -> tuple[str, ...]:
+        """Return the numbers of a part of a core: it has room for them."""
+        if box.kind is not Kind.UNIT or not self._state.shows_values:
+            return ()
+        return tuple(f"{one.text}  {one.label}" for one in self.numbers(box))
 
     def headline(self, box: Box) -> KnownValue | None:
         """Return the most telling number of a box."""

@@ -115,6 +115,8 @@ class _Headed:
         for number, line in enumerate(box.lines):
             rate = box_text.rate if number == 0 and not box.bar else ()
             y = self._line(line, rate, y)
+        for line in box_text.below:
+            y = self._line(line, (), y, "value")
         return self._found
 
     def _head(self, values: Sequence[str], role: str, top: float, height: float) -> None:
@@ -164,7 +166,7 @@ class _Headed:
             line = Rect(right - wide, bar.centre[1] - high / 2, wide, high)
             self._add(line, rate, Letters.VALUE, self._box_text.rate_role)
 
-    def _line(self, text: str, rate: Sequence[str], y: float) -> float:
+    def _line(self, text: str, rate: Sequence[str], y: float, role: str = "detail") -> float:
         """Place a line, with a bandwidth at its right; return the top of the next."""
         measure, rect = self._measure, self._box.rect
         high, width = measure.line(Letters.DETAIL), rect.width - 2 * self._inset
@@ -180,7 +182,7 @@ class _Headed:
         text = measure.elided(text, Letters.DETAIL, width)
         if text:
             line = Rect(rect.x + self._inset, y, width, high)
-            self._add(line, text, Letters.DETAIL, "detail")
+            self._add(line, text, Letters.DETAIL, role)
         return y + high
 
     def _add(self, rect: Rect, text: str, letters: Letters, role: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.map.layout.boxes import Box, Kind
+from widgets.map.layout.inside import CLOSE
 from widgets.map.layout.labels import Labels
 from widgets.map.panel.facts import Facts
 
@@ -25,7 +26,7 @@ class About:
         """Return the full title of a box."""
         say = self._words.say
         match box.kind:
-            case Kind.CORE:
+            case Kind.CORE | Kind.OPEN_CORE:
                 number = self._threads[box.threads[0]].core
                 if number is None:
                     return say("map.core_of", {"thread": box.threads[0]})
@@ -47,7 +48,11 @@ class About:
 
     def sentences(self, box: Box) -> str:
         """Return two sentences that explain this kind of part."""
-        what = str(box.kind)
+        what = str(box.part if box.kind is Kind.UNIT else box.kind)
+        if box.id == CLOSE:
+            return self._words.say("map.inside_hint")
+        if box.kind is Kind.OPEN_CORE:
+            what = "core"
         if box.kind is Kind.CACHE:
             what = CACHES.get(self._machine.cpu.caches[box.members[0]].level or 0, "l3")
         elif box.kind is Kind.UNREAD:

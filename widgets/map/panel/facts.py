@@ -28,7 +28,7 @@ class Facts(DeviceFacts):
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
         self._makers: dict[Kind, Callable[[Box], Iterator[Fact]]] = {
             **dict.fromkeys((Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND), self._of_cores),
-            **dict.fromkeys((Kind.CORE, Kind.THREAD, Kind.OFF), self._of_threads),
+            **dict.fromkeys((Kind.CORE, Kind.OPEN_CORE, Kind.THREAD, Kind.OFF), self._of_threads),
             Kind.CACHE: self._of_cache,
             Kind.MEMORY: lambda _: self._of_memory(),
             Kind.NODE: self._of_node,

@@ -32,6 +32,7 @@ from widgets.map.panel.fact import Fact
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
+NUMBERED = (Kind.CORE, Kind.OPEN_CORE, Kind.UNIT)  # they show numbers that stand elsewhere
 NAMED = 2  # of the numbers that an experiment would add
 BREAK = "\u200b"  # zero-width space: lines of a path break after slashes
 
@@ -42,6 +43,7 @@ class PartPanel(QFrame):
     experiment_wanted = Signal(str)
     doctor_wanted = Signal()
     machine_wanted = Signal()  # the whole machine, no part
+    core_wanted = Signal(object)  # the threads of the core to look into
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -116,6 +118,8 @@ class PartPanel(QFrame):
             parts.append(_link(say("map.whole"), self.machine_wanted.emit))
         parts.append(label(title, "head", wrap=True))
         parts.append(label(text, "note", wrap=True))
+        if box is not None and box.kind in (Kind.CORE, Kind.THREAD):
+            parts.append(_link(say("map.open_core"), partial(self.core_wanted.emit, box.threads)))
         self._now = label("", "note", wrap=True)
         self._now.hide()
         parts.append(self._now)
@@ -138,9 +142,11 @@ class PartPanel(QFrame):
         return heading
 
     def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
-        if box is None or box.part is None or not (box.bears_value or box.kind is Kind.CORE):
+        if box is None or box.part is None or not (box.bears_value or box.kind in NUMBERED):
             return []
         known = self._known.values.get(box.part, ())
+        if box.kind is Kind.UNIT and not box.bears_value:
+            return [label(self._words.say("map.other_kind"), "small", wrap=True)]
         if not known:
             return []
         count = {"count": len(known), "possible": self._known.possible.get(box.part, len(known))}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.map.layout.boxes import Box, Kind, Measure
 from widgets.map.layout.device_labels import joined
+from widgets.map.layout.inside import lay_out_core, measured_core
 from widgets.map.layout.layout import lay_out
 from widgets.map.panel.about import About
 
@@ -54,7 +55,16 @@ def rows_of(
         layout = lay_out(machine, words, measure, *HUGE, folds)
     depths: dict[str | None, int] = {None: -1}
     rows = list(_whole(words, about))
-    for box in (box for box in layout.boxes if box.kind is not Kind.FOLD):
+    inside = measured_core(machine)
+    whole = replace(layout, boxes=())
+    core = lay_out_core(machine, words, measure, *HUGE, inside) if inside else whole
+    units = [
+        replace(box, parent=f"core:{inside[0]}") for box in core.boxes if box.kind is Kind.UNIT
+    ]
+    shown = [box for box in layout.boxes if box.kind is not Kind.FOLD]
+    places = [n for n, box in enumerate(shown, 1) if {*box.threads} == {*inside}]
+    shown[places[-1] if places else 0 : places[-1] if places else 0] = units
+    for box in shown:
         depths[box.id] = depths.get(box.parent, -1) + 1
         rows.append(
             PartRow(
