@@ -15,7 +15,7 @@ from app.context import ExitCode, called
 JSON: dict[str, Any] = {"action": "store_true", "help": "write JSON to standard output"}
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 SHELLS = ("bash", "zsh", "fish", "powershell")
-COMPLETES_IDS = ("experiments", "run", "replay", "check")
+COMPLETES_IDS = ("experiments", "run", "replay", "worksheet", "check")
 FOLDER: dict[str, Any] = {"type": Path, "metavar": "DIR"}
 
 
@@ -141,6 +141,12 @@ def parser() -> argparse.ArgumentParser:
     handout("file", **FILE, help="a lecture, or the record of one that was held")
     handout("--html", **FILE, help="write one page for a browser")
     handout("--pdf", **FILE, help="write pages for printing")
+
+    worksheet = add("worksheet", "write a page to hand in, or its answer sheet", f"{plain} {where}")
+    worksheet("runs", nargs="+", metavar="RUN", help=a_run)
+    worksheet("--answers", action="store_true", help="write the sheet for who marks it")
+    worksheet("--html", **FILE, help="write one page for a browser")
+    worksheet("--pdf", **FILE, help="write pages for printing")
 
     new = add("new", "write an experiment of your own, which runs at once")
     new("name", metavar="NAME", help="what it is called, such as call-cost")

@@ -44,6 +44,13 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True)
+class Ruled:
+    """Empty lines to write on by hand."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Names with their values."""
 
@@ -105,7 +112,7 @@ class Plot:
     in_text: str = "report.plot_in_text"  # the key of what a text says in its place
 
 
-Part = Heading | Paragraph | Code | Bullets | Facts | Table | Plot
+Part = Heading | Paragraph | Code | Bullets | Ruled | Facts | Table | Plot
 
 
 def kind_of(part: object) -> str:

@@ -48,6 +48,7 @@ from app.reports.document import (
     Paragraph,
     Part,
     Plot,
+    Ruled,
     Table,
 )
 from app.reports.plain import MOST_ROWS, foot
@@ -59,6 +60,7 @@ RESOLUTION, POINTS_AN_INCH = 600, 96  # dots of the paper; a pixel is as large a
 FOOT_PX, TEXT_PX, NOTE_PX, HEAD_PX, TITLE_PX = 28, 13, 11, 16, 24
 PLOT = QTextFormat.ObjectTypes.UserObject + 1
 HOLE = "\ue000"  # stands where a plot comes; no text of ours has such a letter
+_RULED = "<p class='ruled'>&nbsp;</p><hr>"
 PLACE = 1  # the property of the text that says which plot stands there
 
 
@@ -209,6 +211,8 @@ def _html(part: Part, words: Words, style: str) -> str:
             return f"<pre>{escape(chr(10).join(lines).replace(HOLE, ''))}</pre>"
         case Bullets(items):
             return f"<ul>{''.join(f'<li>{_safe(item)}</li>' for item in items)}</ul>"
+        case Ruled(count):
+            return _RULED * count
         case Facts(pairs):
             rows = [f"<tr><td class='soft'>{_safe(name)}</td><td>{_safe(value)}</td></tr>"
                     for name, value in pairs]  # fmt: skip
@@ -270,6 +274,7 @@ def _style() -> str:
         h3 {{ font-size: {TEXT_PX}px; font-weight: 600; margin-top: 14px; margin-bottom: 2px; }}
         .strong {{ font-size: {HEAD_PX}px; font-weight: 600; }}
         .soft {{ color: {theme.soft}; font-size: {NOTE_PX}px; }}
+        .ruled {{ margin-top: 8px; margin-bottom: 0px; }}
         .foot {{ margin-top: 20px; }}
         td, th {{ font-size: {NOTE_PX}px; }}
         th {{ color: {theme.soft}; font-weight: 500; }}

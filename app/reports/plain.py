@@ -18,6 +18,7 @@ from app.reports.document import (
     Heading,
     Paragraph,
     Plot,
+    Ruled,
     Table,
     kind_of,
 )
@@ -29,6 +30,7 @@ from experiments.engine.report_file import FORMAT, VERSION
 COLUMNS = 80
 MOST_ROWS = 40  # of a plot: longer tables are for programs
 GAP = 2  # between two columns
+RULE = COLUMNS * "_"
 INDENT = 4 * " "  # before code
 CODE = COLUMNS - len(INDENT)
 
@@ -109,6 +111,8 @@ def _text_of(part: object, words: Words) -> Iterator[str]:
             yield "\n".join(f"{INDENT}{row}".rstrip() for row in rows)
         case Bullets(items):
             yield "\n".join(_wrapped(item, first="- ", then="  ") for item in items)
+        case Ruled(count):
+            yield "\n\n".join([RULE] * count)
         case Facts(pairs):
             yield "\n".join(_wrapped(f"{name}: {value}", then="  ") for name, value in pairs)
         case Table():
@@ -134,6 +138,8 @@ def _markdown_of(part: object, words: Words) -> Iterator[str]:
             yield "\n".join((f"{fence}python", *lines, fence))
         case Bullets(items):
             yield "\n".join(f"- {unmarked(item)}" for item in items)
+        case Ruled(count):
+            yield "\n\n".join([f"`{RULE}`"] * count)
         case Facts(pairs):
             yield "\n".join(f"- {unmarked(name)}: {unmarked(value)}" for name, value in pairs)
         case Table():

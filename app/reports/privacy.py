@@ -32,8 +32,10 @@ class Include:
     prediction: bool = True
     data: bool = True  # all rows, so that Coreopsis opens the report again
     note: bool = False
+    own_words: bool = False  # why it came out so, as they wrote it in the lesson
     name: bool = False  # a name and tags of their own
     class_names: bool = False  # that the files of a class came with
+    answers: bool = False  # of a worksheet, for who marks it
     names: bool = False  # folders, users, hosts and addresses
 
 

@@ -75,7 +75,7 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
     notes = read_notes(path) if carried is None else told_notes(carried.notes)
     experiment = catalogue.load(recording.started.experiment)
     is_own = experiment.is_own
-    without, said = nameless(), (notes.name, notes.note, *notes.tags)
+    without, said = nameless(), (notes.name, notes.note, notes.own_words, *notes.tags)
     has_names = any(without(text) != text for text in said) or clean_lines(
         lines, is_own=is_own
     ) != clean_lines(lines, is_own=is_own, names=True)
@@ -91,12 +91,9 @@ def run_report(source: Source, words: Words, include: Include, draw: Draw | None
     Raises UserError where the experiment has changed its tables since.
     """
     parts = RunParts(words, source, include, draw)
-    data: dict[str, Any] = {}
-    is_small = sum(len(bytes(line)) for line in parts.lines) <= MOST_BYTES
-    if include.data and is_small:
-        data = {"run": {"lines": parts.lines, "notes": msgspec.to_builtins(parts.notes)}}
+    data = parts.data() if include.data else {}
     started, told = parts.started, list(parts.all())
-    if include.data and not is_small:
+    if include.data and not data:
         told.append(Paragraph(words.say("report.too_large", {"limit_bytes": MOST_BYTES}), "soft"))
     kind = words.say("runs.quick" if started.quick else "runs.full")
     document = Document(
@@ -115,6 +112,7 @@ def _allowed(notes: RunNotes, include: Include) -> RunNotes:
         name=notes.name if include.name else "",
         tags=notes.tags if include.name else [],
         note=notes.note if include.note else "",
+        own_words=notes.own_words if include.own_words else "",
         guess=notes.guess if include.prediction else None,
     )
 
@@ -149,6 +147,12 @@ class RunParts:
         )
         self._of_file = of_file
 
+    def data(self) -> dict[str, Any]:
+        """Return what Coreopsis opens the report by; nothing where that would be too large."""
+        if sum(len(bytes(line)) for line in self.lines) > MOST_BYTES:
+            return {}
+        return {"run": {"lines": self.lines, "notes": msgspec.to_builtins(self.notes)}}
+
     def all(self) -> Iterator[Part]:
         """Yield every part in its order."""
         yield from self._prediction()
@@ -160,9 +164,13 @@ class RunParts:
             yield self._heading("page.cannot_tell")
             yield Bullets(self._told.remarks)
         yield from self._method()
-        if self.notes.note:
-            yield self._heading("report.own_note")
-            yield Paragraph(self.notes.note)
+        for key, text in (
+            ("worksheet.own_words", self.notes.own_words),
+            ("report.own_note", self.notes.note),
+        ):
+            if text:
+                yield self._heading(key)
+                yield Paragraph(text)
 
     def _heading(self, key: str) -> Heading:
         return Heading(self._words.say(key))
@@ -231,12 +239,21 @@ class RunParts:
             yield Paragraph(told.finding, "strong")
         if told.because:
             yield Paragraph(told.because)
+        yield from self.trust()
+        if facts := self.read_first():
+            yield Facts(facts)
+
+    def trust(self) -> Iterator[Part]:
+        """Yield how far one can trust the result, and why."""
+        told = self._told
         if (badge := told.badge) is not None:
             reason = badge.reason.removeprefix(told.lead).strip()
             said = " · ".join(filter(None, (badge.name, badge.beside)))
             yield Paragraph(f"{said}. {reason}".strip(), "soft")
-        if told.keys:
-            yield Facts(tuple((key.shown.label, key.shown.shown) for key in told.keys))
+
+    def read_first(self) -> tuple[tuple[str, str], ...]:
+        """Return the numbers that are read first, each with its name."""
+        return tuple((key.shown.label, key.shown.shown) for key in self._told.keys)
 
     def _plots(self) -> Iterator[Part]:
         if plots := tuple(self.plots()):

@@ -32,6 +32,7 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     name: str = ""
     note: str = ""
+    own_words: str = ""  # why it came out so; a worksheet hands it in
     tags: list[str] = []
     pinned: bool = False
     guess: Guess | None = None

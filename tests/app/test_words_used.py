@@ -92,7 +92,7 @@ def is_said(key: str) -> bool:
         case "notes" | "because" | "stands" | "badges" | "preflight":
             known = {name, key, name.removesuffix("_why"), name.removeprefix("disturbed.")}
             return bool(known & constants())
-        case "collage" if name.startswith("sheet."):
+        case "collage" | "worksheet" if name.startswith("sheet."):
             last = name.rpartition(".")[2]
             return (
                 bool({f".{last}", last.removesuffix("_help")} & constants()) or key in constants()

@@ -1,1 +1,1 @@
-"""The parts of a machine on the page of `coreopsis inspect`."""
+"""The parts of a machine on the page of `coreopsis inspect`, and plots in letters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from app.reports.document import Document
 from app.reports.pictures import LOW_PX, drawer
 from app.reports.privacy import Include
 from app.reports.run_report import Source, run_report, source_of
+from app.reports.worksheet import LEAVES, worksheet
 from app.reports.writing import SUFFIXES, as_text, preview, written
 from app.window.core.saving import Saving
 from app.window.core.session import Session
@@ -39,6 +40,20 @@ def open_run(session: Session, parent: QWidget, path: Path) -> None:
             return run_report(source, words, include, drawer(words))
 
         _Reporting(session, parent, choices_of(source), make)
+
+    session.background.do(partial(source_of, path, session.catalogue), show)
+
+
+def open_worksheet(session: Session, parent: QWidget, path: Path) -> None:
+    """Read a run, after its notes are written, and show the page that a student hands in."""
+    words = session.words
+
+    def show(source: Source) -> None:
+        def make(include: Include) -> Document:
+            leaves = replace(LEAVES, answers=include.answers)
+            return worksheet([source], words, leaves, drawer(words))
+
+        _Reporting(session, parent, {"answers": False}, make, "worksheet.sheet", HANDOUT)
 
     session.background.do(partial(source_of, path, session.catalogue), show)
 
@@ -150,6 +165,7 @@ def choices_of(source: Source) -> dict[str, bool]:
             "prediction": guess is not None and lesson is not None and lesson.accepts(guess),
             "data": True,
             "note": bool(notes.note),
+            "own_words": bool(notes.own_words),
             "name": bool(notes.name or notes.tags),
             "names": source.has_names,
         }

@@ -52,6 +52,7 @@ class ExperimentActions(Actions):
         self.save_picture = add("plot.save_png", keys="Ctrl+S")
         self.save_csv = add("page.save_csv", keys="Ctrl+Shift+S")
         self.report = add("report.of_run", keys="Ctrl+P", help_key="report.help")
+        self.worksheet = add("worksheet.of_run", keys="H", help_key="worksheet.help")
         self.notebook = add("page.notebook", help_key="page.notebook_help")
         self._sides = QActionGroup(self)
         for side in (self.lesson, self.plot, self.code, self.data):
@@ -118,7 +119,8 @@ class ExperimentActions(Actions):
         _allow(self.add_to_lecture, model.experiment is not None)
         has_rows = model.run_state is not None
         _allow(self.copy_result, has_end and has_rows)
-        _allow(self.report, has_end and model.path is not None)
+        for action in (self.report, self.worksheet):
+            _allow(action, has_end and model.path is not None)
         for action in (
             self.full_plot,
             self.copy_picture,

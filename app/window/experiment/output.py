@@ -178,6 +178,13 @@ class Output(QObject):
         if (path := self._model.path) is not None:
             open_run(self._model.session, self._panel, path)
 
+    def worksheet(self) -> None:
+        """Show the page to hand in that the shown run makes, and offer to write it."""
+        from app.window.core.reporting import open_worksheet  # with all that writes reports
+
+        if (path := self._model.path) is not None:
+            open_worksheet(self._model.session, self._panel, path)
+
     def copy_svg(self) -> None:
         """Copy it as SVG."""
         if (plot := self._panel.views.plot_in_focus()) is not None:

@@ -242,6 +242,7 @@ class ExperimentPage(QWidget):
             do.full_plot: lambda: self._panel.views.fill_window(do.full_plot.shortcut()),
             do.copy_result: output.copy_result,
             do.report: output.report,
+            do.worksheet: output.worksheet,
             do.copy_picture: output.copy_picture,
             do.copy_svg: output.copy_svg,
             do.save_picture: output.save_picture,

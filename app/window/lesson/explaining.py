@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.runs.library import Kept
 from app.trust import first_line
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
@@ -20,6 +21,7 @@ from widgets.controls.layouts import FlowLayout
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.verdict import VerdictBlock
 from widgets.lesson.explanation import Explanation
+from widgets.lesson.own_words import OwnWords
 from widgets.lesson.side import LessonSide
 from widgets.lesson.steps import Step
 from widgets.style.theme import STEP
@@ -52,9 +54,12 @@ class Explaining(QObject):
         self._try = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
         self._again = ActionButton(do.run)
         quiet = ActionButton(do.recording)
+        self._own = OwnWords(model.words, look, do.worksheet)
+        self._own.written.connect(self._keep_own_words)
+        self._of: Kept | None = None  # the run that own words are about
         ways = FlowLayout(self._try, self._again, quiet, ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
-        self.side.show_parts((self._explanation, self._in_short, ways))
+        self.side.show_parts((self._explanation, self._in_short, self._own, ways))
         # Words are read first: plots and the result in short come in the turn after their paint.
         self.moving = Moving(model, lesson, plots)
         self._soon = QTimer(self.side, interval=0, singleShot=True)
@@ -86,6 +91,7 @@ class Explaining(QObject):
             band=evidence.band if evidence is not None else "",
         )
         self._in_short.hide()
+        self._show_own_words()
         self.side.verticalScrollBar().setValue(0)
         self._soon.start()
 
@@ -96,6 +102,18 @@ class Explaining(QObject):
         if run_state is None or finished is None or finished.finding is None:
             return ""
         return first_line(self._model.words, finished.finding, run_state.notes)
+
+    def _show_own_words(self) -> None:
+        """Show what was written about this run; a run that is not kept has no room for it."""
+        kept = self._lesson.kept
+        if kept is None or self._of is None or kept.run != self._of.run:
+            self._own.show_text(kept.run_notes.own_words if kept is not None else "")
+        self._of = kept
+        self._own.setVisible(kept is not None)
+
+    def _keep_own_words(self, text: str) -> None:
+        if self._of is not None:
+            self._lesson.keep_own_words(self._of, text)
 
     def put_off(self) -> None:
         """Let nothing follow: another step or run is shown."""

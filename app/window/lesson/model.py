@@ -311,8 +311,7 @@ class LessonModel(QObject):
         if loaded is None or loaded.is_opened:
             return
         here = list(runs_here(self._session.runs, experiment.id, self._session.machine))
-        kept = next((run for run in here if run.run == loaded.run), None)
-        if kept is None:
+        if (kept := self.kept) is None:
             return
         if experiment.id in self._owed:
             self._owed.discard(experiment.id)
@@ -321,9 +320,23 @@ class LessonModel(QObject):
             guess, before = first.run_notes.guess, first.run
         else:
             return
-        answer = {"guess": guess, "skipped": guess is None, "guess_before": before}
+        self._note(kept, guess=guess, skipped=guess is None, guess_before=before)
+
+    @property
+    def kept(self) -> Kept | None:
+        """The shown run as the library has it; None for a recording, or one not kept."""
+        loaded = self._page.loaded
+        if loaded is None:
+            return None
+        return next((run for run in self._session.runs if run.run == loaded.run), None)
+
+    def keep_own_words(self, kept: Kept, text: str) -> None:
+        """Write into the notes of a run why it came out so, as the student says it."""
+        self._note(kept, own_words=text)
+
+    def _note(self, kept: Kept, **changes: Any) -> None:
         self._session.background.do(
-            partial(self._session.library.note, kept, **answer),
+            partial(self._session.library.note, kept, **changes),
             lambda _none: self._session.refresh_runs(),
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,7 @@ from experiments.core.teaching.lesson_run import Guess, LessonRun
 from experiments.core.teaching.motion import Motion, Pointed
 from experiments.core.units import Rounded, show, unit_of
 from experiments.core.views import Lines
-from experiments.core.words import fill
+from experiments.core.words import asked, fill
 from machine.convert import convert
 from machine.model import Machine
 from machine.record import Record
@@ -35,6 +36,8 @@ MODULE = "lesson"
 LIKELY = 10.0  # the right order of magnitude
 SHARP = 2.0
 MOST_CODE_LINES = 12
+GAP, MOST_GAPS = 12 * "_", 3  # what stands for a number on a worksheet, and how often
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 class _Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -224,6 +227,13 @@ class Explained(Record, kw_only=False):
     transfer: str
 
 
+class Gap(Record, kw_only=False):
+    """A sentence whose numbers are left out, and the whole sentence."""
+
+    text: str
+    answer: str
+
+
 class Taught:
     """A lesson with its words and functions."""
 
@@ -359,15 +369,12 @@ class Taught:
         if not is_told(run.message, run.trust):
             return None
         explain, values = self.words.explain, _rounded(self.values(run, guess))
-        held = [each for each in explain.branches if self.call(each.when, run)]
-        instead = next((each for each in held if each.instead), None)
-        beside = [each.text for each in held if not each.instead]
-        usual = explain.headline_skipped if guess is None else explain.headline
+        headline, text, beside = self._chosen(run, guess)
         told = [
-            fill(text, values)
-            for text in (
-                (instead and instead.headline) or usual,
-                instead.text if instead else explain.text,
+            fill(each, values)
+            for each in (
+                headline,
+                text,
                 explain.misconception.belief,
                 explain.misconception.answer,
                 explain.confirm.text,
@@ -380,6 +387,37 @@ class Taught:
             return None
         head, text, belief, answer, confirm, why, transfer, *rest = map(_one_line, told)
         return Explained(head, text, tuple(rest), belief, answer, confirm, why, transfer)
+
+    def gaps(self, run: LessonRun) -> tuple[Gap, ...]:
+        """Return sentences of the explanation to fill in, with at most MOST_GAPS numbers in all.
+
+        None where the run cannot tell.
+        """
+        if not is_told(run.message, run.trust):
+            return ()
+        values = _rounded(self.values(run, None))
+        numbers = {name for name, value in values.items() if is_number(value)}
+        left_out = values | dict.fromkeys(numbers, GAP)
+        headline, text, beside = self._chosen(run, None)
+        found: list[Gap] = []
+        seen: set[str] = set()
+        for sentence in _SENTENCE.split(_one_line(" ".join((headline, text, *beside)))):
+            names = numbers.intersection(asked(sentence))
+            if names - seen and len(seen | names) <= MOST_GAPS:
+                found.append(Gap(fill(sentence, left_out), fill(sentence, values)))
+                seen |= names
+        return tuple(found)
+
+    def _chosen(self, run: LessonRun, guess: Guess | None) -> tuple[str, str, list[str]]:
+        """Return the headline, the text and the remarks that suit a run, without its numbers."""
+        explain = self.words.explain
+        held = [each for each in explain.branches if self.call(each.when, run)]
+        instead = next((each for each in held if each.instead), None)
+        usual = explain.headline_skipped if guess is None else explain.headline
+        beside = [each.text for each in held if not each.instead]
+        if instead is None:
+            return usual, explain.text, beside
+        return instead.headline or usual, instead.text, beside
 
 
 def kind_of(predict: Predict) -> Any:
@@ -432,6 +470,11 @@ def _rounded(values: dict[str, Any]) -> dict[str, Any]:
         name: Rounded(value) if type(value) is float and unit_of(name) != "bytes" else value
         for name, value in values.items()
     }
+
+
+def is_number(value: object) -> bool:
+    """Return whether a text shows this value as a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _one_line(text: str) -> str:

@@ -273,7 +273,7 @@ def test_a_pdf_has_pages_fonts_and_words_that_are_found(document, tmp_path):
     assert WORDS.say("report.page", {"number": 1, "count": data.count(b"/Type /Page\n")}) in said
     assert "2026-05-04 03:02:01" in said
     assert NOTES.note.splitlines()[0] in said
-    plot = next(part for part in document.parts if isinstance(part, Plot))
+    plot = next(part for part in document.parts if isinstance(part, Plot) and part.table)
     shown = plot.picture.said.partition(": ")[2].partition(".")[0]  # such as "320 ms"
     assert re.search(r"\d", shown)
     assert shown in said

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from app.terminal.draw import EIGHTHS, Draw
+from app.terminal.parts.draw import EIGHTHS, Draw
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Row, column
