@@ -24,6 +24,7 @@ from experiments.engine.messages import Outcome
 from experiments.presentation.guesses.questions import questions
 from experiments.presentation.guesses.quick_round import Mark as GuessMark
 from experiments.presentation.guesses.quick_round import Source as GuessSource
+from experiments.presentation.paths import paths
 from machine.parts import KINDS, facts_of
 from tests import ROOT
 from widgets.live.page import EXPLAINED
@@ -97,6 +98,8 @@ def is_said(key: str) -> bool:
             return (
                 bool({f".{last}", last.removesuffix("_help")} & constants()) or key in constants()
             )
+        case "paths":
+            return name.removesuffix("_about") in paths()
         case "found_by":
             return name in {*Part, *Need}
         case "glossary":

@@ -70,6 +70,16 @@ class CardData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathData:
+    """A path as the catalogue shows it."""
+
+    id: str
+    title: str
+    about: str
+    experiments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """Which experiments are shown."""
 
@@ -77,9 +87,12 @@ class Filter:
     seconds: float | None = None
     only_here: bool = False
     text: str = ""
+    path: PathData | None = None
 
     def passes(self, data: CardData) -> bool:
         """Return whether it is shown. Unknown facts exclude nothing."""
+        if self.path is not None and data.id not in self.path.experiments:
+            return False
         if self.part is not None and self.part not in data.parts:
             return False
         if self.seconds is not None and (data.seconds or 0.0) > self.seconds:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import WALKS, Card
-from widgets.catalogue.card_data import CardData, State
+from widgets.catalogue.card_data import CardData, Filter, PathData, State, counted
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import NARROWEST, ShelfGrid
 from widgets.controls.actions import PAGE, Actions
@@ -31,6 +31,7 @@ class Catalogue(Fitting):
 
     opened = Signal(str)
     guesses_wanted = Signal()  # ten guesses in three minutes
+    path_chosen = Signal(str)  # the id of a path, "" for none
     lecture_wanted = Signal(str)  # this experiment shall be an item of a lecture
 
     def __init__(self, words: Words, look: Look) -> None:
@@ -38,7 +39,9 @@ class Catalogue(Fitting):
         self._words, self._look = words, look
         self._bar = FilterBar(words, look)
         self._grid = ShelfGrid(words, look)
+        self._paths: Sequence[PathData] = ()
         self._bar.changed.connect(self._filter)
+        self._bar.changed.connect(self._tell_path)
         self._bar.surprised.connect(self._surprise)
         self._bar.guesses_wanted.connect(self.guesses_wanted)
         self._bar.left.connect(self._grid.focus_on)
@@ -75,8 +78,30 @@ class Catalogue(Fitting):
         """Show these experiments; call it again after any change."""
         self._bar.offer_parts({part for each in cards for part in each.parts})
         self._grid.show_cards(cards)
+        self._offer_paths()
         self._filter()
         self._allow_surprise()
+
+    def show_paths(self, paths: Sequence[PathData], chosen: str) -> None:
+        """Offer ways through the experiments, and show one of them if its id is `chosen`."""
+        self._paths = paths
+        self._offer_paths()
+        self._bar.choose_path(next((path for path in paths if path.id == chosen), None))
+
+    def _offer_paths(self) -> None:
+        """Offer the paths with how much of each is measured, once that is known."""
+        offered = []
+        for path in self._paths:
+            there = Filter(path=path)
+            known = counted(data for data in self._grid.cards if there.passes(data))
+            key = "catalogue.path_counted" if known else "catalogue.path_titled"
+            offered.append((self._words.say(key, {"title": path.title, **known}), path))
+        self._bar.offer_paths(offered)
+
+    def _tell_path(self) -> None:
+        path = self._bar.filter.path
+        self._allow_surprise()
+        self.path_chosen.emit(path.id if path is not None else "")
 
     def focus_on(self, experiment_id: str = "") -> None:
         """Focus the card of an experiment, otherwise the first card."""
@@ -123,7 +148,16 @@ class Catalogue(Fitting):
     def _show_whole(self, card: QWidget) -> None:
         self._scroll.ensureWidgetVisible(card, 0, 12 * STEP)
 
+    def _to_come(self) -> list[str]:
+        """Return what of the chosen path is not measured yet, in its order."""
+        path, open_ = self._bar.filter.path, (State.NEW, State.PARTIAL, State.FAILED)
+        states = {data.id: data.state for data in self._grid.cards}
+        return [each for each in path.experiments if states.get(each) in open_] if path else []
+
     def _surprises(self) -> list[str]:
+        """Return what "Surprise me" may open; on a path the next one alone."""
+        if self._bar.filter.path is not None:
+            return self._to_come()[:1]
         return [
             data.id
             for data in self._grid.cards
@@ -136,6 +170,12 @@ class Catalogue(Fitting):
         is_known = all(data.state not in unsaid for data in self._grid.cards)
         is_over = is_known and not has_some
         key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
+        on_path = self._bar.filter.path is not None
+        if on_path:
+            key = "catalogue.path_over" if is_over else "catalogue.go_on_help"
+        named = self._words.say("catalogue.go_on" if on_path else "catalogue.surprise")
+        self._bar.surprise.setText(named)
+        self._surprise_action.setText(named)
         self._bar.surprise.setEnabled(has_some)
         self._bar.surprise.setToolTip(self._words.say(key))
         self._bar.surprise.setAccessibleDescription(self._words.say(key))

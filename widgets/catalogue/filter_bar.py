@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from experiments.core.declare import Part
 from experiments.core.words import Words
-from widgets.catalogue.card_data import Filter
+from widgets.catalogue.card_data import Filter, PathData
 from widgets.controls.basics import Chip, button, chip
 from widgets.controls.layouts import FlowLayout
 from widgets.controls.search_field import SearchField
@@ -38,6 +38,7 @@ class FilterBar(QWidget):
         self._part = MenuChip(say("catalogue.any_part"), say("catalogue.part_help"))
         self._length = MenuChip(say("catalogue.any_length"), say("catalogue.length_help"))
         here_help = say("catalogue.only_here_help")
+        self._path = MenuChip(say("catalogue.no_path"), say("catalogue.path_help"))
         self._here = chip(say("catalogue.only_here"), checkable=True, tip=here_help)
         self._here.toggled.connect(lambda _on: self._read())
         self._search = SearchField(look, say("catalogue.search"), SEARCH_WIDTH)
@@ -51,7 +52,7 @@ class FilterBar(QWidget):
         about = say("guess.title")
         guesses = button(say("guess.chip"), "chip", clicked=self.guesses_wanted.emit, tip=about)
         guesses.setAccessibleDescription(about)
-        for menu in (self._part, self._length):
+        for menu in (self._part, self._length, self._path):
             menu.chosen.connect(self._read)
         self._length.offer(
             [(say("catalogue.at_most", {"limit_s": limit}), limit) for limit in LENGTHS_S]
@@ -60,6 +61,7 @@ class FilterBar(QWidget):
             self._all,
             self._part,
             self._length,
+            self._path,
             self._here,
             self._search,
             guesses,
@@ -72,11 +74,21 @@ class FilterBar(QWidget):
         ordered = [part for part in Part if part in parts]
         self._part.offer([(self._words.say(f"parts.{part}"), part) for part in ordered])
 
+    def offer_paths(self, paths: Sequence[tuple[str, PathData]]) -> None:
+        """Offer these paths, each with its title and how much of it is measured."""
+        self._path.offer(paths)
+
+    def choose_path(self, path: PathData | None) -> None:
+        """Show one path alone, or all experiments."""
+        self._path.choose(path)
+        self._read()
+
     def show_all(self) -> None:
         """Clear all filters."""
         had_focus = self._all.hasFocus()
         self._part.choose(None)
         self._length.choose(None)
+        self._path.choose(None)
         self._here.setChecked(False)
         self._search.clear()
         self._read()
@@ -94,6 +106,7 @@ class FilterBar(QWidget):
             seconds=self._length.value,
             only_here=self._here.isChecked(),
             text=self._search.text().strip(),
+            path=self._path.value,
         )
         if wanted != self.filter:
             self.filter = wanted
@@ -120,8 +133,11 @@ class MenuChip(Chip):
         self.offer([])
 
     def offer(self, options: Sequence[tuple[str, Any]]) -> None:
-        """Offer these texts and values, and no choice."""
+        """Offer these texts and values; a choice that is still there stays."""
         if list(self._options) == [None, *(value for _, value in options)]:
+            for text, value in options:
+                self._options[value].setText(text)
+            self.choose(self.value)
             return
         self._menu.clear()
         self._options = {}

@@ -18,6 +18,7 @@ from widgets.style.theme import STEP
 NARROWEST, MOST_COLUMNS = 276, 4  # pixels of a card at zoom 1
 GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
 BETWEEN = STEP  # a lesson and its follow-ups
+ON_PATH = "path"  # names the head of a path
 Stack = list[Card]  # a lesson's card, and below it those of its follow-ups
 
 
@@ -63,6 +64,9 @@ class ShelfGrid(QWidget):
     def show_only(self, wanted: Filter) -> None:
         """Show only the cards that pass a filter."""
         self._filter = wanted
+        if wanted.path is not None:
+            self._head(ON_PATH)
+        self._count()
         self._arrange()
 
     def arrange(self, width: int, margin: int) -> None:
@@ -95,7 +99,8 @@ class ShelfGrid(QWidget):
 
     def _head(self, shelf: str) -> tuple[QLabel, QLabel]:
         if shelf not in self._heads:
-            name, count = label(self._words.say(f"shelves.{shelf}"), "head"), label(role="soft")
+            text = "" if shelf == ON_PATH else self._words.say(f"shelves.{shelf}")
+            name, count = label(text, "head"), label(role="soft")
             name.setParent(self)
             count.setParent(self)
             self._heads[shelf] = name, count
@@ -103,8 +108,12 @@ class ShelfGrid(QWidget):
 
     def _count(self) -> None:
         """Show at each shelf how much of it has been measured, once known."""
-        for shelf, (_, count) in self._heads.items():
+        path = self._filter.path
+        for shelf, (name, count) in self._heads.items():
             counts = counted(data for data in self.cards if data.shelf == shelf)
+            if shelf == ON_PATH and path is not None:
+                counts = counted(data for data in self.cards if self._filter.passes(data))
+                name.setText(path.about)
             key = "catalogue.count_lacking" if counts.get("lacking") else "catalogue.count"
             count.setText(self._words.say(key, counts) if counts.get("count") else "")
 
@@ -144,6 +153,10 @@ class ShelfGrid(QWidget):
         columns = min(MOST_COLUMNS, max(1, (self._room + GAP) // (round(NARROWEST * zoom) + GAP)))
         width = (self._room - (columns - 1) * GAP) // columns
         passing = [card for card in self._cards.values() if self._filter.passes(card.data)]
+        path = self._filter.path
+        if path is not None:
+            order = path.experiments
+            passing.sort(key=lambda card: order.index(card.data.id))
         for card in self._cards.values():
             card.setVisible(card in passing)
         for parts in self._heads.values():
@@ -151,9 +164,12 @@ class ShelfGrid(QWidget):
                 part.hide()
         self._rows = []
         top = 0
-        for shelf, cards in groupby(passing, key=lambda card: card.data.shelf):
+        for shelf, cards in groupby(passing, key=self._head_of):
             top = self._place_head(shelf, top) + BELOW_HEAD
-            standing = [[*stack] for _, stack in groupby(cards, key=_stands_with)]
+            standing = [
+                [*stack]
+                for _, stack in groupby(cards, key=_stands_with if path is None else _stands_alone)
+            ]
             for start in range(0, len(standing), columns):
                 row = standing[start : start + columns]
                 self._rows.append(row)
@@ -169,6 +185,10 @@ class ShelfGrid(QWidget):
             top += BELOW_SHELF - GAP
         self.setFixedHeight(top)
 
+    def _head_of(self, card: Card) -> str:
+        """Return under which head a card stands: of its shelf, or of the path that is shown."""
+        return card.data.shelf if self._filter.path is None else ON_PATH
+
     def _place_head(self, shelf: str, top: int) -> int:
         """Put the head of a shelf at `top`; return where it ends."""
         name, count = self._heads[shelf]
@@ -180,6 +200,10 @@ class ShelfGrid(QWidget):
         right = self._margin + self._room
         count.move(right - count.width(), top + name.height() - count.height())
         return top + name.height()
+
+
+def _stands_alone(card: Card) -> str:
+    return card.data.id
 
 
 def _stands_with(card: Card) -> str:

@@ -18,11 +18,13 @@ from experiments.core.found_by import found_by
 from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem, UserError
 from experiments.core.views import Bars
+from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import read
 from experiments.engine.run_state import RunState
+from experiments.presentation.paths import paths
 from machine.model import Machine
-from widgets.catalogue.card_data import CardData, State
+from widgets.catalogue.card_data import CardData, PathData, State
 from widgets.catalogue.sketch import Sketch, expected, measured
 
 REFUSED = "refused/"  # begins the id of such a card: one of ours may have the same name
@@ -78,6 +80,19 @@ def card_data(
         seconds=before.seconds,
         fraction=run_state.progress.fraction if run_state is not None else 0.0,
     )
+
+
+def path_data(words: Words) -> list[PathData]:
+    """Return the ways through the experiments, in words."""
+    return [
+        PathData(
+            id=path.id,
+            title=words.say(f"paths.{path.id}"),
+            about=words.say(f"paths.{path.id}_about"),
+            experiments=path.experiments,
+        )
+        for path in paths().values()
+    ]
 
 
 def refused(name: str, problem: Problem, session: Session) -> CardData:

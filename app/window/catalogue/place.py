@@ -17,6 +17,7 @@ from app.window.catalogue.card_data import (
     Before,
     before,
     card_data,
+    path_data,
     read_sketch,
     refused,
 )
@@ -62,6 +63,8 @@ class ExperimentsPlace(Place):
         self._layout = row(self._stack, space=0)
         self.setLayout(self._layout)
         self._catalogue.lecture_wanted.connect(lambda id_: self.playlist.take(Item(experiment=id_)))
+        self._catalogue.show_paths(path_data(session.words), session.settings.path)
+        self._catalogue.path_chosen.connect(self._remember_path)
         actions = Actions(self._catalogue, session.words)
         self._begin = actions.add("playlist.begin", lambda: self.playlist.begin(), "F11")
         self._back = QAction(session.words.say("catalogue.back"), self)
@@ -222,6 +225,10 @@ class ExperimentsPlace(Place):
             self._stack.setCurrentWidget(self._page)
             self._page.arrive()
         return self._page
+
+    def _remember_path(self, path: str) -> None:
+        if path != self.session.settings.path:
+            self.session.remembered.emit({"path": path})
 
     def _use_letters(self) -> None:
         self._catalogue.use_letters(self.session.settings.letters)

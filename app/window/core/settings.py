@@ -55,6 +55,7 @@ class Settings:
     first_guess: bool = _any(True)  # the card of the map, until somebody closes it
     place: str = _any("")
     folder: str = _any("")  # where a file was saved or opened last
+    path: str = _any("")  # through the experiments, chosen last
     playlist: str = _any("")  # the file of the lecture that was put together last
     own_folders: str = _any("")  # from which code runs, as was said once of each
     geometry: str = _any("")  # of the window, as Qt saves it, in base64

@@ -16,6 +16,7 @@ from app.window.lesson.model import LessonModel
 from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.engine.run_state import RunState
+from experiments.presentation.paths import paths
 from widgets.controls.basics import column, holding, row
 from widgets.controls.layouts import scrolling
 from widgets.experiment.action_button import ActionButton
@@ -117,7 +118,7 @@ class LessonPart(QObject):
         is_trying = self.is_seen and lesson.step is Step.TRY
         self._live.show(self._page.experiment if is_trying else None)
         tried, say = self._page.experiment, self._session.words.say
-        ids = self._session.catalogue.follow_ups(tried.id) if is_trying and tried else ()
+        ids = self._on_from(tried.id) if is_trying and tried else ()
         self._go_on.show_links([(name, say(f"{name}.question")) for name in ids])
         has_goals = self.is_seen and lesson.taught is not None and lesson.step is Step.TRY
         self._goals.setVisible(has_goals)
@@ -127,6 +128,12 @@ class LessonPart(QObject):
         self._to_try.setVisible(is_trying)
         least_px = round(LEAST_PX * self._session.look.theme.zoom)
         self._stack.setMinimumHeight(least_px if is_trying else 0)
+
+    def _on_from(self, tried: str) -> tuple[str, ...]:
+        """Return what comes next on the path that was chosen, then the follow-ups."""
+        path = paths().get(self._session.settings.path)
+        after = path.after(tried) if path is not None else ""
+        return (*filter(None, [after]), *self._session.catalogue.follow_ups(tried))
 
     def _expect(self) -> None:
         """Show what a run looks like while the first rows are waited for."""
