@@ -26,6 +26,10 @@ class Part(StrEnum):
     """Kinds of parts on the machine map."""
 
     CORES = "cores"
+    FRONT_END = "front_end"  # this and the next three lie inside a core
+    PORTS = "ports"
+    TRANSLATION = "translation"
+    FILL_BUFFERS = "fill_buffers"
     L1 = "l1"
     L2 = "l2"
     L3 = "l3"
@@ -34,10 +38,6 @@ class Part(StrEnum):
     PCIE = "pcie"
     GPU = "gpu"
     NVLINK = "nvlink"
-    FRONT_END = "front_end"  # this and the next three are parts of a core
-    PORTS = "ports"
-    TRANSLATION = "translation"
-    FILL_BUFFERS = "fill_buffers"
 
 
 class Need(StrEnum):

@@ -396,7 +396,8 @@ def test_the_parts_are_offered_in_the_order_of_the_machine_whatever_that_of_the_
 
     offered = [action.text() for action in menu(catalogue, 0).findChild(QMenu).actions()]
     assert offered[1:] == [  # the first is no choice
-        "cores", "L1", "L2", "L3", "memory", "storage", "PCIe", "GPU", "NVLink",
+        "cores", "front end", "ports", "address translation", "fill buffers",
+        "L1", "L2", "L3", "memory", "storage", "PCIe", "GPU", "NVLink",
     ]  # fmt: skip
 
 
