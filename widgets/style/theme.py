@@ -181,7 +181,10 @@ def mode_of(setting: str, application: QApplication) -> str:
 
 def apply(application: QApplication, theme: Theme) -> None:
     """Give the whole application this theme."""
-    if not application.styleSheet():  # else it is there: each style polishes every widget anew
+    if application.styleSheet():
+        # Qt polishes a widget once for each that it lies in where a sheet takes another's place.
+        application.setStyleSheet("")
+    else:
         application.setStyle("Fusion")
     application.setPalette(palette(theme))
     application.setFont(theme.font("text"))
