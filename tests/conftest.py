@@ -8,12 +8,14 @@ import gc
 import importlib.util
 import logging
 import os
+import subprocess
 import sys
 import threading
 import time
 import tomllib
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -53,6 +55,22 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCal
 def pytest_xdist_auto_num_workers() -> int:
     """Work in one process more than there are processors: many tests wait for others."""
     return len(psutil.Process().cpu_affinity() or ()) + 1 if sys.platform == "linux" else 2
+
+
+def pytest_xdist_setupnodes(specs: list[Any]) -> None:
+    """Compile the tests of a fresh checkout once: each process would compile all of them."""
+    tests = sorted(Path(__file__).parent.rglob("test_*.py"))
+    fresh = [test for test in tests if not [*test.parent.glob(f"__pycache__/{test.stem}.*")]]
+    if len(fresh) < len(tests) / 2:
+        return
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0"]
+    shares = [fresh[place :: len(specs)] for place in range(len(specs))]
+    started = [
+        subprocess.Popen([*command, *share], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        for share in shares
+    ]
+    for each in started:  # what fails here fails again where it is seen
+        each.wait()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

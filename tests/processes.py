@@ -25,10 +25,13 @@ def living(token: str) -> dict[int, str]:
 
 
 def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:
-    """Wait for a condition; return whether it came true."""
+    """Wait for a condition; return whether it came true.
+
+    It rests longer than it looks: a look at every process there is would keep a core busy.
+    """
     end_s = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.01)
-    return True
+    while (begin_s := time.monotonic()) < end_s:
+        if condition():
+            return True
+        time.sleep(max(0.01, 3 * (time.monotonic() - begin_s)))
+    return bool(condition())

@@ -16,7 +16,7 @@ from tests.checkout import environment
 from tests.experiments.engine.test_entry import MEASURE
 
 PACKAGES = ("app", "experiments", "machine", "resources")
-SETTINGS = ("job=sleep", "job_s=0.005", "rounds=3")
+SETTINGS = ("job=sleep", "job_s=0.005", "rounds=3", "switch_interval_s=0.0001")
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,10 @@ from tests.processes import PATIENCE_S
 
 ENGLISH = words.load("en")
 SLEEPS = {"job": "sleep", "job_s": 0.005, "rounds": 2, "workers": 2, "pythons": [],
-          "methods": ["serial", "threads"]}  # fmt: skip
+          "methods": ["serial", "threads"], "switch_interval_s": 0.0001}  # fmt: skip
 SET = ["--set", "job=sleep", "--set", "job_s=5ms", "--set", "rounds=2", "--set", "workers=2",
-       "--set", "pythons=none", "--set", "methods=serial,threads"]  # fmt: skip
+       "--set", "pythons=none", "--set", "methods=serial,threads",
+       "--set", "switch_interval_s=0.1ms"]  # fmt: skip
 COMMANDS = {
     "inspect": ["inspect"],
     "doctor": ["doctor", "--python", f"{sys.base_prefix}/bin/python3"],  # loads no torch

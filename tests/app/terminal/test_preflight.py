@@ -24,7 +24,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 SLEEPS = Item(
     experiment="gil-threads",
     set={"job": "sleep", "job_s": 0.005, "rounds": 2, "workers": 2, "pythons": [],
-         "methods": ["serial", "threads"]},
+         "methods": ["serial", "threads"], "switch_interval_s": 1e-4},
 )  # fmt: skip
 READY = Item(experiment="amdahl", minutes=5.0)
 RUNS = ("ready", "busy")  # other programs may use the machine of the tests

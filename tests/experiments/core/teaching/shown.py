@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import Any
 
@@ -15,8 +16,9 @@ from machine.model import from_json as machine_from_json
 HOMES = homes()
 
 
+@functools.cache
 def recorded(experiment: Experiment[Any]) -> LessonRun:
-    """Return the run that comes with the experiment."""
+    """Return the run that comes with the experiment; nobody changes it."""
     path = HOMES[experiment.id].recording
     assert path is not None
     recording = read(path)
