@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from importlib import import_module
 from typing import Any
 
@@ -14,17 +13,22 @@ from experiments.engine.recording import read
 from machine.model import from_json as machine_from_json
 
 HOMES = homes()
+READ: dict[str, LessonRun] = {}  # by experiment: many tests look at each
 
 
-@functools.cache
 def recorded(experiment: Experiment[Any]) -> LessonRun:
     """Return the run that comes with the experiment; nobody changes it."""
-    path = HOMES[experiment.id].recording
-    assert path is not None
-    recording = read(path)
-    params = from_json(experiment.params, recording.started.params, check_choices=False)
-    machine = machine_from_json(recording.started.machine)
-    return lesson_run(params, recording.tables(experiment), machine, recording.finding(experiment))
+    if experiment.id not in READ:
+        path = HOMES[experiment.id].recording
+        assert path is not None
+        recording = read(path)
+        params = from_json(experiment.params, recording.started.params, check_choices=False)
+        machine, finding = (
+            machine_from_json(recording.started.machine),
+            recording.finding(experiment),
+        )
+        READ[experiment.id] = lesson_run(params, recording.tables(experiment), machine, finding)
+    return READ[experiment.id]
 
 
 def made(experiment: Experiment[Any]) -> dict[str, LessonRun]:
