@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
 from tests import ROOT
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.tools.gpu_check import __main__ as gpu_check
 from tests.tools.gpu_check import facts, outside, processes, runs, stages, verdicts
@@ -150,7 +151,7 @@ def test_what_needs_two_gpus_is_left_out_with_one(gpus):
 # --- verdicts
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("found", "verdict"),
     [
         (90.0, verdicts.OK), (50.0, "look: low"), (101.0, "look: high"),
@@ -171,7 +172,7 @@ def test_a_value_is_judged_by_its_range_and_by_its_limit(found, verdict):
     assert "70 W" in text
 
 
-@pytest.mark.parametrize("card", ["NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "Tesla T4", "GPU"])
+@in_one("card", ["NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "Tesla T4", "GPU"])
 def test_ranges_and_limits_of_one_card_do_not_judge_another(card):
     what = verdicts.expected(card)
     above = {"streams_speedup": 99.0, "peak_gpu0_bytes_per_s": 9e13, "memory_limit_bytes_per_s": 1}

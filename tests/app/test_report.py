@@ -17,6 +17,7 @@ from experiments.engine import messages
 from experiments.engine.recording import read
 from machine.record import Record
 from tests.app.recordings import burst
+from tests.cases import in_one
 from tests.shipped import SHIPPED
 
 ENGLISH = words.load("en")
@@ -208,7 +209,7 @@ def test_the_badge_of_a_whole_run_counts_rounds_and_repeated_samples():
     assert (quick.kind, quick.reason) == ("quick", ENGLISH.say("outcomes.quick"))
 
 
-@pytest.mark.parametrize("outcome", ["stopped", "failed", "killed", "lost"])
+@in_one("outcome", ["stopped", "failed", "killed", "lost"])
 def test_a_run_that_is_not_whole_has_its_ending_and_no_badge(outcome):
     bad = mark(Sampled(), Loss(0.5, 1))
     shown = told(rows=[Sampled(), bad], outcome=outcome)
@@ -262,7 +263,7 @@ def test_a_busy_run_claims_what_stands_with_rough_numbers(note):
 # --- how long ago ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("ago", "said"),
     [
         (timedelta(seconds=-5), "just now"),  # a clock that was set back

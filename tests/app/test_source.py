@@ -10,6 +10,7 @@ from app.source import script, sources
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.measured_loop import MOST_LINES, measured_loop
+from tests.cases import in_one
 from tests.checkout import environment
 
 CATALOGUE = Catalogue()
@@ -20,7 +21,7 @@ def names_of(experiment_id: str) -> list[str]:
     return [name for name, _ in sources(CATALOGUE.load(experiment_id))]
 
 
-@pytest.mark.parametrize("experiment", list(CATALOGUE), ids=lambda e: e.id)
+@in_one("experiment", list(CATALOGUE), ids=lambda e: e.id)
 def test_its_folder_comes_first_and_whole_with_the_short_loop_that_it_measures(experiment):
     read = sources(experiment)
     folder = CATALOGUE.homes[experiment.id].folder

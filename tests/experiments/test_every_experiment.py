@@ -21,6 +21,7 @@ from experiments.engine import messages, recording
 from machine.inspect import inspect
 from machine.memory.host import available_bytes
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.own_tests import own_tests
 
@@ -46,7 +47,8 @@ NO_CAUSE = {
     "sustained": {"too_short"},
 }
 
-pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
+every = in_one("experiment", EXPERIMENTS, ids=lambda e: e.id)
+each_measured = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
 
 
 def hold(problems):
@@ -63,6 +65,7 @@ def is_shown(experiment) -> bool:
 # --- the declaration ----------------------------------------------------------------------------
 
 
+@every
 def test_the_id_is_the_name_of_the_folder_and_it_has_tests_with_the_agreed_values(experiment):
     home = HOMES[experiment.id]
 
@@ -78,6 +81,7 @@ def test_the_id_is_the_name_of_the_folder_and_it_has_tests_with_the_agreed_value
         assert columns <= specs(experiment.tables[table]).keys()
 
 
+@every
 def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment):
     for here in MACHINES.values():
         hold(broken_rules(experiment, ENGLISH, here))
@@ -86,6 +90,7 @@ def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment):
 # --- the words ----------------------------------------------------------------------------------
 
 
+@every
 def test_its_code_and_its_words_belong_together_and_time_is_left_to_the_bench(experiment):
     home, without = HOMES[experiment.id].folder, NO_CAUSE.get(experiment.id, set())
     verdicts = texts.verdicts(experiment, ENGLISH)
@@ -100,6 +105,7 @@ def test_its_code_and_its_words_belong_together_and_time_is_left_to_the_bench(ex
     ])  # fmt: skip
 
 
+@every
 def test_what_is_read_first_and_done_next_exists(experiment):
     if not is_shown(experiment):
         assert not experiment.keys
@@ -109,6 +115,7 @@ def test_what_is_read_first_and_done_next_exists(experiment):
     hold(declared.what_is_next(experiment, ENGLISH, MACHINES["a laptop"], HOMES))
 
 
+@every
 def test_what_is_read_first_has_its_mark_in_the_recording(experiment):
     path = HOMES[experiment.id].folder / "recording.jsonl.gz"
     if not path.exists():
@@ -125,6 +132,7 @@ def test_what_is_read_first_has_its_mark_in_the_recording(experiment):
 # --- the parameters -----------------------------------------------------------------------------
 
 
+@every
 def test_the_defaults_are_sent_and_typed_as_what_they_are(experiment):
     for name, here in MACHINES.items():
         for quick in (False, True):
@@ -143,6 +151,7 @@ def test_the_defaults_are_sent_and_typed_as_what_they_are(experiment):
                 assert getattr(again, key) == expected, name
 
 
+@every
 def test_how_many_rounds_it_takes_stands_in_its_code_alone_and_in_its_budget(experiment):
     said = experiment.quick.__doc__ or ""
     assert not re.search(r"\b(two|three|four|five|ten|\d+)( \w+)? (rounds|times)\b", said)
@@ -152,6 +161,7 @@ def test_how_many_rounds_it_takes_stands_in_its_code_alone_and_in_its_budget(exp
         assert not loops, f"{path}: what is cut to the time is declared as its budget"
 
 
+@every
 def test_a_full_run_takes_half_a_minute_at_most_a_quick_one_five_seconds_and_half_the_memory(
     experiment,
 ):
@@ -163,6 +173,7 @@ def test_a_full_run_takes_half_a_minute_at_most_a_quick_one_five_seconds_and_hal
 # --- the run ------------------------------------------------------------------------------------
 
 
+@each_measured
 def test_a_small_run_yields_rows_that_say_and_tell_what_they_should(experiment, small_run):
     hold(
         each
@@ -171,6 +182,7 @@ def test_a_small_run_yields_rows_that_say_and_tell_what_they_should(experiment, 
     )
 
 
+@every
 def test_a_single_point_can_be_sent_and_yields_rows_of_its_tables(experiment):
     if experiment.live is None:
         pytest.skip("it has no single points")
@@ -187,6 +199,7 @@ def test_a_single_point_can_be_sent_and_yields_rows_of_its_tables(experiment):
         assert all(math.isfinite(v) for v in msgspec.structs.astuple(row) if not isinstance(v, str))
 
 
+@every
 def test_nothing_measured_is_no_error(experiment):
     empty = {name: [] for name in experiment.tables}
     for here in MACHINES.values():
@@ -194,5 +207,6 @@ def test_nothing_measured_is_no_error(experiment):
         hold(ran.of_finding(experiment, ENGLISH, experiment.analyse(params, empty, here)))
 
 
+@each_measured
 def test_any_part_of_a_run_can_be_analysed(experiment, small_run):
     hold(ran.of_parts(small_run(experiment.id), ENGLISH, MACHINES.values()))

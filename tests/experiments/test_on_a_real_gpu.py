@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from experiments.core.catalogue import Catalogue
 from experiments.engine.recording import read
 from tests import ROOT
+from tests.cases import in_one
 from tests.shipped import SHIPPED
 
 CATALOGUE = Catalogue()
@@ -94,7 +95,7 @@ def test_five_rates_that_were_sampled_are_one_sentence():
     assert [each for each in limits if each.endswith("sampled")] == ["all_sampled"]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "message"),
     {
         "pinned": "pinned_pays_back",

@@ -14,6 +14,7 @@ from machine.gpus import nvml
 from machine.gpus.cuda import Cuda
 from machine.live.gpus import GpuSampler
 from machine.model import from_json, missing_of, to_json
+from tests.cases import in_one
 from tests.machine.fake_nvml import LOST, NOT_SUPPORTED, FakeNvml, with_switches
 from tests.machine.gpus.test_nvidia import CALLS, card, gpu_leaves, look, seen_by_cuda
 from tests.machine.live.test_gpus import look as look_live
@@ -87,7 +88,7 @@ def watched(tree, library):
     return samples
 
 
-@pytest.mark.parametrize("number", [4, 10, NOT_SUPPORTED, LOST])
+@in_one("number", [4, 10, NOT_SUPPORTED, LOST])
 def test_the_reason_of_a_call_that_fails_is_the_one_that_is_shown(number):
     for call, field in TOLD_BY.items():
         bare = three(failing={f"nvmlDeviceGet{call}": number})

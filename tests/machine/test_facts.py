@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from machine.facts import Facts, Notes, Reason, Unanswered, note
+from tests.cases import in_one
 
 WHY, OTHER = Reason("It is so.", "Look."), Reason("It is otherwise.", "Look there.")
 
@@ -62,7 +61,7 @@ def devices(*all_of_them):
     return found
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("found", "missing"),
     [
         (devices({"a": WHY}, {"a": WHY}), {"x[*].a": WHY}),

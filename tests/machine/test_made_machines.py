@@ -16,6 +16,7 @@ from machine.facts import Notes
 from machine.live import recorded_watch
 from machine.model import from_json, source_of, to_json
 from machine.peaks import read_peaks
+from tests.cases import in_one
 from tests.machine.unexplained import leaves, unexplained
 from tests.tools.made_machines.files import FOLDER, MAKERS
 from tests.tools.made_machines.parts import MADE, text
@@ -37,7 +38,7 @@ def test_all_that_are_promised_are_there():
     assert {*NAMES} == {*MAKERS, *INSPECTED}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one("name", NAMES)
 def test_beside_each_lies_a_watch_of_it_that_names_no_process(name):
     machine = shipped(name)
     watch = recorded_watch.read(recorded_watch.beside(FOLDER / name))
@@ -48,20 +49,20 @@ def test_beside_each_lies_a_watch_of_it_that_names_no_process(name):
         assert all(gpu.processes is None for gpu in sample.gpus)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@in_one("name", MAKERS)
 def test_a_shipped_machine_is_exactly_what_its_recipe_makes(name):
     remedy = "python -m tests.tools.made_machines"
     assert (FOLDER / name).read_text(encoding="utf-8") == text(MAKERS[name]()), remedy
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@in_one("name", MAKERS)
 def test_a_machine_that_was_made_says_so_of_every_value(name):
     machine = shipped(name)
     for path in ("cpu.model", "gpus[0].name", "memory.total_bytes", "pci[0].name", "storage"):
         assert source_of(machine, path) == MADE
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one("name", NAMES)
 def test_every_value_has_a_source_or_a_reason(name):
     plain = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     asked = {path for path, _ in leaves(plain)}  # not what came after an inspected one was kept

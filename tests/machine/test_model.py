@@ -26,6 +26,7 @@ from machine.model import (
     usable_threads,
 )
 from machine.tidy import tidy
+from tests.cases import in_one
 from tests.tools.made_machines import server
 
 # Two cores with two threads each, numbered like many BIOSes do; the last thread is not ours.
@@ -78,7 +79,7 @@ def test_all_fields_of_the_contract_are_there():
 HEAD = {"format": "coreopsis.machine", "version": 1}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("data", "said"),
     [
         ([], "not a machine file"),

@@ -20,6 +20,7 @@ from machine.parts import (
     short_name,
 )
 from machine.system.files import DATA_FOLDER
+from tests.cases import in_one
 
 LOOK_UP = {
     "processor": processor_facts,
@@ -37,7 +38,7 @@ def lines(kind):
 # --- the tables that come along -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one("kind", KINDS)
 def test_a_table_is_dated_and_each_line_has_a_source_and_facts_within_reason(kind):
     assert isinstance(shipped(kind)["date"], datetime.date)
     assert set(shipped(kind)) == {"date", kind}
@@ -46,7 +47,7 @@ def test_a_table_is_dated_and_each_line_has_a_source_and_facts_within_reason(kin
         assert re.search(r"\w+,? .*\w+", line.source), line
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one("kind", KINDS)
 def test_each_pattern_fits_its_examples_and_tells_what_no_neighbour_tells(kind):
     wrong = []
     wrong += [(line, "no example") for line in lines(kind) if not line.examples]
@@ -58,7 +59,7 @@ def test_each_pattern_fits_its_examples_and_tells_what_no_neighbour_tells(kind):
     assert wrong == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one("kind", KINDS)
 def test_no_pattern_fits_a_name_with_more_behind_it_or_before_it(kind):
     names = {short_name(kind, each) for line in lines(kind) for each in line.examples}
     longer = {f"{name}{more}" for name in names for more in ("QQQ", " Mark II")}
@@ -89,7 +90,7 @@ def test_no_processor_takes_less_for_a_while_than_for_good():
         assert (facts.pl2_watts or 0) >= (facts.pl1_watts or 0), name
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "channels", "dies"),
     [
         ("AMD Ryzen 9 9950X 16-Core Processor", 2, 2),
@@ -112,7 +113,7 @@ def test_channels_and_dies_of_well_known_processors(name, channels, dies):
     assert facts.source
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("part_number", "mega"),
     [
         ("F5-6000J3038F16G", 6000),
@@ -133,7 +134,7 @@ def test_a_gpu_is_known_by_the_name_of_its_driver_and_by_that_of_its_chip():
     assert (driver.lanes, driver.generation, driver.memory_bytes) == (16, 5, 12 * GIB)
 
 
-@pytest.mark.parametrize(
+@in_one(
     "facts",
     [
         gpu_facts("NVIDIA GeForce RTX 4090 Laptop GPU"),

@@ -9,6 +9,7 @@ from machine.facts import Notes
 from machine.gpus.rates import flop_per_cycle
 from machine.model import Memory, MemoryModule
 from machine.peaks import dram, gpu_ceilings, nvlink, read_peaks
+from tests.cases import in_one
 
 
 def module(transfers_per_s: float | None = 4.8e9, size_bytes: int = 2**34, bits: int | None = 64):
@@ -29,7 +30,7 @@ def gpu(name, capability, sms, sm_mhz, memory_mhz=None, bits=None, **more):
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("transfers_per_s", "channels", "gbytes_per_s"),
     [(3.2e9, 1, 25.6), (4.8e9, 8, 307.2), (5.6e9, 2, 89.6), (6.4e9, 12, 614.4)],
 )
@@ -52,7 +53,7 @@ def test_soldered_memory_has_narrow_channels():
     assert dram((module(8.533e9, bits=16),) * 8, 8).value == pytest.approx(136.5e9, rel=1e-3)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("modules", "channels"),
     [
         ((module(),), None),
@@ -67,7 +68,7 @@ def test_memory_of_which_not_all_is_known_has_no_ceiling(modules, channels):
 
 
 # The published numbers of NVIDIA's data sheets and white papers, in GB/s.
-@pytest.mark.parametrize(
+@in_one(
     ("name", "mhz", "bits", "gbytes_per_s"),
     [
         ("Tesla V100", 877, 4096, 898),
@@ -87,7 +88,7 @@ def test_gpu_memory_agrees_with_the_data_sheets(name, mhz, bits, gbytes_per_s):
 
 
 # Dense and published, in TFLOP/s: NVIDIA's data sheets and white papers.
-@pytest.mark.parametrize(
+@in_one(
     ("name", "capability", "sms", "mhz", "precision", "tera"),
     [
         ("Tesla V100-SXM2-16GB", "7.0", 80, 1530, "fp16", 125),
@@ -129,7 +130,7 @@ def test_the_highest_clock_of_an_h100_promises_more_than_its_data_sheet():
     assert "fp32_data_sheet" not in ceilings
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "capability", "unknown"),
     [
         ("NVIDIA A10G", "8.6", {"fp16", "bf16", "tf32"}),
@@ -156,7 +157,7 @@ def test_a_gpu_in_slices_or_without_memory_of_its_own_has_no_such_ceiling():
 
 
 # In GB/s and one direction; the marketing number counts both.
-@pytest.mark.parametrize(
+@in_one(
     ("version", "links", "capability", "gbytes_per_s"),
     [
         ("1.0", 4, "6.0", 80),

@@ -17,6 +17,7 @@ from experiments.engine.recording import read
 from experiments.presentation.guesses.questions import questions
 from experiments.presentation.guesses.quick_round import Source, Truth
 from tests.app.recordings import ladder
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.shipped import SHIPPED
 
@@ -100,7 +101,7 @@ def test_load_that_may_have_doubled_its_time_leaves_it_without_an_answer(fractio
     assert (found is not None) is is_told
 
 
-@pytest.mark.parametrize(
+@in_one(
     "finished",
     [
         ended(messages.Outcome.STOPPED),
@@ -113,7 +114,7 @@ def test_a_run_that_was_stopped_or_disturbed_or_failed_does_not_answer(finished)
     assert truths.measured(L1, STARTED, finished) is None
 
 
-@pytest.mark.parametrize("question", questions(), ids=lambda question: question.id)
+@in_one("question", questions(), ids=lambda question: question.id)
 def test_a_recording_answers_and_names_its_machine_and_date(question):
     found = truths.recorded(question, CATALOGUE)
     started = read(SHIPPED[question.experiment]).started

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from app.lecture.file import Item, Lecture, decode, encode, read
 from experiments.core.problems import UserError
+from tests.cases import in_one
 
 WHOLE = Lecture(
     title='Ten "things"\n\x7f',
@@ -43,7 +44,7 @@ def test_the_plan_is_what_was_said_or_the_sum_of_the_items():
     assert Lecture(item=(Item(experiment="a"),)).planned_minutes is None
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("text", "key"),
     [
         (b"\xff", "lecture_refused"),
@@ -67,7 +68,7 @@ def test_a_guess_is_one_that_the_experiment_answers(guess):
         decode(encode(Lecture(item=(Item(experiment="start-cost", guess=guess),))), "x")
 
 
-@pytest.mark.parametrize("name", ["../a.jsonl", "/etc/passwd", "a/b", "..", "c:\\x", "\\\\host\\x"])
+@in_one("name", ["../a.jsonl", "/etc/passwd", "a/b", "..", "c:\\x", "\\\\host\\x"])
 def test_a_lecture_names_no_file_outside_its_folder(name):
     with pytest.raises(UserError, match="lecture_refused"):
         decode(encode(Lecture(item=(Item(experiment="a", recording=name),))), "x")

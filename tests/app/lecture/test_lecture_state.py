@@ -1,6 +1,5 @@
-import pytest
-
 from app.lecture.lecture_state import MOST_HANDS, Hint, LectureState, Step, Turn, Votes
+from tests.cases import in_one
 
 
 def course(*turns):
@@ -83,7 +82,7 @@ def test_votes_count_only_while_the_class_votes():
     assert not lecture.vote_again()
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("counts", "hint"),
     [
         ([0, 0, 0, 0], Hint.NONE),

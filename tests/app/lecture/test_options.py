@@ -9,12 +9,13 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.shelves import homes
 from experiments.core.teaching.lessons import Rank, taught
+from tests.cases import in_one
 
 CATALOGUE, HOMES, ENGLISH = Catalogue(), homes(), words.load()
 LESSONS = {each.id: taught(each, HOMES[each.id]) for each in CATALOGUE}
 
 
-@pytest.mark.parametrize("id_", [id_ for id_, lesson in LESSONS.items() if lesson is not None])
+@in_one("id_", [id_ for id_, lesson in LESSONS.items() if lesson is not None])
 def test_every_lesson_is_voted_on(id_):
     asked = LESSONS[id_].voted_on(None)
     options = options_of(asked, ENGLISH)
@@ -53,7 +54,7 @@ class Told:
         return self.answer
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("answer", "right"),
     [(1, 0), (7, 1), (60, 2), (5000, 3), (None, None), (-1, None), (math.inf, None)],
 )

@@ -1,6 +1,5 @@
-import pytest
-
 from app.lecture.file import Item, Lecture
+from tests.cases import in_one
 
 
 def lecture(*minutes, whole=None):
@@ -8,7 +7,7 @@ def lecture(*minutes, whole=None):
     return Lecture(item=items, minutes=whole)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("place", "elapsed_s", "off_s"),
     [(0, 100, 0), (0, 300, 60), (1, 300, 0), (1, 100, -140), (2, 900, 180)],
 )

@@ -24,6 +24,7 @@ from experiments.memory.burst_random.experiment import Params
 from experiments.python_at_work.false_sharing.experiment import DISTANCES_BYTES, Increment
 from experiments.python_at_work.false_sharing.experiment import Params as Increments
 from tests.app.recordings import NOISE, burst, ladder, made
+from tests.cases import in_one
 from tests.experiments.machines import MIB
 from tests.shipped import SHIPPED
 
@@ -66,7 +67,7 @@ def test_a_run_does_not_differ_from_itself(recorded):
     assert {value.name for value in compared.values} == run.finished.finding.values.keys()
 
 
-@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+@in_one("path", SHIPPED.values(), ids=SHIPPED)
 def test_the_recording_of_every_experiment_can_be_compared_with_itself(path):
     run = read(path)
     found = verdicts(compare(Catalogue().load(run.started.experiment), run, run))
@@ -220,7 +221,7 @@ def test_the_ratio_is_that_of_the_second_to_the_first(recorded):
     assert ratios["random_s"] == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("time", "clock", "cycles"),
     [("same", "same", "unclear"), ("lower", "same", "lower"), ("same", "higher", "lower"),
      ("same", None, "unclear")],
@@ -234,7 +235,7 @@ def test_cycles_differ_only_where_time_or_clock_does(time, clock, cycles):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("a_mib", "b_mib", "is_compared"),
     [(6.0, 8.0, True), (6.0, 48.0, False), (6.0, None, False), (None, None, True)],
 )

@@ -19,6 +19,7 @@ from experiments.core import words
 from machine.doctor.diagnosis import STEPS, diagnose, from_json
 from machine.doctor.evidence import Card, Evidence, Nvml, Vendor
 from tests import ROOT
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     PYTHON,
@@ -88,7 +89,7 @@ def test_what_is_not_there_is_not_marked_as_fine():
     assert any(line.startswith("✓ PyTorch") for line in page(BARE))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "sentence"),
     [
         (BARE, "No accelerator is visible here; PyTorch computes on the processor."),
@@ -140,7 +141,7 @@ def test_the_codes_are_those_that_others_rely_on():
     assert (ExitCode.DONE, ExitCode.FAILED, ExitCode.LOOK) == (0, 1, 4)
 
 
-@pytest.mark.parametrize("evidence", [BARE, nvidia(), unproven(amd()), unproven(intel()), UNTOLD])
+@in_one("evidence", [BARE, nvidia(), unproven(amd()), unproven(intel()), UNTOLD])
 def test_the_json_holds_the_diagnosis_and_its_sentences(evidence):
     told = json.loads(json.dumps(as_json(diagnose(evidence), ENGLISH)))
 

@@ -14,6 +14,7 @@ from experiments.engine.recording import read
 from experiments.presentation.guesses.questions import questions
 from experiments.presentation.guesses.quick_round import Source, Truth
 from tests.app.recordings import ladder
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.shipped import SHIPPED
 
@@ -135,7 +136,7 @@ def test_a_measurement_that_has_begun_leaves_nothing_behind(coreopsis):
     assert (said.code, said.err) == (0, "")
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("typed", "unit", "value"),
     [
         ("20 ns", "s", 20e-9), ("1.5us", "s", 1.5e-6), ("1,5 ms", "s", 1.5e-3), ("2e-3", "s", 2e-3),

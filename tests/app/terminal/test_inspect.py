@@ -12,6 +12,7 @@ from machine.devices import Disk, Gpu
 from machine.model import CpuCounts, Machine, Memory, Missing, NumaNode, SideCache
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA
+from tests.cases import in_one
 from tests.experiments.machines import GIB, machine
 from tests.tools.made_machines import laptop, server, workstation
 
@@ -46,7 +47,7 @@ def test_caches_are_counted_and_say_whom_they_serve():
     assert "L3         1 × 32 MiB, one for each 8 hardware threads" in lines
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("counts", "said"),
     [
         (CpuCounts(present=8, online=4), "8 present, 4 switched on"),

@@ -3,13 +3,13 @@ from __future__ import annotations
 import io
 from types import SimpleNamespace
 
-import pytest
 from rich.console import Console
 
 from app.terminal.programs import puzzle, solution
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.views import BROKEN
+from tests.cases import in_one
 
 ENGLISH = words.load("en")
 CLINIC = Catalogue().load("clinic")
@@ -35,7 +35,7 @@ def test_an_experiment_without_programs_shows_none():
     assert puzzle(ENGLISH, Catalogue().load("stream")) is None
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@in_one("width", [40, 60, 80, 200])
 def test_every_fault_is_explained_and_the_checker_is_quoted(width):
     row = SimpleNamespace(
         piece="next_word", version=BROKEN, where="1 Linear", kind="no_multiple", detail="5001"

@@ -6,6 +6,7 @@ from experiments.checkup.checks import CHECKS, rows_of
 from experiments.checkup.result import Word, decode, encode
 from experiments.checkup.rules import rules
 from machine.system.kernel_log import KernelLog, LogEntry
+from tests.cases import in_one
 from tests.experiments.checkup.cases import CASES
 from tests.experiments.checkup.cases.stays import load
 from tests.experiments.checkup.made import evidence, rule, whole, workstation
@@ -45,7 +46,7 @@ def test_every_rule_has_a_check_and_its_words():
     assert {name: {c.word for c in CASES if c.rule == name} for name in named} == POSSIBLE
 
 
-@pytest.mark.parametrize("name", POSSIBLE)
+@in_one("name", POSSIBLE)
 def test_machines_are_judged(name):
     expected = rule(name)
     cases = [case for case in CASES if case.rule == name]
@@ -61,7 +62,7 @@ def test_machines_are_judged(name):
     }
 
 
-@pytest.mark.parametrize("name", POSSIBLE)
+@in_one("name", POSSIBLE)
 def test_a_rule_says_something_of_a_machine_of_which_nothing_is_known(name):
     rows = rows_of(rule(name), evidence(workstation()))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from experiments.checkup.invoice import GIB, gpu_models, parts_of, processor_model
+from tests.cases import in_one
 
 TB = 1e12
 
@@ -104,7 +103,7 @@ NOTHING = (
 )
 
 
-@pytest.mark.parametrize("line", LINES)
+@in_one("line", LINES)
 def test_a_line_names_its_parts(line):
     assert read(line) == LINES[line]
 
@@ -125,7 +124,7 @@ def test_numbers_that_only_count_the_lines_are_no_quantities():
     assert alone.count == 2
 
 
-@pytest.mark.parametrize(
+@in_one(
     "line",
     ["DDR5 6000 2x16GB", "2x16 GB 6000 MT/s", "32GB DDR5 PC5-48000", "F5-6000J3038F16GX2"],
 )

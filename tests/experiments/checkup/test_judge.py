@@ -12,6 +12,7 @@ from experiments.checkup.judge import CONFIRMED, against, is_steady, timed
 from experiments.checkup.probes.sustained.experiment import Work
 from experiments.checkup.result import Word
 from experiments.checkup.rules import Source, rules
+from tests.cases import in_one
 from tests.experiments.checkup.cases.performs import sweep
 from tests.experiments.checkup.made import BUSY, baseline, evidence, ran, rule, workstation
 
@@ -163,7 +164,7 @@ def test_two_samples_have_the_interval_of_what_was_seen():
     assert (found.low, found.high, found.word) == (0.6, 0.9, Word.LOOK)
 
 
-@pytest.mark.parametrize("expected", [None, 0, 0.0, -1.0, [], [1.0, 0.0, 2.0], [-1.0]])
+@in_one("expected", [None, 0, 0.0, -1.0, [], [1.0, 0.0, 2.0], [-1.0]])
 def test_what_cannot_be_expected_is_no_expectation(expected):
     assert [*against(rule("memory-bandwidth"), Source.CEILING, [0.8] * 5, expected)] == []
 
@@ -189,8 +190,8 @@ def test_the_worst_of_several_expectations_counts():
     assert (row.word, row.reason) == (Word.LOOK, "below")
 
 
-@pytest.mark.parametrize("kind", ["baseline", "references"])
-@pytest.mark.parametrize(("noted", "sources"), [((), 1), ((BUSY,), 0)])
+@in_one("kind", ["baseline", "references"])
+@in_one(("noted", "sources"), [((), 1), ((BUSY,), 0)])
 def test_what_others_disturbed_is_no_baseline_and_no_reference(kind, noted, sources):
     judge, run = rule("memory-bandwidth"), ran("stream", (), workstation(), notes=noted)
     before = evidence(workstation())

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from experiments.checkup.result import Word
+from tests.cases import in_one
 from tests.experiments.checkup.machines import further, reviewed
 
 VERDICTS = (Word.FINE, Word.LOOK, Word.PROBLEM)
 
 
-@pytest.mark.parametrize(
-    "typical", [*reviewed.MACHINES, *further.MACHINES], ids=lambda each: each.name
-)
+@in_one("typical", [*reviewed.MACHINES, *further.MACHINES], ids=lambda each: each.name)
 def test_each_row_of_a_typical_machine_is_right(typical):
     assert typical.wrong() == {}
 

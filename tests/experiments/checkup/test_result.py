@@ -18,6 +18,7 @@ from experiments.checkup.result import (
     read,
 )
 from experiments.core.problems import UserError
+from tests.cases import in_one
 from tests.experiments.checkup.cases import CASES
 from tests.experiments.checkup.made import whole
 from tests.tools import checkup_schema
@@ -92,7 +93,7 @@ def test_a_checkup_is_as_the_schema_says():
     assert faults(json.loads(encode(kept())), SCHEMA) == []
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("path", "value"),
     [
         (("rows", 0, "word"), "green"),
@@ -144,7 +145,7 @@ def test_what_a_later_program_added_is_left_out():
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("data", "key"),
     [
         (b"", "checkup_unreadable"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from experiments.checkup.plan import SUSTAINED_S, steps
 from experiments.checkup.turbo import lasting_watts, turbo_s
 from machine.condition import PowerLimit, Temperature
 from machine.live.surroundings import Surroundings
+from tests.cases import in_one
 from tests.experiments.checkup.made import rule, workstation
 
 PLUGGED, DESKTOP = Surroundings(battery_fraction=1.0), Surroundings()
@@ -28,7 +28,7 @@ def machine(*limits: tuple[str, float, float], model: str = RYZEN, packages: int
 LAPTOP = ("long_term", 45.0, 28.0), ("short_term", 90.0, 0.002)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("here", "around", "seconds", "watts"),
     [
         (machine(*LAPTOP), PLUGGED, 28.0, 45.0),
@@ -44,7 +44,7 @@ def test_a_turbo_lasts_as_long_as_the_limits_say(here, around, seconds, watts):
     assert (turbo_s(here, around), lasting_watts(here)) == (seconds, watts)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("limits", "kind", "seconds"),
     [
         ((), "check", SUSTAINED_S["check"]),
@@ -59,7 +59,7 @@ def test_a_check_loads_a_processor_until_its_turbo_is_over(limits, kind, seconds
     assert step.params["duration_s"] == seconds
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("critical", "kind", "given", "stops"),
     [
         (100.0, "check", None, 105.0),

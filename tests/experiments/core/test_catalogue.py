@@ -11,6 +11,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
 from experiments.core.shelves import SHELVES, homes, id_of
+from tests.cases import in_one
 
 HEAVY = ("torch", "numba", "numpy", "llvmlite", "PySide6", "pynvml")
 BUDGET_S = 0.4
@@ -154,7 +155,7 @@ def test_an_experiment_is_found_by_its_id():
     assert experiment.id == "gil-threads"
 
 
-@pytest.mark.parametrize("near", ["gil-thread", "gil_threads", "threads", "GIL-threads"])
+@in_one("near", ["gil-thread", "gil_threads", "threads", "GIL-threads"])
 def test_an_id_that_is_nearly_right_is_answered_with_the_right_one(near):
     with pytest.raises(UserError) as caught:
         Catalogue().load(near)
@@ -174,7 +175,7 @@ def test_an_id_that_is_begun_is_nearer_than_one_with_like_letters(begun, near):
     assert caught.value.problem.values == {"id": begun, "near": near}
 
 
-@pytest.mark.parametrize("nonsense", ["", "xyzzy", "../../etc/passwd", "qq"])
+@in_one("nonsense", ["", "xyzzy", "../../etc/passwd", "qq"])
 def test_an_id_that_is_nothing_like_any_is_refused(nonsense):
     with pytest.raises(UserError) as caught:
         Catalogue().load(nonsense)

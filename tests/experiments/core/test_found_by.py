@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.found_by import found_by, is_found
+from tests.cases import in_one
 
 ENGLISH = words.load("en")
 CATALOGUE = Catalogue()
@@ -26,7 +25,7 @@ def found(typed: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("typed", "among"),
     [
         ("cuda", {"pinned", "streams", "async", "amp"}),

@@ -18,6 +18,7 @@ from experiments.engine.messages import HELD
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.app.own import good
+from tests.cases import in_one
 from tests.experiments.machines import GIB
 
 HERE = inspect()
@@ -196,7 +197,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("line", "messages"), SAID)
+@in_one(("line", "messages"), SAID)
 def test_the_key_of_a_finding_is_read_off_the_code(line, messages):
     said = code.Said(f"""
 ALL = "six"
@@ -210,6 +211,6 @@ def analyse(params):
     assert (said.messages, said.unclear) == (messages, set())
 
 
-@pytest.mark.parametrize("line", ["f'{key}'", "names[0]", "elsewhere()", "given", ""])
+@in_one("line", ["f'{key}'", "names[0]", "elsewhere()", "given", ""])
 def test_a_line_that_hides_the_key_of_a_finding_is_named(line):
     assert code.Said(f"def analyse(given):\n    return x.Finding({line})").unclear == {2}

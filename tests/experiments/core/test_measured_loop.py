@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.core.measured_loop import MOST_LINES, measured_loop
+from tests.cases import in_one
 
 LONG = "\n".join(f"    x = {n}" for n in range(MOST_LINES))
 TEXT = f"""import x
@@ -33,7 +34,7 @@ async def waits():
 FILES = [("other.py", "def short(): pass\n"), ("one.py", TEXT)]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "begin", "end"),
     [
         ("short", "@jit(", "        pass"),
@@ -51,7 +52,7 @@ def test_a_loop_is_found_by_its_name_with_its_decorators(name, begin, end):
     assert (loop.text.splitlines()[0], loop.text.splitlines()[-1]) == (begin, end)
 
 
-@pytest.mark.parametrize(
+@in_one(
     "place", ["", "one.py", "one.py:", "none.py:short", "one.py:do", "one.py:short.x", "other.py:l"]
 )
 def test_what_is_not_there_is_no_loop(place):

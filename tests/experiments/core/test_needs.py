@@ -11,6 +11,7 @@ from experiments.core.needs import check_needs, missing_need
 from experiments.core.problems import UserError
 from machine.devices import Gpu
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import machine
 
 
@@ -30,7 +31,7 @@ def with_second_node(**values):
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("need", "meets", "lacks"),
     [
         (Need.GPU, machine(gpus=1), machine()),

@@ -17,6 +17,7 @@ from experiments.core.parameters import (
 )
 from experiments.core.problems import UserError
 from machine.model import Machine
+from tests.cases import in_one
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -39,7 +40,7 @@ def trouble(**settings):
     return caught.value.problem
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "text", "value"),
     [
         ("size_bytes", "64 MiB", 64 * MIB),
@@ -78,7 +79,7 @@ def test_a_setting_is_read_as_people_write_it(name, text, value):
     assert type(changed) is type(value)
 
 
-@pytest.mark.parametrize(
+@in_one(
     "text",
     ["", "x", "nan", "inf", "-inf", "1,5", "1.2.3", "5 parsec", "0x10", "1e", "--1", "1 2", "ms"],
 )
@@ -89,7 +90,7 @@ def test_what_is_no_number_is_refused_with_an_example_of_one(text):
     assert problem.values["like"] == "100 ms"
 
 
-@pytest.mark.parametrize("text", ["2.5", "1e999", "nan", "inf", "four", "3 s"])
+@in_one("text", ["2.5", "1e999", "nan", "inf", "four", "3 s"])
 def test_a_count_is_a_whole_number(text):
     problem = trouble(rounds=text)
 
@@ -97,7 +98,7 @@ def test_a_count_is_a_whole_number(text):
     assert problem.values["text"] == text
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("settings", "key"),
     [
         ({"rounds": "0"}, "parameter_too_small"),
@@ -130,7 +131,7 @@ def test_parameters_survive_the_wire():
     assert from_json(Params, to_json(params)) == params
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("change", "key"),
     [
         ({"rounds": "3"}, "parameters_unreadable"),
@@ -162,7 +163,7 @@ def test_a_recording_may_name_choices_that_this_machine_does_not_have():
     assert from_json(Params, recorded, check_choices=False).methods == ("of another machine",)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "unit", "text"),
     [
         (64 * MIB, "bytes", "64 MiB"),
@@ -226,7 +227,7 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken():
     assert caught.value.problem.values["free_bytes"] == GIB
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "unit"),
     [(64 * MIB, "bytes"), (1.5e-8, "s"), (7200.0, "s"), (0.37, "fraction"), (14.3, "ratio"),
      (3.2e9, "hz"), (4.5e6, "per_s"), (12.5e9, "bytes/s"), (95.0, "celsius"), (1234, "")],
@@ -235,7 +236,7 @@ def test_a_number_is_read_as_it_is_shown(value, unit):
     assert read_number(to_text(value, unit), unit) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(("text", "unit"), [("", "s"), ("ten", ""), ("3 GB", "s"), ("nan", "")])
+@in_one(("text", "unit"), [("", "s"), ("ten", ""), ("3 GB", "s"), ("nan", "")])
 def test_what_is_no_number_of_the_unit_is_refused(text, unit):
     with pytest.raises(ValueError, match=f"^{text}$"):
         read_number(text, unit)

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.core.units import DURATION, SWITCH, About, Rounded, digits, show, unbroken, unit_of
+from tests.cases import in_one
 
 GIB = 2**30
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "unit", "shown"),
     [
         (1.42e-9, "s", "1.42 ns"),
@@ -75,7 +76,7 @@ def test_a_number_is_shown_in_three_digits_and_its_readable_unit(value, unit, sh
     assert show(value, unit) == shown
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "text"),
     [
         (0.0123, "0.0123"),
@@ -94,7 +95,7 @@ def test_digits_are_significant_ones_and_never_scientific(value, text):
     assert digits(value) == text
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "unit"),
     [
         ("memory_latency_s", "s"),
@@ -140,7 +141,7 @@ def test_what_is_shown_is_the_number_to_three_digits(value):
     assert float(digits(value)) == pytest.approx(value, rel=0.0051)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("text", "kept"),
     [
         (
@@ -159,7 +160,7 @@ def test_no_line_ends_between_a_number_and_its_unit(text, kept):
     assert shown == kept
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "unit", "shown"),
     [
         (28.04e-9, "s", "28 ns"),

@@ -18,6 +18,7 @@ from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.engine.messages import BadMessage, decode_command, decode_event, encode
 from experiments.engine.recording import read
+from tests.cases import in_one
 from tests.experiments.engine.lines import encoded, whole_run
 
 # --- any message
@@ -202,8 +203,8 @@ class Plain:
     value: float
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize(
+@in_one("number", [math.nan, math.inf, -math.inf])
+@in_one(
     "wrap",
     [
         lambda x: x,
@@ -260,7 +261,7 @@ def test_a_line_is_at_most_a_mebibyte_on_both_sides():
         decode_event(line[:-3] + b'x"}\n')
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("line", "reason"),
     [
         (b'{"type":"stop"}', "torn"),
@@ -281,7 +282,7 @@ def test_a_bad_command_is_told_why(line, reason):
         decode_command(line)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("shape", "pixels"),
     [((1, 2), b"\0"), ((1, 1), b"\0\0"), ((0, 1), b""), ((321, 1), bytes(321)), ((-1, -1), b"\0")],
 )
@@ -294,7 +295,7 @@ def test_a_frame_is_what_its_shape_says(shape, pixels):
         decode_event(json.dumps(said).encode() + b"\n")
 
 
-@pytest.mark.parametrize("data", ["", "!", "AAAA", "eJxjAA=="])
+@in_one("data", ["", "!", "AAAA", "eJxjAA=="])
 def test_frame_data_that_is_none_is_refused(data):
     with pytest.raises(ValueError, match="frame"):
         messages.Frame(n=0, t_s=0.0, table="t", shape=(1, 1), data=data)

@@ -25,6 +25,7 @@ from experiments.inside_a_core.ilp.kernels import COMPILED, STEPS, in_chains
 from experiments.inside_a_core.ilp.lesson import motion
 from experiments.tools.core_clock import Clock
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.core.teaching.shown import recorded
 from tests.experiments.inside_a_core import lessons_of_ilp as lessons
 from tests.experiments.inside_a_core.lessons_of_ilp import RUNS
@@ -167,7 +168,7 @@ def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):
 # --- the compiled chains --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("operation", "after"),
     [
         ("add", lambda first: first + 8 * 1e-9),

@@ -20,6 +20,7 @@ from experiments.inside_a_core.smt.experiment import (
     measure,
 )
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.machines import GIB, MIB, machine
 
 AGREED = {"arithmetic_gain", "waiting_gain"}
@@ -135,7 +136,7 @@ def test_a_machine_without_hardware_threads_is_told_so():
     assert "waiting_gain" not in finding.values
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("here", "places"),
     [
         (machine(cores=1), {ONE: (0,)}),

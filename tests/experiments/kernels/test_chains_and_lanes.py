@@ -15,6 +15,7 @@ from experiments.kernels.clock import COUNTS_CYCLES, UNROLLED, count
 from experiments.kernels.many_chains import COUNTS, place_in_cycle, walk_all
 from experiments.kernels.simd_sums import lane_sum, widest_bits
 from experiments.tools.buffers import Buffer
+from tests.cases import in_one
 from tests.experiments.kernel_checks import (
     best_s,
     check_kept,
@@ -68,8 +69,8 @@ def test_every_chain_takes_the_steps_that_are_counted(buffer, chains_, steps):
 # --- lanes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-@pytest.mark.parametrize("laps", [1, 3])
+@in_one("bits", [32, 64])
+@in_one("laps", [1, 3])
 def test_a_sum_by_lanes_is_the_sum_of_all(bits, laps):
     for width in (w for w in WIDTHS if w >= bits):
         numbers = np.arange(2048, dtype=f"float{bits}") % 7  # exact in either kind
@@ -128,7 +129,7 @@ def test_twice_the_cycles_take_about_twice_as_long():
     check_twice_takes_twice(count, 5_000_000)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@in_one("width", WIDTHS)
 def test_twice_the_laps_take_about_twice_as_long(width):
     numbers = np.ones(2048, dtype=np.float32)
 

@@ -22,6 +22,7 @@ from experiments.kernels.chains import (
 from experiments.kernels.streams import add, scale, triad
 from experiments.kernels.sums import IN_ORDER, SHUFFLED, list_places, sum_in_a_row, sum_listed
 from experiments.tools.buffers import Buffer
+from tests.cases import in_one
 from tests.experiments.kernel_checks import (
     check_kept,
     check_twice_takes_twice,
@@ -119,7 +120,7 @@ def listed(order, bits: int) -> np.ndarray:
     return places
 
 
-@pytest.mark.parametrize("bits", range(1, 15))
+@in_one("bits", range(1, 15))
 def test_a_lap_through_a_list_reads_every_element_once(bits):
     words = np.random.default_rng(bits).integers(0, 2**40, 2**bits, dtype=np.uint64)
 
@@ -172,7 +173,7 @@ def test_numbers_at_listed_places_are_added_one_at_a_time():
     assert not re.search(r"gather|\bv?paddq\b|zmm", loop)
 
 
-@pytest.mark.parametrize("kernel", [scale, add, triad, sum_in_a_row])
+@in_one("kernel", [scale, add, triad, sum_in_a_row])
 def test_a_loop_over_memory_is_left_on_vectors_of_256_bits(kernel):
     from numba import njit
 
@@ -205,7 +206,7 @@ def again(kernel, *args) -> None:
         kernel(*args)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("kernel", "count"),
     [
         ("walk", 400_000),

@@ -26,6 +26,7 @@ from experiments.tools.core_clock import Clock
 from experiments.tools.long_chain import COUNTS, LongChain, power_of_two, read_s
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.memory import lessons_of_banks_mlp as lessons
 
@@ -94,7 +95,7 @@ def noisy(noise_of_count):
     ]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("rows", "message"),
     [
         (reads(textbook), "many_under_way"),
@@ -269,9 +270,7 @@ def test_each_walk_follows_one_of_its_own_kind_that_is_not_timed(monkeypatch):
     assert before.isdisjoint(after)
 
 
-@pytest.mark.parametrize(
-    ("size", "power"), [(1, 1), (2, 2), (3, 2), (MIB, MIB), (MIB - 1, MIB // 2)]
-)
+@in_one(("size", "power"), [(1, 1), (2, 2), (3, 2), (MIB, MIB), (MIB - 1, MIB // 2)])
 def test_the_power_of_two_is_no_larger(size, power):
     assert power_of_two(size) == power
 

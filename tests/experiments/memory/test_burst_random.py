@@ -18,6 +18,7 @@ from experiments.memory.burst_random.experiment import (
     sizes,
 )
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
 AGREED = {
@@ -64,7 +65,7 @@ def test_the_three_orders_have_three_answers():
     assert found.values["sequential_s"] == pytest.approx(0.3e-9 * 1.25)  # the median, at 256 MiB
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("times", "message"),
     [
         ({**PLAIN, RANDOM: 0.3e-9}, "only_chains_wait"),
@@ -180,9 +181,7 @@ def test_the_bandwidth_is_drawn_where_it_is_known():
     assert "bandwidth_limit_s" not in analyse(PARAMS, tables(), machine()).values
 
 
-@pytest.mark.parametrize(
-    ("largest", "most"), [(MIB, MIB), (MIB + 1, MIB), (3 * MIB, 2 * MIB), (GIB, GIB)]
-)
+@in_one(("largest", "most"), [(MIB, MIB), (MIB + 1, MIB), (3 * MIB, 2 * MIB), (GIB, GIB)])
 def test_arrays_are_powers_of_two_up_to_the_largest(largest, most):
     found = sizes(Params(largest_bytes=largest))
 

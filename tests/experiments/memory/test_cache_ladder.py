@@ -24,6 +24,7 @@ from experiments.memory.cache_ladder.lesson import largest_step
 from experiments.tools.buffers import Buffer
 from experiments.tools.core_clock import Clock
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.memory.lessons_of_cache_ladder import RUNS
 
@@ -326,8 +327,8 @@ def test_the_sizes_are_whole_lines_that_double_evenly():
     ]
 
 
-@pytest.mark.parametrize("points", [1, 4, 16])
-@pytest.mark.parametrize("largest", [MIB, MIB + 1, 3 * MIB, 100 * MIB, 4 * 480 * MIB])
+@in_one("points", [1, 4, 16])
+@in_one("largest", [MIB, MIB + 1, 3 * MIB, 100 * MIB, 4 * 480 * MIB])
 def test_the_last_size_is_the_largest_asked_for(largest, points):
     ladder = sizes(Params(largest_bytes=largest, points_per_octave=points))
 
@@ -378,10 +379,8 @@ def slow_throughout(size):
     return latency(size) if size <= MIB else 8e-8 if size <= 32 * MIB else 9e-8
 
 
-@pytest.mark.parametrize("latency_of", [small_part, with_slow_pages, with_a_lucky_size])
-@pytest.mark.parametrize(
-    "here", [machine(virtualization="kvm"), replace(machine(), container="docker")]
-)
+@in_one("latency_of", [small_part, with_slow_pages, with_a_lucky_size])
+@in_one("here", [machine(virtualization="kvm"), replace(machine(), container="docker")])
 def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here, latency_of):
     found = seen(latency_of, here)
 
@@ -473,7 +472,7 @@ def test_a_load_moves_as_far_as_it_takes_and_the_pointed_size_chooses_it():
     assert lesson.motion(RUNS["memory_not_reached"]) is None
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("caches", "last"),
     [
         ((32 * KIB, MIB, 32 * MIB), 256 * MIB),

@@ -21,6 +21,7 @@ from experiments.memory.latency_numbers.experiment import (
 from experiments.tools.core_clock import Clock
 from machine.inspect import inspect
 from machine.model import Machine, cache_sizes
+from tests.cases import in_one
 from tests.experiments.machines import MIB, machine
 
 AGREED = {
@@ -59,7 +60,7 @@ def test_every_number_is_the_best_and_told_in_seconds_of_a_person():
     assert "virtual_machine" not in found.limits
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one("name", NAMES)
 def test_a_number_that_was_not_measured_is_left_out_and_named(name):
     found = analyse(Params(), tables({k: v for k, v in TYPICAL.items() if k != name}), machine())
 

@@ -20,6 +20,7 @@ from experiments.memory.latency_numbers import lesson as latency_numbers
 from experiments.memory.storage import lesson as storage
 from experiments.memory.storage.experiment import IN_ORDER, SMALL
 from machine.model import from_json as machine_from_json
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.memory import (
     lessons_of_burst_random,
@@ -36,7 +37,7 @@ GOALS = {
 }
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("ends", "option"),
     [
         ({4 * KIB: 1e-9, 256 * MIB: 1.1e-9}, 0),
@@ -59,9 +60,7 @@ def test_a_vote_on_distance_is_judged_by_both_ends_of_the_line(ends, option):
     assert cache_ladder.option_by_growth(run) == option
 
 
-@pytest.mark.parametrize(
-    ("process_s", "option"), [(1e-6, 0), (1e-5, 1), (1e-3, 2), (2e-2, 3), (None, None)]
-)
+@in_one(("process_s", "option"), [(1e-6, 0), (1e-5, 1), (1e-3, 2), (2e-2, 3), (None, None)])
 def test_a_vote_on_a_process_is_judged_as_if_l1_took_a_second(process_s, option):
     values = {"l1_s": 1e-9} | ({} if process_s is None else {"process_s": process_s})
     run = lessons_of_latency_numbers.made("felt_in_seconds", values, memory_bytes=GIB)
@@ -82,7 +81,7 @@ def lesson_and_recording(name: str):
     )
 
 
-@pytest.mark.parametrize("name", GOALS)
+@in_one("name", GOALS)
 def test_no_goal_is_reached_by_the_recording_or_by_a_single_setting(name):
     lesson, recorded = lesson_and_recording(name)
     for run in (recorded, *GOALS[name].SINGLE):
@@ -210,9 +209,7 @@ def test_where_the_first_caches_still_hold_them_the_lines_do_not_part_in_the_las
     assert not burst_random.parts_in_cache(run)
 
 
-@pytest.mark.parametrize(
-    ("in_order_s", "is_alike"), [(1e-4, True), (9e-5, True), (5e-5, False), (2e-4, False)]
-)
+@in_one(("in_order_s", "is_alike"), [(1e-4, True), (9e-5, True), (5e-5, False), (2e-4, False)])
 def test_order_gains_nothing_only_where_small_blocks_are_as_slow_in_order(in_order_s, is_alike):
     usual = lessons_of_storage.made("size_costs_not_order")
     reads = [

@@ -28,6 +28,7 @@ from experiments.memory.roofline.known_kernels import DEGREES, works
 from experiments.tools.arrays import Team, spread_out
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import MIB, machine
 from tests.experiments.memory import lessons_of_roofline as lessons
 
@@ -151,7 +152,7 @@ def peak_of(cores, flop_per_s, precision="fp64"):
     return Peak(precision=precision, cores=cores, repeat=0, flop_per_s=flop_per_s)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("samples", "kept"),
     [
         ((150e9,), 150e9),
@@ -316,7 +317,7 @@ def test_without_multiply_add_it_is_two_instructions(monkeypatch):
     assert "mulpd" in text or "fmul" in text
 
 
-@pytest.mark.parametrize("degree", DEGREES)
+@in_one("degree", DEGREES)
 def test_a_polynomial_is_that_polynomial(degree):
     points = np.random.default_rng(1).random(2048)
     total = flops.polynomial(degree, widest_bits())(points, 3)
@@ -355,7 +356,7 @@ def test_every_work_counts_its_operations_and_bytes():
     assert found["dot"].moved_bytes == 16 * size
 
 
-@pytest.mark.parametrize("kernel", ["triad", "dot", "stencil", "polynomial"])
+@in_one("kernel", ["triad", "dot", "stencil", "polynomial"])
 def test_twice_the_laps_take_twice_as_long(kernel):
     here = inspect()
     team = Team(Bench(here), spread_out(here)[:1], 8 * MIB, huge=False)

@@ -38,6 +38,7 @@ from machine.devices import Disk
 from machine.inspect import inspect
 from machine.model import Machine
 from machine.storage.place import Place, disks_of, place_of, room_bytes, usual_folder
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB
 
 AGREED = {
@@ -112,7 +113,7 @@ def test_what_is_shown_can_be_divided_by_the_reader():
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("change", "noise", "message"),
     [
         ({(MANY, SMALL): 12_000.0}, NOISE, "one_at_a_time_anyway"),
@@ -193,7 +194,7 @@ def test_the_link_of_the_disk_is_the_limit_and_more_than_it_is_suspect():
     assert "above_the_link" in slow.limits
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("where", "here", "limit"),
     [
         ({}, Machine(storage=(Disk(name="nvme0n1", kind="virtual"),)), "virtual_disk"),
@@ -372,7 +373,7 @@ def test_a_partition_and_a_volume_lead_to_their_disks(tmp_path):
     assert disks_of(9, 9, root=tmp_path) == ()
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("place", "is_in_memory"),
     [
         (Place(disks=(), file_system="tmpfs"), True),

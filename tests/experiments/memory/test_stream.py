@@ -17,6 +17,7 @@ from experiments.tools import arrays
 from experiments.tools.arrays import ARRAYS, Team, cache_count, counts, spread_out
 from machine.inspect import inspect
 from machine.model import Cache, Machine, last_level_cache_bytes
+from tests.cases import in_one
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.memory import lessons_of_stream as lessons
@@ -53,7 +54,7 @@ def under_load(idle_s=100e-9, busiest_s=300e-9):
     ]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("rates", "message", "full"),
     [
         ({1: 10e9, 2: 19e9, 3: 20e9, 4: 20e9}, "full_before_all", 2),
@@ -76,7 +77,7 @@ def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, f
     assert found.values["triad_bytes_per_s"] == pytest.approx(1.01 * max(rates.values()))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("rates", "message"),
     [
         ({1: (9e9, 10e9, 21e9), 2: (20e9, 22e9, 24e9)}, "cannot_tell"),
@@ -98,7 +99,7 @@ def test_what_nobody_can_tell_is_neither_a_gain_nor_the_same(rates, message):
     assert found.unclear == ("threads_for_90_percent",)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("copied", "message", "gains"),
     [
         ({1: 10e9, 4: 20e9}, "one_is_enough", True),
@@ -297,7 +298,7 @@ class Taken:
         return type("Nothing", (), {"words": np.zeros(1, dtype=np.uint64)})()
 
 
-@pytest.mark.parametrize("cores", [1, 2, 16, 256])
+@in_one("cores", [1, 2, 16, 256])
 def test_defaults_fit_machines_of_every_size(cores):
     here = machine(cores=cores, caches=(32 * KIB, MIB, 32 * MIB))
     params = stream.EXPERIMENT.suited(here)
@@ -327,7 +328,7 @@ def test_reading_sees_every_element(three):
     assert streams.read(*three, 1) == np.full(1000, 2.0).view(np.uint64).sum()
 
 
-@pytest.mark.parametrize("loop", KERNELS)
+@in_one("loop", KERNELS)
 def test_twice_the_laps_take_twice_the_time(loop):
     own = tuple(np.ones(10_000) for _ in range(ARRAYS))
 
@@ -431,7 +432,7 @@ def test_pauses_make_reading_slower():
 # --- the lesson ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("line", "option"),
     [
         ({1: 1e10, 4: 1.05e10}, 0),

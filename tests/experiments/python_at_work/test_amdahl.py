@@ -28,6 +28,7 @@ from experiments.python_at_work.amdahl.experiment import (
 from experiments.python_at_work.amdahl.kernels import mix
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.python_at_work import lessons_of_amdahl as lessons
@@ -53,7 +54,7 @@ def tables(rows, core_speeds=()):
     return {"runs": rows, "speedups": [], "losses": [], "core_speeds": core_speeds}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("kept", "limit"),
     [
         ((0.8, 0.81, 0.79, 0.8, 0.8), "clock_falls"),
@@ -211,8 +212,8 @@ def test_a_fit_to_one_point_is_told(steps, is_told):
     assert ("fit_of_one" in found.limits) is is_told
 
 
-@pytest.mark.parametrize("kernel", amdahl.KERNELS)
-@pytest.mark.parametrize(("slower", "is_told"), [(1.3, True), (1.0, False)])
+@in_one("kernel", amdahl.KERNELS)
+@in_one(("slower", "is_told"), [(1.3, True), (1.0, False)])
 def test_a_round_above_the_ideal_is_explained(kernel, slower, is_told):
     rows = runs(0.1, steps=(1, 2), noise=(1.0, 1.001, 0.999, 1.0, 1.0))
     rows[0] = replace(rows[0], wall_s=slower)  # one worker alone, in one round
@@ -514,7 +515,7 @@ def test_a_gap_to_the_law_shows_in_two_digits(run):
     assert show(Rounded(gap), "fraction") in lesson_of("amdahl").explain(run, None).text
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("serial", "most", "holds"),
     [(0.05, 2, True), (0.5, 2, False), (0.0, 2, False), (0.05, 4, False)],
 )

@@ -11,6 +11,7 @@ from experiments.python_at_work.gil_threads import experiment as gil_threads
 from experiments.python_at_work.gil_threads import lesson
 from experiments.python_at_work.gil_threads.experiment import Params, Slice, Timing, Wake, analyse
 from machine.model import Machine
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_gil_threads as lessons
 from tests.experiments.python_at_work.recorded import all_recorded, lesson_of, recorded
@@ -35,7 +36,7 @@ def tables(*, gil=True, python="3.11", wakes=(), **medians):
     return {"timings": timings, "slices": [], "wakes": list(wakes)}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("medians", "message"),
     [
         (
@@ -64,7 +65,7 @@ def test_threads_run_side_by_side_where_no_lock_is_in_their_way(others):
     assert analyse(PARAMS, tables(**fast), machine()).message != "threads_side_by_side"
 
 
-@pytest.mark.parametrize(("job", "gil", "message"), [
+@in_one(("job", "gil", "message"), [
     ("sort", True, "jobs_let_go"), ("sleep", True, "jobs_let_go"),
     ("sort", False, "threads_side_by_side"), ("loop", False, "threads_side_by_side"),
 ])  # fmt: skip
@@ -200,7 +201,7 @@ def test_a_sleeper_is_told_by_how_many_compute_beside_it():
     assert found.values["sleeper_late_two_s"] == pytest.approx(1e-2)
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(["3.11", "3.13", "3.14t"])))
+@in_one("order", list(itertools.permutations(["3.11", "3.13", "3.14t"])))
 def test_other_pythons_have_values_of_their_own_whichever_came_first(order):
     params = Params(workers=4, pythons=("3.13", "3.14t"))
     times = {"3.11": (0.4, 0.41), "3.13": (0.5, 0.52), "3.14t": (0.6, 0.15)}
@@ -227,7 +228,7 @@ def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
     assert "serial_python_3_13_0_2_s" in found.values
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("params", "here", "limit"),
     [
         (Params(workers=4), machine(cores=2), "more_workers_than_cores"),

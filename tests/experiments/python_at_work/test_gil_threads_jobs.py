@@ -15,6 +15,7 @@ from experiments.python_at_work.gil_threads.arms import JOBS
 from experiments.python_at_work.gil_threads.jobs import slices_of
 from experiments.tools.interpreters import Interpreter
 from machine.system.pythons import find
+from tests.cases import in_one
 
 OWN = [sys.executable, "-P"]
 OTHERS = {python.name: [python.path, "-I", "-S"] for python in find()}
@@ -46,8 +47,8 @@ def check_slices(answer, workers):
         assert marks[-1] - marks[0] <= answer["wall_s"]
 
 
-@pytest.mark.parametrize("arm", ["serial", "threads"])
-@pytest.mark.parametrize("name", ALL)
+@in_one("arm", ["serial", "threads"])
+@in_one("name", ALL)
 def test_jobs_are_done_by_any_python(name, arm):
     answer = ask(ALL[name], arm=arm, workers=2, **LOOP)
 
@@ -56,7 +57,7 @@ def test_jobs_are_done_by_any_python(name, arm):
     check_slices(answer, 2)
 
 
-@pytest.mark.parametrize("name", ALL)
+@in_one("name", ALL)
 def test_a_sleeper_is_watched_beside_computing_threads_in_any_python(name):
     answer = ask(ALL[name], arm="sleeper", workers=1, job="loop", size=3, switch_s=0.001)
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
@@ -58,7 +58,7 @@ def test_every_goal_has_settings_that_reach_it():
         assert named == runs.REACHING.keys(), name
 
 
-@pytest.mark.parametrize(("name", "goal"), GOALS)
+@in_one(("name", "goal"), GOALS)
 def test_a_goal_takes_two_settings(name, goal):
     lesson, runs = lesson_of(name), LESSONS[name]
     params = Catalogue().load(name).suited(machine())
@@ -70,7 +70,7 @@ def test_a_goal_takes_two_settings(name, goal):
         assert not lesson.call(goal, runs.modelled(other)), other
 
 
-@pytest.mark.parametrize(("name", "goal"), GOALS)
+@in_one(("name", "goal"), GOALS)
 def test_no_recording_reaches_a_goal(name, goal):
     for run in all_recorded(name):
         assert not lesson_of(name).call(goal, run)

@@ -17,6 +17,7 @@ from experiments.python_at_work.race import lesson as race
 from experiments.python_at_work.race.experiment import BARE, CALL, Params
 from experiments.python_at_work.uneven import lesson as uneven
 from experiments.python_at_work.uneven.experiment import BLOCK, INTERLEAVED, ChunkSpan
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
@@ -29,7 +30,7 @@ from tests.experiments.python_at_work.recorded import lesson_of
 OTHERS = Params(pythons=("3.8",))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("lost", "option"),
     [
         ((0, 0, 0), 0),
@@ -65,7 +66,7 @@ def test_what_another_python_lost_judges_nobody():
     assert race.option_by_spread(run) == 0
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("slowdown", "message", "option"),
     [(1.02, "alike", 0), (1.6, "neighbours_fight", 1), (9.0, "neighbours_fight", 2),
      (0.7, "near_is_faster", None)],
@@ -101,7 +102,7 @@ def test_rounds_that_fall_elsewhere_spoil_the_goal(disturbed, is_reached):
     assert found is is_reached
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("block_s", "interleaved_s", "dynamic_1_s", "option"),
     [(0.6, 0.3, 0.35, 0), (0.3, 0.6, 0.35, 1), (0.3, 0.35, 2.0, 2), (0.3, 0.31, 0.32, 3),
      (0.6, 0.3, 0.58, None)],
@@ -161,9 +162,7 @@ def test_nothing_is_clicked_in_plots_without_rows():
         assert lesson(replace(run, tables=dict.fromkeys(run.tables, ()))) == Spot()
 
 
-@pytest.mark.parametrize(
-    ("parallel", "option"), [(0.7, 0), (0.92, 1), (0.95, 1), (0.99, 2), (1.0, 3), (None, None)]
-)
+@in_one(("parallel", "option"), [(0.7, 0), (0.92, 1), (0.95, 1), (0.99, 2), (1.0, 3), (None, None)])
 def test_sixteen_cores_are_judged_by_the_share_that_was_fitted(parallel, option):
     usual = lessons_of_amdahl.made("scales_as_chosen")
     run = replace(usual, values={**usual.values, "parallel_fraction": parallel})

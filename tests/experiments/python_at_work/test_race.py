@@ -17,6 +17,7 @@ from experiments.python_at_work.race.experiment import EXPERIMENT, Moment, Param
 from experiments.tools.interpreters import OWN
 from machine.inspect import inspect
 from machine.system.pythons import find
+from tests.cases import in_one
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_race as lessons
@@ -43,7 +44,7 @@ def tables(*rows):
     return {"races": [row for each in rows for row in each], "moments": []}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("bare", "call", "message"),
     [
         ((0, 0, 0), (0.5, 0.6, 0.4), "only_the_call_lost"),
@@ -63,7 +64,7 @@ def test_what_was_lost_is_said(bare, call, message):
     assert ("late_writes" in found.limits) is any((*bare, *call))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("lost", "is_told"), [(0.25, True), (0.75, True), (0.3, False), (0.0001, False), (0, False)]
 )
 def test_losing_whatever_some_threads_did_is_explained(lost, is_told):
@@ -227,7 +228,7 @@ def test_an_update_after_which_the_other_thread_went_on_is_caught_rather_than_on
     assert race_jobs.caught([[early], undone_late])["late"] is None
 
 
-@pytest.mark.parametrize("python", find(), ids=lambda p: p.name)
+@in_one("python", find(), ids=lambda p: p.name)
 def test_every_python_of_this_machine_can_race(python):
     request = {"form": "read_call_write", "workers": 2, "counters": 1, "times": 1000}
     request["switch_s"] = 0.005
@@ -281,7 +282,7 @@ def test_the_price_of_a_lock_is_told_where_it_is_clear(locked_s, unclear):
 # --- the lesson ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("run", [recorded("race"), *lessons.RUNS.values()])
+@in_one("run", [recorded("race"), *lessons.RUNS.values()])
 def test_a_lock_is_never_said_to_be_the_only_way(run):
     told = lesson_of("race").explain(run, None)
     said = " ".join((told.text, told.answer, *told.beside))

@@ -24,6 +24,7 @@ from experiments.python_at_work.start_cost.experiment import (
 from experiments.python_at_work.start_cost.lesson import motion
 from experiments.tools import own_folder, start_jobs
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_start_cost as lessons
@@ -152,7 +153,7 @@ def test_batches_double_and_cost_each_the_same():
     assert all(row.each_s == row.all_s / row.count for row in rows)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("method", "count"), [("call", 20_000), ("coroutine", 10_000), ("task", 100), ("thread", 20)]
 )
 def test_twice_as_many_take_twice_as_long(method, count):

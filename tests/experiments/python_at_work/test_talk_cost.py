@@ -37,6 +37,7 @@ from experiments.python_at_work.talk_cost.experiment import (
 )
 from experiments.tools import talk_jobs
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.python_at_work import lessons_of_talk_cost as lessons
 from tests.experiments.python_at_work.recorded import lesson_of, recorded
@@ -244,7 +245,7 @@ def test_where_pipes_keep_their_size_and_nothing_counts_waits_the_other_parts_re
 # --- the lesson ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("ends_s", "option"),
     [((4e-5, 5e-5), 0), ((4e-5, 3e-4), 1), ((4e-5, 3e-2), 2), ((4e-9, 1e-3), 3), ((4e-5,), None)],
 )
@@ -304,7 +305,7 @@ def test_nothing_is_left_of_a_run():
     stop_after_rows(EXPERIMENT, PARAMS, 3)
 
 
-@pytest.mark.parametrize("which", range(5), ids=["pipe", "raw", "kept", "signal", "queue"])
+@in_one("which", range(5), ids=["pipe", "raw", "kept", "signal", "queue"])
 def test_the_death_of_an_answering_process_is_noticed_and_not_waited_for(which):
     end_s = time.monotonic() + 20  # far more than it takes, and less than for ever
     before = set(psutil.Process().children(recursive=True))

@@ -24,6 +24,7 @@ from experiments.python_at_work.waiting.lesson import motion
 from experiments.tools import interpreters
 from experiments.tools.interpreters import Interpreter
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work.lessons_of_waiting import RUNS
 from tests.experiments.stopping import stop_after_rows
@@ -97,7 +98,7 @@ def test_thousands_of_threads_that_take_longer_are_explained():
     assert "many_threads_take_longer" in found.limits
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("at_16", "message"),
     [
         ({**AT_16, "coroutines": 1.6}, "some_waits_overlap"),

@@ -20,6 +20,7 @@ from experiments.to_the_gpu.diffusion.solvers import (
 from experiments.to_the_gpu.many_small import lesson as many_small
 from experiments.to_the_gpu.many_small.experiment import THOUSAND
 from experiments.to_the_gpu.many_small.experiment import Params as Calls
+from tests.cases import in_one
 from tests.experiments.to_the_gpu import lessons_of_diffusion as plates
 from tests.experiments.to_the_gpu import lessons_of_many_small as calls
 
@@ -71,7 +72,7 @@ def test_one_call_and_many_move_on_one_clock(device):
                                       else run.values["one_op_s"] / THOUSAND)  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "right"),
     [("usual", 3), ("one_core", 3), ("cores_win", 1), ("in_a_huge_cache", 1), ("no_loop", None)],
 )
@@ -79,7 +80,7 @@ def test_the_answer_goes_by_torch_on_all_cores_beside_a_loop_on_one(name, right)
     assert diffusion.option_by_engine(plates.RUNS[name]) == right
 
 
-@pytest.mark.parametrize(("torch_over_loop", "right"), [(15.0, 0), (3.0, 1), (1.05, 2), (0.5, 3)])
+@in_one(("torch_over_loop", "right"), [(15.0, 0), (3.0, 1), (1.05, 2), (0.5, 3)])
 def test_each_answer_is_right_on_some_machine(torch_over_loop, right):
     run = plates.modelled(Heat(), cores=16)
     loop = run.values["compiled_one_large_cells_per_s"]

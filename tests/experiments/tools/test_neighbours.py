@@ -22,6 +22,7 @@ from experiments.tools.neighbours import (
 from experiments.tools.side_by_side import pin, seconds_together, turn_seconds_together
 from machine.inspect import inspect
 from machine.model import Cache, Cpu, Machine, Thread
+from tests.cases import in_one
 from tests.experiments.machines import MIB, machine
 
 
@@ -56,7 +57,7 @@ def test_threads_that_may_not_be_used_are_left_out():
     assert [t.id for t in by_topology(here)] == [0, 2]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("one", "other", "shared"),
     [(0, 8, SAME_CORE), (0, 2, SAME_CACHE), (0, 4, SAME_PACKAGE), (0, 1, FAR), (8, 9, FAR)],
 )

@@ -5,6 +5,7 @@ import pytest
 from machine.bus import pcie
 from machine.devices import Link, PciDevice
 from machine.model import Machine
+from tests.cases import in_one
 
 BRIDGE = 0x060400
 
@@ -15,7 +16,7 @@ def linked(address, parent, gbytes, **more):
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("text", "number"),
     [
         ("2.5 GT/s PCIe", 1),
@@ -37,7 +38,7 @@ def test_a_speed_is_a_generation_and_unknown_is_none(text, number):
     assert pcie.generation(text) == number
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("text", "lanes"),
     [("1", 1), ("16", 16), ("255", None), ("0", None), ("-1", None), ("", None), (None, None)],
 )
@@ -45,7 +46,7 @@ def test_widths_that_stand_for_unknown_are_none(text, lanes):
     assert pcie.width(text) == lanes
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("number", "lanes", "gbytes_per_s"),
     # The usual table, in GB/s in one direction.
     [
@@ -147,7 +148,7 @@ def test_a_ring_of_parents_ends():
     assert [device.address for device in pcie.way(ring, "a")] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("now", "card", "slot", "lacks"),
     [
         ((4, 16), (4, 16), (4, 16), None),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 from machine.doctor.diagnosis import STEPS, diagnose, from_json, subject, to_json
 from machine.doctor.evidence import AmdDevice, Card, Evidence, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     CUDA_TORCH,
@@ -28,7 +28,7 @@ WELL = {"nvidia": nvidia, "amd": amd, "intel": intel, "apple": apple}
 UHD = Card(vendor=Vendor.INTEL, name="Intel UHD Graphics", address="0000:00:02.0", only_draws=True)
 
 
-@pytest.mark.parametrize("vendor", WELL)
+@in_one("vendor", WELL)
 def test_an_accelerator_that_computes_is_well_from_the_card_to_the_sum(vendor):
     diagnosis = diagnose(WELL[vendor]())
 
@@ -48,7 +48,7 @@ def test_every_step_to_a_gpu_that_is_well_is_told():
     ]
 
 
-@pytest.mark.parametrize("vendor", WELL)
+@in_one("vendor", WELL)
 def test_a_build_for_processors_beside_a_working_gpu_is_found(vendor):
     step = found(unproven(WELL[vendor]()))
 
@@ -110,7 +110,7 @@ def test_a_sum_that_came_out_wrong_proves_nothing():
 # --- whose accelerator --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("cards", "torch", "vendor"),
     [
         ((), CPU_TORCH, None),
@@ -129,7 +129,7 @@ def test_of_several_cards_the_likeliest_to_compute_is_looked_at(cards, torch, ve
     assert subject(evidence) is vendor
 
 
-@pytest.mark.parametrize("vendor", WELL)
+@in_one("vendor", WELL)
 def test_a_card_that_only_pytorch_sees_is_looked_at_too(vendor):
     diagnosis = diagnose(WELL[vendor](cards=(), nvml=None, nodes=()))
 
@@ -167,7 +167,7 @@ def test_a_name_is_taken_from_pytorch_where_the_driver_gives_none():
 # --- as data ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("vendor", WELL)
+@in_one("vendor", WELL)
 def test_a_diagnosis_survives_json(vendor):
     diagnosis = diagnose(unproven(WELL[vendor]()))
 

@@ -10,6 +10,7 @@ from machine.doctor import nvml
 from machine.doctor.evidence import Nvml, NvmlDevice
 from machine.doctor.nvml import UNKNOWN, ask_nvml, read
 from machine.system import asking
+from tests.cases import in_one
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,
@@ -60,7 +61,7 @@ def test_a_gpu_that_is_well_is_read():
     assert device.uncorrected_errors == 0
 
 
-@pytest.mark.parametrize("number", [4, DRIVER_NOT_LOADED, 12, LOST, 18, UNKNOWN])
+@in_one("number", [4, DRIVER_NOT_LOADED, 12, LOST, 18, UNKNOWN])
 def test_a_library_that_does_not_start_says_why(number):
     library = Library(h100())
     library.failing["nvmlInit"] = number

@@ -18,6 +18,7 @@ from machine.doctor.gather import gather
 from machine.doctor.generations import generation
 from machine.doctor.torch_remedies import is_newer_target
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.buses import load, plug, ready
 from tests.machine.doctor.made import CPU_TORCH, CUDA_TORCH, PYTHON, named
 
@@ -180,7 +181,7 @@ def test_a_generation_that_pytorch_has_left_behind_is_not_told_to_install_a_driv
     assert "akmod-nvidia-470xx" in walked("fedora", torch=old).found.commands[1]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("name", "device", "generation_name"),
     [
         ("NVIDIA GP104 [GeForce GTX 1070]", None, "Pascal"),
@@ -323,7 +324,7 @@ def test_a_target_newer_than_the_list_is_not_said_to_be_unserved(tree, walked, v
     assert walked("ubuntu", torch=CPU_TORCH).found.key == key
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("target", "is_newer"),
     [
         *(("gfx90a", False), ("gfx950", False), ("gfx1151", False), ("gfx1251", False)),

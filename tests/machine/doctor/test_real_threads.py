@@ -5,10 +5,10 @@ Each is a thread on GitHub, whose last comments say what had been wrong.
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from machine.doctor.evidence import AmdDevice, Nvml, Outcome, Surroundings
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     DEVICE,
@@ -170,7 +170,7 @@ THREADS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("thread", THREADS)
+@in_one("thread", THREADS)
 def test_the_cause_that_was_found_in_the_thread_is_named(thread):
     evidence, key = THREADS[thread]
 

@@ -16,6 +16,7 @@ from machine.doctor.remedies import (
     start_fabric_manager,
 )
 from machine.doctor.torch_remedies import install_torch, quoted, reinstall_torch, uninstall_torch
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     amd,
     around,
@@ -39,7 +40,7 @@ def having(*capabilities, cuda=(13, 0), torch=TORCH, **surroundings):
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("capabilities", "cuda", "index"),
     [
         ([(8, 9)], (13, 0), "cu130"),
@@ -68,7 +69,7 @@ def test_the_build_suits_the_python(version, index):
     assert install_torch(having(torch=torch), Vendor.NVIDIA)[0].endswith(f"/whl/{index}")
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("torch", "command"),
     [
         (TORCH, "/py -m pip install --upgrade --force-reinstall torch"),
@@ -120,7 +121,7 @@ def test_conda_brings_it_into_the_environment_that_was_examined():
     assert uninstall_torch(beside) == "/py -m pip uninstall torch"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("vendor", "surroundings", "ending"),
     [
         (Vendor.AMD, {}, "/whl/rocm7.2"),
@@ -138,7 +139,7 @@ def test_what_is_damaged_comes_anew_from_where_it_came():
     assert reinstall_torch(TORCH) == ("/py -m pip install --upgrade --force-reinstall torch",)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("surroundings", "first"),
     [
         ({"distributions": ("linuxmint", "ubuntu", "debian")}, "sudo ubuntu-drivers install"),
@@ -187,7 +188,7 @@ def test_debian_and_fedora_get_the_libraries_for_computing_too():
     assert debian[-1] == fedora[-1] == REBOOT
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("distributions", "commands"),
     [
         (
@@ -230,7 +231,7 @@ def test_a_fabric_manager_that_does_not_run_is_installed_in_the_version_of_the_d
     assert start_fabric_manager(running)[0] == "sudo systemctl restart nvidia-fabricmanager"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("container", "command"),
     [
         ("docker", "docker restart CONTAINER"),
@@ -243,7 +244,7 @@ def test_a_container_is_restarted_by_what_started_it(container, command):
     assert restart_container(having(container=container)) == command
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("surroundings", "command", "typed"),
     [
         ({"system": "windows"}, REBOOT, "Restart-Computer"),

@@ -12,6 +12,7 @@ from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, amd, apple, intel, nvidia
 from machine.gpus.pci_facts import Host
 from machine.model import Machine, missing_of
+from tests.cases import in_one
 from tests.machine.gpu_trees import BRIDGE, amd_card, intel_card, processor
 from tests.machine.gpu_trees import amd as write_amd
 from tests.machine.unexplained import unexplained
@@ -257,7 +258,7 @@ def test_a_card_in_an_older_mac_has_its_own_memory():
     assert gpu.values["unified_memory"] is False
 
 
-@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"SPDisplaysDataType": [7]}'])
+@in_one("answer", ["", "[]", "{}", '{"SPDisplaysDataType": [7]}'])
 def test_an_answer_that_makes_no_sense_is_a_reason(answer):
     with pytest.raises(Unanswered, match="did not answer"):
         apple.read(None, lambda *command, within_s: answer)
@@ -371,7 +372,7 @@ TREE = (
 )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("a", "b", "path"),
     [
         ("0000:03:00.0", "0000:04:00.0", "PIX"),

@@ -19,6 +19,7 @@ from machine.gpus.cuda import Cuda, CudaGpu
 from machine.gpus.pci_facts import Host
 from machine.inspect import assemble, portable
 from machine.model import Machine, from_json, missing_of, source_of, to_json
+from tests.cases import in_one
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,
@@ -126,7 +127,7 @@ def test_a_card_without_a_library_is_told_with_what_pci_knows_and_why_no_more():
     assert gpu_leaves(machine) == []
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("number", "words", "next_step"),
     [
         (DRIVER_NOT_LOADED, "not loaded", "doctor"),
@@ -321,7 +322,7 @@ def test_links_between_gpus_are_counted_by_their_peers():
     assert gpu_leaves(machine) == []
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("level", "path"),
     [(0, "PIX"), (10, "PIX"), (20, "PXB"), (30, "PHB"), (40, "NODE"), (50, "SYS")],
 )
@@ -343,7 +344,7 @@ def joined(version, capability, megabytes_per_s):
     return look(FakeNvml(*gpus))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("number", "name", "capability", "megabytes_per_s"),
     [
         (1, "1.0", (6, 0), 20_000),
@@ -365,7 +366,7 @@ def test_the_version_of_nvlink_is_not_the_number_that_the_driver_says(
     assert "not of that version" not in source_of(machine, "gpus[0].nvlinks[0].version")
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("number", "name", "capability", "megabytes_per_s"),
     [
         (4, "4.0", (9, 0), 26_562),  # a driver that says the number of the data sheet
@@ -396,7 +397,7 @@ def test_a_version_that_cannot_be_told_is_unknown_with_the_contradiction():
 # --- health ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("bits", "told"),
     [
         (0, []),
@@ -431,7 +432,7 @@ def test_replaced_rows_of_memory_are_counted():
     assert (gpu.remapped_rows, gpu.remapping_pending, gpu.remapping_failed) == (3, True, False)
 
 
-@pytest.mark.parametrize(
+@in_one(
     "answers",
     [
         {"Temperature": lambda sensor: 4_000_000_000},
@@ -539,7 +540,7 @@ def test_links_end_where_the_driver_says_there_are_no_more():
     assert [len(gpu.nvlinks) for gpu in machine.gpus] == [5, 5]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("state", "status", "told"),
     [
         (1, 0, "not started"),

@@ -15,6 +15,7 @@ from machine.mac.answers import Answers
 from machine.mac.processors import read_layout, values
 from machine.model import caches_of, from_json, missing_of, to_json
 from machine.system.basics import Basics
+from tests.cases import in_one
 from tests.machine.elsewhere import foreign, inspected
 from tests.machine.unexplained import unexplained
 
@@ -89,7 +90,7 @@ def test_an_intel_mac_has_threads_slots_and_a_card_in_thunderbolt():
     assert [gpu.memory_bytes for gpu in found.gpus] == [32 * 2**30, 4 * 2**30]
 
 
-@pytest.mark.parametrize(
+@in_one(
     "make",
     [
         lambda: machine(APPLE),
@@ -145,7 +146,7 @@ def test_the_fastest_level_is_performance_whatever_it_is_called():
     assert [len(cache.threads) for cache in l2] == [6, 6, 6]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("key", "value"),
     [
         ("hw.perflevel0.physicalcpu", "0"),

@@ -6,6 +6,7 @@ import pytest
 
 from machine.memory.setting import Speed, placing, setting
 from machine.model import Cpu, Machine, Memory, MemoryModule
+from tests.cases import in_one
 
 GIB = 2**30
 RYZEN, XEON = "AMD Ryzen 7 7700X 8-Core Processor", "Intel(R) Xeon(R) Platinum 8480+"
@@ -27,7 +28,7 @@ def module(set_mega: float, plate_mega: float | None, part: str | None = None, *
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("modules", "speed", "rated_mega"),
     [
         ([module(6000, 4800, XMP)] * 2, Speed.AS_RATED, 6000),
@@ -75,7 +76,7 @@ def slots(*filled: bool, names: str = ""):
     ]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("modules", "more", "expected"),
     [
         (slots(True, False), {"channels": 1}, (2, 1)),

@@ -21,6 +21,7 @@ from machine.system.linux import (
     read_set,
     read_text,
 )
+from tests.cases import in_one
 
 threads = st.frozensets(st.integers(0, 600))
 
@@ -46,7 +47,7 @@ def test_any_text_is_a_set_of_threads_or_a_value_error(text):
         assert all(0 <= n <= HIGHEST_THREAD for n in ids)
 
 
-@pytest.mark.parametrize("text", ["3-1", "0-999999999999", "-5", "1-", "0x3", "two"])
+@in_one("text", ["3-1", "0-999999999999", "-5", "1-", "0x3", "two"])
 def test_nonsense_is_no_list(text):
     with pytest.raises(ValueError):  # noqa: PT011  (the text of int() is good enough)
         parse_list(text)
@@ -91,9 +92,7 @@ def test_the_first_of_repeated_fields_counts():
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "size"), [("16 kB", 16384), ("16", None), ("", None), (None, None)]
-)
+@in_one(("text", "size"), [("16 kB", 16384), ("16", None), ("", None), (None, None)])
 def test_sizes_are_in_units_of_1024(text, size):
     assert kibibytes(text) == size
 

@@ -14,6 +14,7 @@ from machine.gpus.windows import read as read_adapters
 from machine.model import caches_of, from_json, missing_of, remarks, to_json
 from machine.system.basics import Basics
 from machine.windows.answers import Answers, Drive
+from tests.cases import in_one
 from tests.machine.elsewhere import foreign, inspected
 from tests.machine.fake_nvml import GIB, FakeGpu, FakeNvml
 from tests.machine.unexplained import unexplained
@@ -114,7 +115,7 @@ def test_a_desktop_has_two_dies_and_its_card_in_the_slot():
     assert found.system.board == "ASUSTeK COMPUTER INC. ProArt X670E-CREATOR WIFI"
 
 
-@pytest.mark.parametrize(
+@in_one(
     "make",
     [
         laptop,
@@ -141,7 +142,7 @@ def test_without_a_description_the_threads_are_counted():
     assert unexplained(found) == []
 
 
-@pytest.mark.parametrize("left", [0, 3, 8, 100, 1000])
+@in_one("left", [0, 3, 8, 100, 1000])
 def test_a_table_that_ends_early_tells_what_it_holds(left):
     answers, _ = recorded.read(LAPTOP)
     found = machine(changed={"firmware": answers.firmware[:left]})

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from machine.facts import Unanswered
 from machine.processor.layout import Layout
 from machine.windows.processors import read_layout
+from tests.cases import in_one
 from tests.machine.windows import recorded
 
 WHOLE = recorded.read("windows-i5-1235u")[0].processors
@@ -34,7 +35,7 @@ def test_a_cache_with_nothing_behind_its_numbers_tells_no_numbers():
     assert (cache.kind, cache.size_bytes, cache.line_bytes, cache.ways) == (None,) * 4
 
 
-@pytest.mark.parametrize(
+@in_one(
     "buffer",
     [
         b"",

@@ -13,6 +13,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue as Experiments
 from experiments.core.declare import Part
 from experiments.core.views import Bars
+from tests.cases import in_one
 from widgets.catalogue.card import MOST_TITLE_LINES, PADDING, Card
 from widgets.catalogue.card_data import CardData, Filter, State
 from widgets.catalogue.catalogue import Catalogue
@@ -343,7 +344,7 @@ def test_a_lesson_is_marked_in_sight_and_by_name(qtbot, zoom):
 # --- filters ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("wanted", "found"),
     [
         (Filter(), "abc"),
@@ -519,7 +520,7 @@ def test_a_card_that_is_cut_off_stays_below_the_mouse_that_presses_it(qtbot, cat
 IN_SHORT = [each for each in Experiments() if ENGLISH.has(f"{each.id}.in_short")]
 
 
-@pytest.mark.parametrize("experiment", IN_SHORT, ids=lambda e: e.id)
+@in_one("experiment", IN_SHORT, ids=lambda e: e.id)
 def test_the_result_in_short_is_made_of_declared_values(experiment):
     text = ENGLISH.text(f"{experiment.id}.in_short")
     asked = {*words.asked(text)}

@@ -11,6 +11,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from experiments.engine.recording import read
+from tests.cases import in_one
 from tests.shipped import SHIPPED
 from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
 from widgets.plots.chart import Chart
@@ -90,7 +91,7 @@ def test_nothing_measured_is_no_stamp(view):
     assert measured(view, []) is None
 
 
-@pytest.mark.parametrize("name", sorted(VIEWS.keys() - {"lanes"}))  # those tell moments
+@in_one("name", sorted(VIEWS.keys() - {"lanes"}))  # those tell moments
 def test_samples_that_were_all_disturbed_are_no_stamp(name):
     loss = Loss(lost_fraction=0.5, switches=9)
     assert measured(VIEWS[name], [mark(row, loss) for row in ROWS]) is None
@@ -125,7 +126,7 @@ def test_equal_values_and_zeros_are_no_trouble(view, value):
     measured(view, rows)
 
 
-@pytest.mark.parametrize("experiment", RECORDED, ids=lambda e: e.id)
+@in_one("experiment", RECORDED, ids=lambda e: e.id)
 def test_a_stamp_has_the_colours_of_its_plot(qapp, experiment):
     tables = read(SHIPPED[experiment.id]).tables(experiment)
     for view in experiment.plots:

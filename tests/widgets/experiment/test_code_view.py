@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
 from experiments.core import words
 from experiments.core.measured_loop import MeasuredLoop
+from tests.cases import in_one
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.highlighting import spans
 from widgets.style import theme as themes
@@ -33,7 +34,7 @@ def test_every_kind_of_word_is_found_where_it_stands():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "def (", "'''never ends\n", "\tx\n  y\n", "a\0b"])
+@in_one("text", ["", "def (", "'''never ends\n", "\tx\n  y\n", "a\0b"])
 def test_what_is_no_python_is_shown_all_the_same(text):
     assert len(spans(text)) == text.count("\n") + 1
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton
 
 from experiments.core import words
 from experiments.core.teaching.lessons import Explained, Source
+from tests.cases import in_one
 from widgets.controls.wrapped import WrappedLink
 from widgets.lesson.explanation import Explanation
 from widgets.lesson.paragraph import Paragraph, with_numbers
@@ -167,7 +168,7 @@ def test_it_is_as_wide_as_its_column(explanation):
             assert each.mapTo(explanation, each.rect().topRight()).x() <= 345
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("text", "numbers"),
     [
         ("takes 1.1 ns, then 171 ns.", ["1.1 ns", "171 ns"]),

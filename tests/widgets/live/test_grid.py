@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import pytest
-
+from tests.cases import in_one
 from widgets.live import grid
 
 SPANS = [(2, 2), (1, 1), (1, 1), (1, 1), (1, 1)]
 LEAST = [400, 190, 190, 190, 190]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("window", "zoom", "columns"), [(1440, 1.0, 4), (1280, 1.0, 3), (1440, 1.6, 2), (500, 2.0, 1)]
 )
 def test_columns_go_with_width_and_zoom(window, zoom, columns):
@@ -18,7 +17,7 @@ def test_columns_go_with_width_and_zoom(window, zoom, columns):
     assert grid.column_count(window - rail - margins, zoom) == columns
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
+@in_one("columns", [1, 2, 3, 4, 5])
 def test_no_two_tiles_meet_and_none_leaves_the_width(columns):
     rects, height = grid.arrange(SPANS, LEAST, width=1200, height=0, columns=columns)
 
@@ -35,8 +34,8 @@ def test_four_small_tiles_stand_beside_the_cores():
     assert grid.cells(SPANS, 4) == [(0, 0), (2, 0), (3, 0), (2, 1), (3, 1)]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6])
-@pytest.mark.parametrize("columns", [2, 3, 4])
+@in_one("count", [1, 2, 3, 4, 5, 6])
+@in_one("columns", [2, 3, 4])
 def test_the_last_tile_goes_on_to_the_right_edge(count, columns):
     spans = [(2, 2), *[(1, 1)] * count]
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtGui import QFontMetricsF
 
+from tests.cases import in_one
 from widgets.plots.axes import shortened, ticks_across
 from widgets.plots.drawing import AxisPlan
 from widgets.style import theme as themes
@@ -12,7 +13,7 @@ from widgets.style import theme as themes
 pytestmark = pytest.mark.usefixtures("qapp")  # fonts are measured
 
 
-@pytest.mark.parametrize("width", [60.0, 150.0, 300.0, 800.0])
+@in_one("width", [60.0, 150.0, 300.0, 800.0])
 def test_words_of_ticks_stand_apart_however_long_their_unit_is(width):
     theme = themes.load("light", 1.6)
     high = 400e9

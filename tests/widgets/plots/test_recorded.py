@@ -15,6 +15,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.views import Lines
 from experiments.engine.recording import read
 from experiments.python_at_work.uneven import experiment as uneven
+from tests.cases import in_one
 from tests.shipped import SHIPPED
 from widgets.plots.chart import Chart
 from widgets.plots.drawing import Span
@@ -74,7 +75,7 @@ def fonts(qapp):
     themes.add_fonts()
 
 
-@pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
+@in_one(("experiment", "view"), LINES, ids=names(LINES))
 def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment, view):
     """What an axis showed around the first point alone does not stay."""
     tables, values = recorded(experiment.id)
@@ -98,7 +99,7 @@ def test_rows_of_which_no_line_is_drawn_leave_no_trace_on_the_axes():
     assert span(grown, shares, {}) == span(Chart(uneven.EXPERIMENT, view, ENGLISH), shares, {})
 
 
-@pytest.mark.parametrize(("experiment", "views"), along(), ids=names(along()))
+@in_one(("experiment", "views"), along(), ids=names(along()))
 def test_views_of_one_column_have_one_x_axis(experiment, views):
     tables, values = recorded(experiment.id)
     limits = [limit.value for view in views for limit in view.limits if limit.axis == "x"]
@@ -124,7 +125,7 @@ def test_an_axis_begins_where_its_data_begin(experiment, view):
     assert span(chart, [*nearest, *rows], {}).x == (3, 9)
 
 
-@pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
+@in_one(("experiment", "view"), LINES, ids=names(LINES))
 def test_a_label_stands_nearest_to_its_line_or_is_led_to(experiment, view):
     tables, values = recorded(experiment.id)
     chart = Chart(experiment, view, ENGLISH)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import in_one
 from widgets.plots.ticks import from_axis, label, labels, ladder, ticks, to_axis
 
 KIB, MIB = 2**10, 2**20
@@ -103,7 +104,7 @@ def test_a_linear_axis_of_bytes_has_steps_of_powers_of_two():
     ]
 
 
-@pytest.mark.parametrize("most", range(2, 9))
+@in_one("most", range(2, 9))
 def test_powers_are_parted_evenly_however_few_fit(most):
     found = [math.log2(value) for value in ticks(2.0**12, 2.0**28, "log2", most)]
 
@@ -120,7 +121,7 @@ def test_long_times_are_told_in_minutes_hours_days_and_years():
     assert ticks(0.5, 4e8, "log10", 4, "s") == found[::3]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("high", "said"),
     [
         (60.0, ["0 s", "10 s", "20 s", "30 s", "40 s", "50 s", "60 s"]),
@@ -133,7 +134,7 @@ def test_a_linear_axis_of_time_has_round_seconds_minutes_or_hours(high, said):
     assert labels(ticks(0.0, high, "linear", 7, "s"), "s", "linear") == said
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("low", "high"),
     [(1e-9, 1.0), (0.3, 5e7), (70.0, 5e4), (100.0, 700.0), (1e-3, 601.0), (9e4, 1e5)],
 )

@@ -6,6 +6,7 @@ from importlib.resources import files
 import pytest
 from PySide6.QtGui import QColor
 
+from tests.cases import in_one
 from widgets.style.theme import MODES, ink_on, load, load_colour, mixed, word_on
 
 WORDS = ("ink", "soft", "accent_word", "attention", "fault", "good")
@@ -24,8 +25,8 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behind", ["ground", "panel", "aside"])
+@in_one("mode", MODES)
+@in_one("behind", ["ground", "panel", "aside"])
 def test_words_can_be_read_on_every_ground(mode, behind):
     theme = load(mode)
 
@@ -35,8 +36,8 @@ def test_words_can_be_read_on_every_ground(mode, behind):
         assert contrast(colour, getattr(theme, behind)) >= 4.5, colour
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behind", ["ground", "panel"])
+@in_one("mode", MODES)
+@in_one("behind", ["ground", "panel"])
 def test_marks_can_be_seen_on_every_ground(mode, behind):
     theme = load(mode)
 
@@ -96,8 +97,8 @@ def test_a_word_takes_as_much_ink_as_it_needs_and_no_more(mode):
                 assert word.name() == colour.lower()
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("behind", ["ground", "panel", "line"])
+@in_one("mode", MODES)
+@in_one("behind", ["ground", "panel", "line"])
 def test_a_ring_around_what_has_the_focus_is_seen(mode, behind):
     """Beside a hairline too: without the focus there is one in its place."""
     theme = load(mode)

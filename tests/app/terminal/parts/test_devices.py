@@ -3,13 +3,13 @@ from __future__ import annotations
 import io
 
 import msgspec
-import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
 from app.terminal.parts.devices import device_lines, link_text, matters, modules_text
 from machine.devices import Disk, Link, NetworkInterface, PciDevice
 from machine.model import Machine, MemoryModule
+from tests.cases import in_one
 
 GPU, NVME, BRIDGE = 0x030200, 0x010802, 0x060400
 
@@ -26,7 +26,7 @@ def link(now, card, slot, gbytes=31.5):
     )
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("told", "text"),
     [
         (link((4, 16), (4, 16), (4, 16)), "Gen4 ×16"),
@@ -116,7 +116,7 @@ def test_what_is_alike_shares_a_line():
     ]
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("kind", "maker", "is_shown"),
     [
         (0x030000, None, True),

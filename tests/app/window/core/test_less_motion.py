@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import pytest
-
 from app.window.core.less_motion import desktop_wants_less_motion, wants_less_motion
 from tests.app.window.whole import Whole
+from tests.cases import in_one
 
 APPEARANCE = ("org.freedesktop.appearance", "reduced-motion")
 GNOME = ("org.gnome.desktop.interface", "enable-animations")
 KDE = ("org.kde.kdeglobals.KDE", "AnimationDurationFactor")
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("known", "wants"),
     [
         ({}, False),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.window.core.saving import Saving, file_there, new_file, with_ending
 from experiments.engine import recording
 from machine.live import recorded_watch
+from tests.cases import in_one
 from widgets.sheets.question import Question
 
 Location = QStandardPaths.StandardLocation
@@ -114,7 +115,7 @@ def test_what_was_saved_is_told_with_its_folder(own, saving, session, monkeypatc
     assert (own / "Pictures" / "a.csv").read_text() == "text"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("typed", "kept"),
     [
         ("watch", "watch.coreopsis-watch.jsonl"),

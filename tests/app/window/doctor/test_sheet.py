@@ -26,6 +26,7 @@ from machine.doctor.verdicts import State
 from machine.system.asking import Stopped
 from tests.app.window.stage import FakeRunner, settle
 from tests.app.window.whole import Whole
+from tests.cases import in_one
 from tests.machine.doctor import fake_torch
 from tests.machine.doctor.made import CPU_TORCH, nvidia, unproven, with_device
 from widgets.doctor.page import DoctorPage
@@ -293,7 +294,7 @@ def test_a_fake_machine_is_not_examined(look, tmp_path, qtbot):
     assert not doctor.page.copy_text.isEnabled()
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "state", "is_well"),
     [
         (nvidia(), State.OK, True),

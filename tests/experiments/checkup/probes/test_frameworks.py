@@ -5,6 +5,7 @@ import pytest
 from experiments.checkup.probes.frameworks.experiment import Feature, Params, analyse, measure
 from experiments.core.bench import Bench
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.machines import machine
 
 torch = pytest.importorskip("torch")
@@ -15,7 +16,7 @@ def found(*states):
     return analyse(Params(), {"features": rows}, machine())
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("states", "message"),
     [
         (("works", "works"), "all_work"),

@@ -20,6 +20,7 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.sizes import MIB
 from machine.inspect import inspect
+from tests.cases import in_one
 from tests.experiments.kernel_checks import check_kept
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
@@ -97,7 +98,7 @@ def written(kind, words=1000, first=0, key=3):
     return memory
 
 
-@pytest.mark.parametrize("kind", range(len(PATTERNS)))
+@in_one("kind", range(len(PATTERNS)))
 def test_a_pattern_is_read_back_then_inverted_and_read_back(kind):
     memory = written(kind, first=2 * 1000)
     before = memory.copy()
@@ -120,8 +121,8 @@ def test_the_patterns_are_what_they_are_called():
     assert bits == pytest.approx(0.5, abs=0.01)
 
 
-@pytest.mark.parametrize("kind", range(len(PATTERNS)))
-@pytest.mark.parametrize("inverted", [False, True])
+@in_one("kind", range(len(PATTERNS)))
+@in_one("inverted", [False, True])
 def test_any_flipped_bit_is_found_with_its_place(kind, inverted):
     for bit in (0, 31, 63):
         memory = written(kind)
@@ -214,7 +215,7 @@ def test_a_bit_that_is_stuck_is_found_in_one_of_the_two_passes(monkeypatch):
     assert sum(row.wrong_words for row in rows) == 1
 
 
-@pytest.mark.parametrize("size_bytes", [MIB, 3 * MIB, 7 * MIB, 50 * MIB])
+@in_one("size_bytes", [MIB, 3 * MIB, 7 * MIB, 50 * MIB])
 def test_nearly_all_that_was_asked_for_is_tested(size_bytes):
     memory = HostMemory(Bench(machine(cores=6)), size_bytes)
 

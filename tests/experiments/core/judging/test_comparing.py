@@ -8,6 +8,7 @@ import random
 import pytest
 
 from experiments.core.judging.comparing import Outcome, family, paired, unpaired
+from tests.cases import in_one
 
 RUNS = 1000
 NOISE = 0.05
@@ -48,7 +49,7 @@ def share(outcome, noise, rounds, times=1.0, compare=paired):
     return sum(each is outcome for each in found) / RUNS
 
 
-@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 7])
+@in_one("rounds", [3, 4, 5, 6, 7])
 def test_few_rounds_have_the_interval_of_student(rounds):
     from scipy import stats  # a second of every process that collects the tests
 
@@ -81,8 +82,8 @@ def test_spikes_hide_a_difference_until_there_are_many_rounds():
     assert share(Outcome.DIFFERS, spikes, 21, times=1.1) >= 0.6
 
 
-@pytest.mark.parametrize("rounds", [4, 5])
-@pytest.mark.parametrize("noise", NOISES)
+@in_one("rounds", [4, 5])
+@in_one("noise", NOISES)
 def test_a_quick_run_finds_what_is_large(noise, rounds):
     assert share(Outcome.DIFFERS, noise, rounds, times=4.0) >= 0.95
 
@@ -136,8 +137,8 @@ def test_an_interval_holds_the_estimate_and_turns_with_the_two(compare):
         assert (found.is_above, turned.is_above) == (True, False)
 
 
-@pytest.mark.parametrize("compare", [paired, unpaired])
-@pytest.mark.parametrize(
+@in_one("compare", [paired, unpaired])
+@in_one(
     ("ones", "others", "outcome"),
     [
         ([], [], Outcome.UNKNOWN),

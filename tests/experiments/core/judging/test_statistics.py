@@ -19,6 +19,7 @@ from experiments.core.judging.statistics import (
     standing,
     unsure,
 )
+from tests.cases import in_one
 
 TIMES = st.lists(st.floats(min_value=0, max_value=1e3), min_size=1, max_size=40)
 
@@ -109,7 +110,7 @@ def test_of_several_samples_of_a_round_their_median_counts():
     assert found["a"].samples == (2.0, 3.0)
 
 
-@pytest.mark.parametrize(("share", "value"), [(0, 10.0), (0.5, 15.0), (0.25, 12.5), (1, 20.0)])
+@in_one(("share", "value"), [(0, 10.0), (0.5, 15.0), (0.25, 12.5), (1, 20.0)])
 def test_a_quantile_lies_between_its_neighbours(share, value):
     assert quantile([10.0, 20.0], share) == value
 

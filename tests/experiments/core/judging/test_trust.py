@@ -19,6 +19,7 @@ from experiments.core.units import show
 from experiments.core.words import fill
 from experiments.engine import messages
 from experiments.engine.recording import read
+from tests.cases import in_one
 
 NOISE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0)  # round to round
 
@@ -52,7 +53,7 @@ def test_that_one_is_no_lower_is_said_beside_load_only_of_what_lies_beyond_it(
         assert one.is_no_lower(other) is is_said
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("ratio", "taken", "said"),
     [
         (1.2, 0.0, Outcome.DIFFERS),
@@ -152,7 +153,7 @@ def test_numbers_of_a_busy_run_are_rough_where_load_changes_them():
 SHIPPED = [each.id for each in Catalogue() if Catalogue().recording(each.id) is not None]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@in_one("name", SHIPPED)
 def test_more_load_never_makes_a_run_claim_more(name):
     """Of each run that comes along, with the load of others written into it."""
     catalogue = Catalogue()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from experiments.core.teaching.diagram import Box, Diagram
 from experiments.core.teaching.motion import (
     Count,
@@ -13,6 +11,7 @@ from experiments.core.teaching.motion import (
     faults,
     rounded_factor,
 )
+from tests.cases import in_one
 
 DRAWING = Diagram(
     size=(10, 4),
@@ -25,7 +24,7 @@ def motion(*events, duration_s=1e-7, stills=(0.0, 5e-8, 1e-7), **more) -> Motion
     return Motion(scenes=(Scene(events=events),), duration_s=duration_s, stills=stills, **more)
 
 
-@pytest.mark.parametrize("duration_s", [3e-10, 1e-9, 207e-9, 1e-3, 0.7, 5.0, 8.1, 40.0])
+@in_one("duration_s", [3e-10, 1e-9, 207e-9, 1e-3, 0.7, 5.0, 8.1, 40.0])
 def test_it_lasts_four_to_eight_seconds_at_a_factor_of_one_digit(duration_s):
     factor = rounded_factor(duration_s)
     assert 4 <= factor * duration_s <= 8
@@ -43,7 +42,7 @@ def test_one_steps_through_beginnings_and_ends():
     assert motion(LOAD, says=(Say(text="back", start_s=1e-9),)).moments == (0.0, 1e-9, 1e-7)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("broken", "said"),
     [
         (motion(LOAD), ""),

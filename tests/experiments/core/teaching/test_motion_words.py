@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from experiments.core import words
 from experiments.core.teaching.motion import Motion, Say, Scene
 from experiments.core.teaching.motion_words import factor_text, moment_text, said_at, time_text
+from tests.cases import in_one
 
 ENGLISH = words.load("en")
 
@@ -14,7 +13,7 @@ def lasting(duration_s: float, **more) -> Motion:
     return Motion(scenes=(Scene(events=()),), duration_s=duration_s, stills=stills, **more)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("duration_s", "share", "text"),
     [
         (207e-9, 0.4831, "100 of 207 ns"),
@@ -30,7 +29,7 @@ def test_the_time_has_one_unit_and_as_many_places_as_the_whole(duration_s, share
     assert moment_text(share * duration_s, motion) == f"{number} {unit.partition(' ')[2]}"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("slowed", "text"),
     [
         (30e6, "slowed 30 million times"),

@@ -4,6 +4,7 @@ import pytest
 
 from experiments.presentation.guesses.questions import questions
 from experiments.presentation.guesses.quick_round import Mark, Round, Source, Truth
+from tests.cases import in_one
 
 
 def truth(value: float = 1e-6) -> Truth:
@@ -19,7 +20,7 @@ def played(*factors: float | None) -> Round:
     return made
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("guess", "mark", "factor"),
     [
         (1e-6, Mark.SHARP, 1), (2e-6, Mark.SHARP, 2), (5e-7, Mark.SHARP, 2),

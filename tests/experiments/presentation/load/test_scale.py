@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from experiments.presentation.load.history import History
 from experiments.presentation.load.scale import LEAST_PER_S, Scale, round_above
+from tests.cases import in_one
 
 
 def history(*rates: float | None, step_s: float = 1.0) -> History:
@@ -19,7 +20,7 @@ def scale() -> Scale:
     return Scale(lambda moment: moment.memory["rate"], round_above)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("highest", "top"),
     [(0.0, 1e6), (1e6, 1e6), (1.1e6, 2e6), (4.2e9, 5e9), (5e9, 5e9), (6e9, 1e10)],
 )

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from machine.doctor.evidence import Node, Nvml
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     NVIDIA_NODES,
     amd,
@@ -79,7 +80,7 @@ def test_a_container_with_a_part_of_the_files_is_told_how_to_start():
     assert found(evidence).commands == ("docker run --gpus all ...  # on the host",)
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "missing"),
     [
         (without(amd(), "/dev/kfd"), "/dev/kfd"),

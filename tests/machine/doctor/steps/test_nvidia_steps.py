@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Evidence, GpuProcess, Nvml, ShortFile
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     GIB,
@@ -27,7 +28,7 @@ def answering(code, **nvml):
     return unproven(nvidia(nvml=Nvml(code=code, **nvml)))
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("code", "key", "inside"),
     [
         (None, "nvml_silent", "nvml_silent"),
@@ -81,7 +82,7 @@ def test_a_driver_that_answers_tells_its_version_and_cuda():
 # --- health -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("device", "key", "state"),
     [
         ({"code": 15}, "gpu_lost", State.WRONG),
@@ -113,7 +114,7 @@ def test_a_card_that_the_driver_holds_and_does_not_offer_is_worth_a_look():
 # --- the switches between GPUs ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("device", "evidence", "key"),
     [
         ({"fabric_state": 1}, {}, "fabric_not_ready"),
@@ -135,7 +136,7 @@ def test_switches_that_are_not_ready_are_only_worth_a_look_where_pytorch_compute
     assert found(with_device(nvidia(), fabric_state=2)).state is State.LOOK
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("device", "evidence", "key"),
     [
         ({"fabric_state": 3, "fabric_status": 0}, {}, "fabric_ready"),
@@ -216,7 +217,7 @@ def test_a_driver_that_goes_to_sleep_between_programs_is_worth_a_look_on_a_serve
     assert step_of(server(is_persistent=True), "persistence").key == "persistent"
 
 
-@pytest.mark.parametrize(
+@in_one(
     "evidence",
     [
         nvidia(),  # a desktop
@@ -241,7 +242,7 @@ def test_without_the_library_its_steps_are_left_out():
 # --- heat, files that are cut off ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("now", "limit", "is_hot"), [(97, 92, True), (92, 92, True), (91, 92, False), (97, None, False)]
 )
 def test_a_gpu_over_the_temperature_at_which_it_slows_down_is_worth_a_look(now, limit, is_hot):

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import AmdDevice, Card, Evidence, Surroundings, Vendor
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     GIB,
@@ -40,7 +41,7 @@ def unheld(**kernel):
 # --- is there a card ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "key"),
     [
         (bare(), "no_card"),
@@ -146,7 +147,7 @@ def test_an_accelerator_of_another_maker_needs_its_package():
 # --- containers, virtual machines, WSL ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "container", "command"),
     [
         (nvidia(nodes=(), nvml=None), "docker", f"docker run --gpus all ...{HOST}"),
@@ -235,7 +236,7 @@ def test_a_free_driver_in_the_way_of_nvidias_is_to_be_forbidden(distributions, c
     assert step.commands[1:] == (command, "sudo reboot")
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("kernel", "key", "command"),
     [
         ({"secure_boot": True}, "secure_boot", "sudo modprobe nvidia"),

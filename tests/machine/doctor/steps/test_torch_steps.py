@@ -9,6 +9,7 @@ from machine.doctor.hiding import visible_count
 from machine.doctor.steps.installed_step import installed
 from machine.doctor.steps.torch_steps import runs_on
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
     CUDA_TORCH,
@@ -45,7 +46,7 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("key", ABSENT)
+@in_one("key", ABSENT)
 def test_a_pytorch_that_cannot_be_loaded_is_told_why(key):
     step = found(with_torch(nvidia(), **ABSENT[key]))
 
@@ -53,7 +54,7 @@ def test_a_pytorch_that_cannot_be_loaded_is_told_why(key):
     assert step.values["python"] == PYTHON
 
 
-@pytest.mark.parametrize("key", ABSENT)
+@in_one("key", ABSENT)
 def test_without_an_accelerator_that_is_worth_a_look_and_no_more(key):
     evidence = Evidence(torch=replace(CUDA_TORCH, devices=(), **ABSENT[key]))
 
@@ -115,7 +116,7 @@ def test_a_python_that_is_translated_cannot_see_apples_gpu():
     assert found(evidence).key == "python_translated"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "built_for"),
     [
         (nvidia(), "CUDA 13.0"),
@@ -131,7 +132,7 @@ def test_what_pytorch_was_built_for_is_told(evidence, built_for):
 # --- CUDA versions ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("driver", "built", "is_enough"),
     [
         ((13, 0), "13.2", True),  # minor versions are compatible
@@ -162,7 +163,7 @@ def test_pytorch_knows_the_drivers_cuda_where_the_library_was_left_alone():
 # --- hidden devices -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("value", "count", "seen"),
     [
         ("", 2, 0),
@@ -189,7 +190,7 @@ def test_a_uuid_must_be_unique_and_is_taken_as_it_is_where_none_is_known():
     assert visible_count("GPU-5", None) == 1
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("evidence", "name", "value"),
     [
         (nvidia(), "CUDA_VISIBLE_DEVICES", ""),
@@ -264,7 +265,7 @@ def test_a_choice_that_leaves_devices_is_told_and_no_problem():
 # --- code for this generation -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("targets", "capability", "runs"),
     [
         (["sm_80"], (8, 0), True),
@@ -316,7 +317,7 @@ def test_pytorch_knows_the_capability_where_the_library_was_left_alone():
     assert step_of(nvidia(nvml=Nvml(code=0)), "architecture").values == {"capability": "8.9"}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("target", "environment", "key"),
     [
         ("gfx1031", {}, "amd_override"),

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from experiments.core import words
 from machine.doctor.evidence import Outcome
 from machine.doctor.verdicts import State
+from tests.cases import in_one
 from tests.machine.doctor.made import (
     CUDA_TORCH,
     amd,
@@ -46,7 +47,7 @@ SAID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", SAID)
+@in_one("said", SAID)
 def test_what_pytorch_says_is_put_into_words(said):
     plain, inside = SAID[said]
     evidence = failing(nvidia(), said)
@@ -66,7 +67,7 @@ def test_a_file_that_the_container_has_is_not_said_to_be_missing():
     assert found(replace(unseen, nodes=lacking)).key == "cuda_unknown_in_container"
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("problem", "key"),
     [
         ("AcceleratorError: CUDA error: no kernel image is available for execution", "no_code"),
@@ -150,7 +151,7 @@ OTHERS = {
 OF_NVIDIA = ("nvidia", "NVRM", "/whl/cu", "CUDA")
 
 
-@pytest.mark.parametrize(("maker", "said"), OTHERS)
+@in_one(("maker", "said"), OTHERS)
 def test_rocm_and_xpu_have_words_and_commands_of_their_own(maker, said):
     evidence = failing({"amd": amd, "intel": intel}[maker](), said)
 
@@ -161,8 +162,8 @@ def test_rocm_and_xpu_have_words_and_commands_of_their_own(maker, said):
     assert not any(word in words.load("en").text(f"doctor.{step.key}") for word in OF_NVIDIA)
 
 
-@pytest.mark.parametrize("outcome", [Outcome.SILENT, Outcome.CRASHED])
-@pytest.mark.parametrize(("make", "driver"), [(amd, "amdgpu"), (intel, "xe")])
+@in_one("outcome", [Outcome.SILENT, Outcome.CRASHED])
+@in_one(("make", "driver"), [(amd, "amdgpu"), (intel, "xe")])
 def test_a_rocm_or_xpu_that_hangs_or_crashes_has_the_log_of_its_driver(make, driver, outcome):
     torch = replace(make().torch, devices=(), outcome=outcome, stage="look")
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from experiments.core import words
@@ -8,6 +7,7 @@ from experiments.core.declare import Part
 from machine.devices import ClockReason
 from machine.inspect import inspect
 from machine.model import Cache, Cpu, Machine, Missing, NumaNode, SideCache
+from tests.cases import in_one
 from tests.machine.contained import container
 from tests.machine.trees import Tree
 from tests.widgets.map.machines import MACHINES, dense, small, workstation
@@ -27,7 +27,7 @@ def facts(machine, box):
     return {fact.label: fact for fact in About(machine, WORDS).facts.of(box)}
 
 
-@pytest.mark.parametrize(
+@in_one(
     ("virtualization", "container", "said"),
     [
         ("kvm", "docker", "a virtual machine (kvm), and in it a container (docker)"),

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from tests.cases import in_one
 from tests.widgets.plots.painting import DARK, likeness, painted
 from widgets.plots.kinds import slices
 from widgets.plots.kinds.slices import FAINTEST, Lane, in_turn
@@ -29,7 +29,7 @@ def middle(place: int, rows: int, height: int = 120) -> float:
     return (place + 0.5) * height / rows
 
 
-@pytest.mark.parametrize("x", [(0.0, 10.0), (2.0, 5.0), (2.99, 3.2), (3.0, 4.0)])
+@in_one("x", [(0.0, 10.0), (2.0, 5.0), (2.99, 3.2), (3.0, 4.0)])
 def test_slices_are_where_they_belong_at_any_zoom(qapp, x):
     pairs = [(1.0, 2.0), (3.0, 4.0), (4.5, 9.0)]
     shown = picture(lanes(pairs), x)
@@ -52,9 +52,9 @@ def test_each_lane_has_its_place_and_its_colour(qapp):
     assert likeness(shown, 80, middle(1, 2), ORANGE) < NONE
 
 
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-@pytest.mark.parametrize("start", [0.0, 0.0123, 4.999999, 9.999])
-@pytest.mark.parametrize("length", [0.0, 1e-6])
+@in_one("scale", [1.0, 2.0])
+@in_one("start", [0.0, 0.0123, 4.999999, 9.999])
+@in_one("length", [0.0, 1e-6])
 def test_one_microsecond_in_ten_seconds_is_seen(qapp, start, length, scale):
     shown = picture(lanes([(start, start + length)]), scale=scale)
     nothing = picture(lanes([]), scale=scale)
