@@ -31,8 +31,13 @@ ENGLISH = words.load("en")
 HEAD = {"machine": "a processor", "at": "2026-11-25"}
 # One of each kind of headline, as small as it can be.
 SETTINGS = {
-    "race": {"workers": "2", "times": "20000", "rounds": "2", "pythons": "none",
-             "switch_interval_s": "1 ms"},
+    "race": {
+        "workers": "2",
+        "times": "20000",
+        "rounds": "2",
+        "pythons": "none",
+        "switch_interval_s": "1 ms",
+    },
     "uneven": {"workers": "2", "rows": "16", "columns": "4", "iterations": "50", "rounds": "2"},
     "start-cost": {"rounds": "1", "methods": "thread,call"},
     "burst-random": {"largest_bytes": "1 MiB", "rounds": "2"},

@@ -108,7 +108,8 @@ def paired(
     """
     is_log, (a, b) = _scaled(ones, others)
     gaps = [one - other for one, other in zip(a, b, strict=True)]
-    averages = sorted(sum(pair) / 2 for pair in itertools.combinations_with_replacement(gaps, 2))
+    pairs = itertools.combinations_with_replacement(gaps, 2)
+    averages = sorted([(one + other) / 2 for one, other in pairs])
     out = _out_of_rounds(len(gaps), level)
     return _judged(averages, out, partial(_student, gaps), len(gaps), is_log, level, within)
 
@@ -118,7 +119,7 @@ def unpaired(
 ) -> Ratio:
     """Compare samples of two runs."""
     is_log, (a, b) = _scaled(ones, others)
-    gaps = sorted(one - other for one in a for other in b)
+    gaps = sorted([one - other for one in a for other in b])
     out = _out_of_runs(len(a), len(b), level)
     count = min(len(a), len(b))
     return _judged(gaps, out, partial(_welch, a, b), count, is_log, level, within)

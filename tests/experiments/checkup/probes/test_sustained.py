@@ -165,7 +165,7 @@ def test_it_ends_where_a_sensor_is_too_hot(monkeypatch):
         return (Temperature(name="Tctl", now_celsius=next(degrees)), Temperature(name="Tdie"))
 
     monkeypatch.setattr(experiment, "read_temperatures", sensors)
-    params = Params(duration_s=5.0, stop_celsius=95.0)
+    params = Params(duration_s=2.4, stop_celsius=95.0)
     items = items_of(params)
     tables = in_tables(EXPERIMENT, items)
 
@@ -187,7 +187,7 @@ def test_a_sensor_that_falls_silent_near_the_limit_ends_it(monkeypatch):
         )
 
     monkeypatch.setattr(experiment, "read_temperatures", sensors)
-    params = Params(duration_s=5.0, stop_celsius=95.0)
+    params = Params(duration_s=2.4, stop_celsius=95.0)
     items = items_of(params)
     tables = in_tables(EXPERIMENT, items)
 
@@ -208,7 +208,7 @@ def test_two_sensors_of_one_name_stay_apart(monkeypatch):
 
 
 def test_it_can_be_stopped_in_the_middle_and_no_thread_works_on():
-    stop_after_rows(EXPERIMENT, Params(duration_s=600.0), 2)
+    stop_after_rows(EXPERIMENT, Params(duration_s=4.0), 2)
 
     assert threads_left() == []
 
