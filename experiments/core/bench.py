@@ -9,13 +9,13 @@ import contextlib
 import functools
 import itertools
 import math
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from experiments.core.judging.disturbed import DISTURBED_FRACTION, Loss
+from experiments.core.processes.affinity import allowed, can_keep, keep_on
 from machine.model import Machine, usable_threads
 from machine.record import Record
 
@@ -140,19 +140,20 @@ class Bench:
         The quietest usable one, unless told.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
-        if not usable or not hasattr(os, "sched_setaffinity"):
+        if not usable or not can_keep():
             yield None
             return
-        before, chosen = os.sched_getaffinity(0), self._quietest(usable) if to is None else to
+        chosen = self._quietest(usable) if to is None else to
         try:
-            os.sched_setaffinity(0, {chosen})
+            before = allowed()
+            keep_on({chosen})
         except OSError:
             yield None
             return
         try:
             yield chosen
         finally:
-            os.sched_setaffinity(0, before)
+            keep_on(before)
 
 
 def _begin_with(name: str, arms: Sequence[A], turns: list[A]) -> None:

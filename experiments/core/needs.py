@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import sys
 from typing import Any
 
 from experiments.core.declare import Experiment, Need
+from experiments.core.direct_io import has_direct_io
 from experiments.core.problems import UserError
+from experiments.core.processes.affinity import can_keep
 from machine.memory.nodes import usable_nodes
 from machine.model import Machine, siblings, usable_threads
 from machine.system.moment import for_a_moment
@@ -29,11 +29,6 @@ def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
         raise UserError(f"needs_{need}")
 
 
-def has_direct_io() -> bool:
-    """Can a file be read past the page cache here, by means that this program knows?"""
-    return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
-
-
 def _gpus(machine: Machine) -> int:
     """Return how many GPUs a PyTorch that fits them could use from here."""
     fitting = [gpu for gpu in machine.gpus if gpu.torch_backend in _GPU_BACKENDS]
@@ -51,7 +46,7 @@ def _met(need: Need, machine: Machine) -> bool:
         case Need.SMT:
             return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
         case Need.CORE_PAIR:
-            return hasattr(os, "sched_setaffinity") and len(usable_threads(machine)) > 1
+            return can_keep() and len(usable_threads(machine)) > 1
         case Need.DIRECT_IO:
             return has_direct_io()
         case Need.NUMBA | Need.TORCH:

@@ -1,21 +1,18 @@
-"""A temporary file that is read past the page cache and always removed.
-
-On Linux it never has a name; elsewhere it loses it at once.
-"""
+"""A file of random data that is read past the page cache and always removed."""
 
 from __future__ import annotations
 
 import contextlib
 import mmap
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from experiments.core.bench import Bench
-from experiments.core.needs import has_direct_io
+from experiments.core.direct_io import DirectFile, has_direct_io
 from experiments.core.problems import UserError
 from experiments.core.sizes import MIB
 from machine.storage.place import place_of, room_bytes
@@ -26,7 +23,6 @@ TIMED_READS = 2**18  # of one sample; later ones are only counted
 POLL_S = 0.0002
 LOOK_S = 0.01  # between two checks for a stop
 SEED = 88172645463325252
-_F_NOCACHE = 48  # macOS
 
 
 class DiskFile:
@@ -44,7 +40,7 @@ class DiskFile:
         if self.place.is_in_memory:
             raise UserError("folder_in_memory", file_system=self.place.file_system or "zram")
         try:
-            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+            self._file = DirectFile(folder)
         except OSError as error:
             raise UserError("folder_not_writable", reason=error.strerror or "?") from None
         try:
@@ -63,7 +59,8 @@ class DiskFile:
         if self.size_bytes > (room := room_bytes(folder)):
             raise UserError("disk_too_full", file_bytes=self.size_bytes, room_bytes=room)
         try:
-            go_direct(self._file.fileno(), True)
+            with self._file.opened():
+                pass
         except OSError:
             raise UserError("no_direct_io") from None
 
@@ -76,13 +73,14 @@ class DiskFile:
         piece = mmap.mmap(-1, PIECE_BYTES)  # direct I/O wants whole pages
         words, seed = np.frombuffer(piece, dtype=np.uint64), np.uint64(SEED)
         try:
-            for offset in range(0, self.size_bytes, PIECE_BYTES):
-                self._bench.check_stop()
-                seed = np.uint64(fill(words, seed))
-                if self._file.write(piece) != PIECE_BYTES:
-                    raise UserError("file_not_written_there", reason=os.strerror(28))
-                yield (offset + PIECE_BYTES) / self.size_bytes
-            os.fsync(self._file.fileno())
+            with self._file.opened() as file:
+                for offset in range(0, self.size_bytes, PIECE_BYTES):
+                    self._bench.check_stop()
+                    seed = np.uint64(fill(words, seed))
+                    if os.write(file, piece) != PIECE_BYTES:
+                        raise UserError("file_not_written_there", reason=os.strerror(28))
+                    yield (offset + PIECE_BYTES) / self.size_bytes
+                os.fsync(file)
         except OSError as error:
             raise UserError("file_not_written_there", reason=error.strerror or "?") from None
 
@@ -94,31 +92,36 @@ class DiskFile:
         Counted between two arrivals while all readers are at work. Of one reader `took_s` has the
         seconds of each read afterwards.
         """
-        return self._reads_per_s(self.size_bytes, block_bytes, depth, at_random, sample_s)
+        opened = self._file.opened
+        return self._reads_per_s(opened, self.size_bytes, block_bytes, depth, at_random, sample_s)
 
     def cached_reads_per_s(self, block_bytes: int, *, sample_s: float) -> float | None:
         """Return the same from the page cache, one at a time; None where that would spoil it."""
-        if not hasattr(os, "O_DIRECT"):  # macOS would serve cached blocks from there ever after
-            return None
-        file, cached_bytes = self._file.fileno(), min(CACHED_BYTES, self.size_bytes)
-        go_direct(file, False)
-        try:
-            for offset in range(0, cached_bytes, PIECE_BYTES):
-                os.pread(file, PIECE_BYTES, offset)
-            return self._reads_per_s(cached_bytes, block_bytes, 1, True, sample_s)
-        finally:
-            go_direct(file, True)
-            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        cached_bytes = min(CACHED_BYTES, self.size_bytes)
+        with self._file.cached() as file:
+            if file is None:
+                return None
+            os.lseek(file, 0, os.SEEK_SET)
+            for _ in range(0, cached_bytes, PIECE_BYTES):
+                os.read(file, PIECE_BYTES)
+            same = contextlib.nullcontext(file)
+            return self._reads_per_s(lambda: same, cached_bytes, block_bytes, 1, True, sample_s)
 
     def _reads_per_s(
-        self, within_bytes: int, block_bytes: int, depth: int, at_random: bool, sample_s: float
+        self,
+        opened: Callable[[], AbstractContextManager[int]],
+        within_bytes: int,
+        block_bytes: int,
+        depth: int,
+        at_random: bool,
+        sample_s: float,
     ) -> float:
         import numpy as np
 
-        from experiments.kernels.disk import read_on
+        from experiments.kernels.disk import TICK_S, by_kernel, read_on
 
         over, done = np.zeros(1, dtype=np.uint64), np.zeros((depth, 8), dtype=np.uint64)
-        took_ns = np.zeros((depth, TIMED_READS if depth == 1 else 0), dtype=np.int64)
+        took = np.zeros((depth, TIMED_READS if depth == 1 else 0), dtype=np.int64)
         memory = mmap.mmap(-1, depth * block_bytes)
         address = np.frombuffer(memory, dtype=np.uint8).ctypes.data
         self._number += 1
@@ -129,10 +132,10 @@ class DiskFile:
             blocks = within_bytes // block_bytes
             # Of many readers some wait for a core while others have it: nobody disturbs them.
             watched = self._bench.watched() if depth == 1 else contextlib.nullcontext()
-            with watched:
+            with opened() as file, watched:
                 failed: int = read_on(
-                    self._file.fileno(), buffer, block_bytes, blocks, start, at_random, over,
-                    done[reader], took_ns[reader],
+                    by_kernel(file), buffer, block_bytes, blocks, start, at_random, over,
+                    done[reader], took[reader],
                 )  # fmt: skip
             return failed
 
@@ -158,20 +161,9 @@ class DiskFile:
                 last, end_s = arrival()
             finally:
                 over[0] = 1
-        self.took_s = list(took_ns[0, : int(done[0, 0])] * 1e-9)
+        self.took_s = list(took[0, : int(done[0, 0])] * TICK_S)
         return (last - first) / (end_s - start_s)
 
     def _sleep_until(self, end_s: float, wait: Callable[[Callable[[], bool], float], None]) -> None:
         while (left_s := end_s - self._bench.now_s()) > 0:
             wait(lambda: self._bench.now_s() >= end_s, min(left_s, LOOK_S))
-
-
-def go_direct(file: int, direct: bool) -> None:
-    """Let reads bypass the page cache, or use it again. Raises OSError if that is impossible."""
-    import fcntl
-
-    if not hasattr(os, "O_DIRECT"):
-        fcntl.fcntl(file, _F_NOCACHE, int(direct))
-        return
-    flags = fcntl.fcntl(file, fcntl.F_GETFL)
-    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from experiments.core.bench import Bench
+from experiments.core.processes.affinity import can_keep, keep_on
 
-CAN_PIN = hasattr(os, "sched_setaffinity")  # Linux
+CAN_PIN = can_keep()
 LEAST_TURNS = 3  # of each job while all run
 
 Placed = tuple[int | None, Callable[[], object]]  # a hardware thread, and the job that runs on it
@@ -21,7 +21,7 @@ def pin(thread: int | None) -> None:
     """Keep the calling thread on one hardware thread, if the system allows it."""
     if thread is not None and CAN_PIN:
         with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {thread})
+            keep_on({thread})
 
 
 def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:

@@ -10,8 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from experiments.core import direct_io
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need
+from experiments.core.direct_io import has_direct_io
 from experiments.core.needs import missing_need
 from experiments.core.parameters import from_json, from_text, to_json, to_kept_json
 from experiments.core.problems import UserError
@@ -32,7 +34,6 @@ from experiments.memory.storage.experiment import (
     Where,
     analyse,
 )
-from experiments.tools import disk_file
 from experiments.tools.disk_file import PIECE_BYTES, DiskFile
 from machine.devices import Disk
 from machine.inspect import inspect
@@ -48,7 +49,7 @@ AGREED = {
 
 NOISE = (1.0, 1.01, 0.99)
 pytestmark = pytest.mark.skipif(
-    not hasattr(os, "O_DIRECT"), reason="files are read past the page cache here on Linux"
+    not has_direct_io(), reason="no file is read past the page cache here"
 )
 
 
@@ -238,10 +239,10 @@ def test_the_file_is_nowhere_to_be_seen_and_exactly_as_large_as_said(on_disk):
     before = sorted(on_disk.iterdir())
     with file_of(on_disk, 2 * PIECE_BYTES + 1) as file:
         written = list(file.write())
-        number = file._file.fileno()  # noqa: SLF001  (it has no name to open it by)
-
-        assert sorted(on_disk.iterdir()) == before
-        assert os.fstat(number).st_size == 2 * PIECE_BYTES
+        if sys.platform != "win32":  # which removes the name with the file
+            assert sorted(on_disk.iterdir()) == before
+        with file._file.opened() as number:  # noqa: SLF001  (it has no name to open it by)
+            assert os.fstat(number).st_size == 2 * PIECE_BYTES
         assert written == [0.5, 1.0]
     assert sorted(on_disk.iterdir()) == before
 
@@ -251,9 +252,9 @@ def test_what_is_read_is_what_was_written_and_cannot_be_compressed(on_disk):
 
     with file_of(on_disk) as file:
         list(file.write())
-        number = file._file.fileno()  # noqa: SLF001  (it has no name to open it by)
-        disk_file.go_direct(number, False)
-        data = os.pread(number, 2 * PIECE_BYTES, 0)
+        with file._file.cached() as number:  # noqa: SLF001  (it has no name to open it by)
+            os.lseek(number, 0, os.SEEK_SET)
+            data = os.read(number, 2 * PIECE_BYTES)
 
     assert len(data) == 2 * PIECE_BYTES
     assert data[:PIECE_BYTES] != data[PIECE_BYTES:]
@@ -303,10 +304,11 @@ def test_a_folder_in_memory_is_refused():
 
 
 def test_a_file_system_without_direct_reads_is_refused(on_disk, monkeypatch):
-    def refuse(_file, _direct):
+    def refuse(*_):
         raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(disk_file, "go_direct", refuse)
+    how = "_unbuffered" if sys.platform == "win32" else "go_direct"
+    monkeypatch.setattr(direct_io, how, refuse)
     before = sorted(on_disk.iterdir())
     with pytest.raises(UserError) as caught:
         file_of(on_disk)
@@ -450,7 +452,7 @@ def test_a_kept_run_does_not_say_which_folder_it_was(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("system", "is_here"), [("linux", True), ("darwin", True), ("win32", False)]
+    ("system", "is_here"), [("linux", True), ("darwin", True), ("win32", True), ("freebsd", False)]
 )
 def test_a_system_that_reads_through_its_memory_only_is_told_so(monkeypatch, system, is_here):
     monkeypatch.setattr(sys, "platform", system)

@@ -49,13 +49,9 @@ def look(name: str) -> Looked:
     return Looked(time.monotonic() - start_s, wrong)
 
 
-def _said(*command: str, says: str, code: int = 0) -> str:
-    """Run a command of the program; return what is wrong with its end and its words."""
-    ended = wine.wine(wine.PYTHON, "-m", "app", *command, limit_s=LIMIT_S)
-    return _judged(ended, says, code)
-
-
-def _judged(ended: subprocess.CompletedProcess[bytes], says: str, code: int) -> str:
+def _said(*command: str, says: str, code: int = 0, limit_s: float = LIMIT_S) -> str:
+    """Run a command of the program into a file; return what is wrong with its end and words."""
+    ended = wine.wine(wine.PYTHON, "-m", "app", *command, limit_s=limit_s)
     errors = ended.stderr.decode(errors="replace")
     if "Traceback" in errors or ended.returncode != code:
         said = ended.stdout.decode(errors="replace") + errors
@@ -65,15 +61,6 @@ def _judged(ended: subprocess.CompletedProcess[bytes], says: str, code: int) -> 
     except UnicodeDecodeError as error:
         return f"not in UTF-8: {error}"
     return "" if says in said else f"does not say {says!r}: {said.strip()[-LAST:]}"
-
-
-def _checkup_into_a_file() -> str:
-    """Write a checkup as `> file` does, and read it."""
-    path = wine.DRIVE / "checkup.txt"
-    line = rf"{wine.PYTHON} -m app checkup --quick > C:\{path.name}"
-    ended = wine.wine("cmd", "/c", line, limit_s=CHECKUP_S)
-    text = subprocess.CompletedProcess((), ended.returncode, path.read_bytes(), ended.stderr)
-    return _judged(text, "✓", 0)
 
 
 def _ctrl_c() -> str:
@@ -158,5 +145,5 @@ LOOKS: dict[str, Callable[[], str]] = {
     "kill program": _killed("program"),
     "kill guardian": _killed("guardian"),
     "kill worker": _killed("worker"),
-    "checkup > file": _checkup_into_a_file,
+    "checkup": lambda: _said("checkup", "--quick", says="✓", limit_s=CHECKUP_S),
 }

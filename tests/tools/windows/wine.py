@@ -104,7 +104,7 @@ def start(*command: str, terminal: int = subprocess.DEVNULL) -> subprocess.Popen
     folder = DRIVE / "coreopsis"
     own = [] if terminal == subprocess.DEVNULL else ["setsid", "--ctty"]  # else it hears no Ctrl-C
     return subprocess.Popen(
-        [*own, "nice", "-n", "15", program, *command],
+        [*own, "nice", "-n", "5", program, *command],
         cwd=folder if folder.is_dir() else CACHE,
         env=environment(),
         stdin=terminal,
