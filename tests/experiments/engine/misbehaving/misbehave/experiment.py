@@ -7,10 +7,8 @@ Whatever hangs sends a row first, so that a test can let it get there, and gives
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import math
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -156,6 +154,8 @@ def fills_memory_to_the_last_byte(p: Params, bench: Bench) -> Measured:
 
 
 def _lower_memory_limit(more_bytes: int) -> None:
+    import resource  # not on Windows
+
     used_kib = next(
         int(line.split()[1])
         for line in Path("/proc/self/status").read_text().splitlines()
@@ -171,6 +171,21 @@ def _lower_memory_limit(more_bytes: int) -> None:
 def exits(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     os._exit(7)
+
+
+def ends_on_windows(p: Params, bench: Bench) -> Measured:
+    """End with the code in `text`, as Windows ends what has crashed."""
+    yield Row(value=0.0)
+    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+    kernel.TerminateProcess(ctypes.c_void_p(-1), int(p.text, 16))
+
+
+def reads_address_0(p: Params, bench: Bench) -> Measured:
+    """Crash as an extension does: ctypes makes an exception of it on Windows."""
+    yield Row(value=0.0)
+    import faulthandler
+
+    faulthandler._read_null()  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def exits_like_a_program(p: Params, bench: Bench) -> Measured:
@@ -333,6 +348,8 @@ def closes_the_wire(p: Params, bench: Bench) -> Measured:
 
 def _protocol() -> int:
     """Return the descriptor that the engine keeps for its events: a pipe, not 0, 1 or 2."""
+    import fcntl  # not on Windows
+
     log = os.readlink("/proc/self/fd/2")
     for number in range(3, 32):
         try:
