@@ -13,6 +13,7 @@ from typing import NamedTuple
 from experiments.core.declare import Note
 from experiments.core.processes import killed_cpu_time as unwaited
 from experiments.core.processes.started_cpu_time import own_job
+from experiments.engine.guardian import MARK, PROGRAM
 from machine.live.threads import ThreadSampler
 from machine.system.processes import family, used_s
 
@@ -147,14 +148,15 @@ def _own_s() -> float:
 
 
 def _program_s() -> float:
-    """Return what the guardian of this process and the program that started it have used."""
+    """Return what the guardian of this process and the program that shows the run have used.
+
+    Both hand down their ids: on Windows, an environment's launcher stands between parent and child.
+    """
     import psutil
 
     total_s = 0.0
-    with contextlib.suppress(psutil.Error):
-        guardian = psutil.Process().parent()
-        for process in (guardian, guardian.parent() if guardian else None):
-            if process is not None:
-                times = process.cpu_times()
-                total_s += times.user + times.system
+    for variable in (MARK, PROGRAM):
+        with contextlib.suppress(psutil.Error, ValueError):  # ValueError: none was handed down
+            times = psutil.Process(int(os.environ.get(variable, "").partition(":")[0])).cpu_times()
+            total_s += times.user + times.system
     return total_s

@@ -20,6 +20,7 @@ from machine.system import scratch
 
 NICENESS = 10  # the window stays smooth beside a run that fills every core
 MARK = "COREOPSIS_GUARDIAN"  # in the environment of all that a run starts: "PID:START"
+PROGRAM = "COREOPSIS_PROGRAM"  # the id of the program that shows the run, there as well
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PURGE_S = 2.0
 

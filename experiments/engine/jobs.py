@@ -79,7 +79,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=own_environment(),
+            env={**own_environment(), guardian.PROGRAM: str(os.getpid())},
             **APART,  # Ctrl-C is for the application alone
         )
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)

@@ -9,6 +9,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import Loss
 from experiments.engine import disturbance, measuring, messages
 from experiments.engine.disturbance import Disturbance, Quietest
+from experiments.engine.guardian import PROGRAM
 from machine.live.threads import ThreadSample, ThreadSampler
 from tests.experiments.engine.runs import SHELVES, params
 
@@ -75,11 +76,15 @@ def test_what_is_left_out_counts_neither_as_time_nor_as_use(monkeypatch):
     assert note.values["others_fraction"] == pytest.approx(1.0 / (10.0 * CORES))
 
 
-def test_the_program_is_what_started_the_guardian_of_the_run():
-    busy = "import subprocess, sys, time\nwhile time.process_time() < 0.2: pass\n"
-    measuring = "from experiments.engine.disturbance import _program_s; print(_program_s())"
-    guardian = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {measuring!r}])"
-    program = busy + f"subprocess.run([sys.executable, '-c', {guardian!r}])"
+@pytest.mark.parametrize("launchers", [0, 1])
+def test_the_program_is_what_shows_the_run_whatever_stands_between(launchers):
+    """On Windows, the Python of an environment is a launcher that starts another."""
+    busy = "import os, subprocess, sys, time\nwhile time.process_time() < 0.2: pass\n"
+    started = "from experiments.engine.disturbance import _program_s; print(_program_s())"
+    for _ in range(launchers):
+        started = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {started!r}])"
+    handed = f"os.environ[{PROGRAM!r}] = str(os.getpid())\n"
+    program = f"{busy}{handed}subprocess.run([sys.executable, '-c', {started!r}])"
 
     said = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
