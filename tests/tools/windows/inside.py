@@ -121,8 +121,10 @@ def units() -> dict[str, Any]:
                 self.others[report.nodeid] = str(report.longrepr).strip().splitlines()[-1]
 
     ended = Ended()
-    pytest.main(["-q", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]], plugins=[ended])
-    return {"passed": ended.passed, "others": ended.others}
+    code = pytest.main(
+        ["-q", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]], plugins=[ended]
+    )
+    return {"code": code, "passed": ended.passed, "others": ended.others}
 
 
 def _hand(window: Any) -> Any:

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pty
+import shutil
 import subprocess
 import threading
 import time
@@ -21,6 +22,7 @@ from experiments.core.declare import Experiment
 from experiments.core.needs import missing_need
 from experiments.engine.jobs import WINDOWS_CRASHES
 from machine.inspect import inspect
+from machine.system.files import DATA_FOLDER
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
@@ -28,14 +30,14 @@ LIMIT_S, RUN_S, LONG_S = 120.0, 240.0, 600.0
 SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.inside_a_core")
 INSIDE = "tests.tools.windows.inside"
 UNITS = (
-    "tests/experiments/core",
-    "tests/widgets/plots",
-    "tests/widgets/controls",
-    "tests/app/runs",
-    "tests/app/window/core",
-    "tests/app/window/shell",
-    "tests/app/window/runs",
-    "tests/machine",
+    "experiments/core",
+    "widgets/plots",
+    "widgets/controls",
+    "app/runs",
+    "app/window/core",
+    "app/window/shell",
+    "app/window/runs",
+    "machine",
 )
 CANNOT = 3  # the exit status where a machine lacks what an experiment needs
 SOON_S = 2.0  # Wine's own time included, on a machine that does other things as well
@@ -192,12 +194,15 @@ def _known(said: str) -> str:
 def _kept_there() -> str:
     """Keep a run below a folder whose name has spaces and umlauts."""
     folder = wine.DRIVE / "Größe und Maß"
-    folder.mkdir(exist_ok=True)
-    path = folder / "ein Lauf.coreopsis.jsonl"
-    path.unlink(missing_ok=True)
-    place = f'"C:\\{folder.name}\\{path.name}"'
-    wrong = _said("run", "start-cost", "--quick", "--out", place, says="Kept", limit_s=RUN_S)
-    return wrong or ("" if path.exists() else "the file is not there")
+    shutil.rmtree(folder, ignore_errors=True)
+    command = ("-m", "app", "run", "start-cost", "--quick")
+    named = {DATA_FOLDER: f"C:\\{folder.name}"}
+    ended = wine.wine(wine.PYTHON, *command, limit_s=RUN_S, environment=named)
+    kept = list(folder.glob("runs/*.jsonl"))
+    if ended.returncode or len(kept) != 1:
+        said = ended.stderr.decode(errors="replace")
+        return f"ended with {ended.returncode}, kept {kept}: {said[-LAST:]}"
+    return ""
 
 
 def _second_waits() -> str:
@@ -218,17 +223,19 @@ def _second_waits() -> str:
     return ""
 
 
-def _units() -> str:
-    """Run our own tests there; those that fail for a known reason are named in UNITS."""
-    told = _told("units", *UNITS)
+def _units(place: str) -> str:
+    """Run our own tests of a folder there; what did not pass is listed in a file."""
+    told = _told("units", f"tests/{place}")
     if not isinstance(told, dict):
         return f"{told}"
     listed = [f"{name}: {why}" for name, why in told["others"].items()]
-    (wine.CACHE / "units.txt").write_text("\n".join(listed) + "\n")
-    failed = [each for each in listed if ": skipped: " not in each]
-    if failed:
-        return f"{told['passed']} passed, {len(failed)} did not: {wine.CACHE / 'units.txt'}"
-    return _known(f"{told['passed']} passed, {len(listed)} skipped: {wine.CACHE / 'units.txt'}")
+    path = wine.CACHE / f"units-{place.replace('/', '-')}.txt"
+    path.write_text("\n".join(listed) + "\n")
+    failed = sum(": skipped: " not in each for each in listed)
+    counted = f"{told['passed']} passed, {len(listed) - failed} skipped: {path}"
+    if failed or not told["passed"]:
+        return f"pytest ended with {told['code']}, {failed} did not pass, {counted}"
+    return _known(counted)
 
 
 LOOKS: dict[str, Callable[[], str]] = {
@@ -246,5 +253,5 @@ LOOKS: dict[str, Callable[[], str]] = {
     "checkup": lambda: _said("checkup", "--quick", says="✓", limit_s=LONG_S),
     "window": lambda: _inside("window", {"code": 0, "steps": list(STEPS)}),
     **{each.id: functools.partial(_quick_run, each) for each in Catalogue(SHELVES)},
-    "units": _units,
+    **{f"tests/{place}": functools.partial(_units, place) for place in UNITS},
 }
