@@ -205,7 +205,7 @@ def read_watch(path: Path) -> RecordedWatch:
 
 def quoted(text: str) -> str:
     """Return a word of a command line as the shell of this system takes it."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         import subprocess
 
         return subprocess.list2cmdline([text])

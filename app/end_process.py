@@ -86,14 +86,13 @@ def own_name() -> str | None:
 
 def has_gone(pid: int) -> bool:
     """Is it certain that there is no such process? False if some are invisible from here."""
-    if sys.platform != "linux" or not _sees_every_process():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        return False
+    if sys.platform == "linux" and _sees_every_process():
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        except (PermissionError, OverflowError):
+            pass
     return False
 
 

@@ -19,6 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+if sys.platform != "linux":
+    raise ImportError("Name spaces of Linux.")
+
 SERVER = "192.0.2.53"  # an address for documentation, which nobody has
 FILES = {
     "/etc/hosts": "",

@@ -7,6 +7,7 @@ import copy
 import io
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -191,7 +192,8 @@ def _replace(path: Path, kind: str, how: Any, before: bytes, outside: Path) -> N
         case "folder":
             path.mkdir()
         case "pipe":
-            os.mkfifo(path)
+            if sys.platform != "win32":
+                os.mkfifo(path)
         case "sparse":
             with path.open("wb") as file:
                 file.truncate(10 * 2**30)

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
 PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
 
@@ -22,6 +24,11 @@ def living(token: str) -> dict[int, str]:
                 said = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
                 found[int(pid)] = said.decode(errors="replace")
     return found
+
+
+def niceness() -> int:
+    """Return how far this process stands back behind others."""
+    return int(psutil.Process().nice())
 
 
 def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:

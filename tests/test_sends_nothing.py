@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.end_process import is_root
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
 from experiments.core.needs import missing_need
@@ -18,7 +18,7 @@ from experiments.core.parameters import to_text
 from machine.inspect import inspect
 from tests.app.program import Program
 
-ALONE = ["unshare", "--net", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
+ALONE = ["unshare", "--net", "--mount", *([] if is_root() else ["--map-root-user"])]
 FEW = ("latency-numbers", "talk-cost", "data-parallel")
 HERE = inspect()
 CATALOGUE = Catalogue()

@@ -140,20 +140,21 @@ class Bench:
         The quietest usable one, unless told.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
-        if not usable or not can_keep():
+        names = ("sched_getaffinity", "sched_setaffinity")  # Linux
+        allowed, keep_on = (getattr(os, name, None) for name in names)
+        if not usable or allowed is None or keep_on is None:
             yield None
             return
-        chosen = self._quietest(usable) if to is None else to
+        before, chosen = allowed(0), self._quietest(usable) if to is None else to
         try:
-            before = allowed()
-            keep_on({chosen})
+            keep_on(0, {chosen})
         except OSError:
             yield None
             return
         try:
             yield chosen
         finally:
-            keep_on(before)
+            keep_on(0, before)
 
 
 def _begin_with(name: str, arms: Sequence[A], turns: list[A]) -> None:

@@ -15,6 +15,7 @@ from experiments.core.processes import killed_cpu_time as unwaited
 from experiments.core.processes.started_cpu_time import own_job
 from experiments.engine.guardian import MARK, PROGRAM
 from machine.live.threads import ThreadSampler
+from machine.system.clocks import since_start_s
 from machine.system.processes import family, used_s
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
@@ -105,9 +106,8 @@ def _apart_s() -> float:
 
     Linux has both. Elsewhere the wall clock stands in, which may also be set meanwhile.
     """
-    boot = getattr(time, "CLOCK_BOOTTIME", None)
-    running_s = time.time() if boot is None else time.clock_gettime(boot)
-    return running_s - time.monotonic()
+    boot_s = since_start_s()
+    return (time.time() if boot_s is None else boot_s) - time.monotonic()
 
 
 class _Used(NamedTuple):
@@ -142,7 +142,7 @@ class _Used(NamedTuple):
 
 def _own_s() -> float:
     """Return what this process has used, and all that it has started and ended."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         return own_job().used_s()
     return sum(os.times()[:4]) + unwaited.used_s()
 

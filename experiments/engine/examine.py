@@ -78,7 +78,7 @@ class _Look:
             **APART,
             env={**own_environment(), VARIABLE: str(folder.parent)},
         )
-        if os.name == "posix":
+        if sys.platform != "win32":
             os.set_blocking(self._output, False)
 
     def problems(self) -> tuple[Problem, ...] | None:
@@ -240,11 +240,12 @@ def _main(folder: Path, cpu_s: int) -> None:
     output = take_output()
     if hasattr(os, "register_at_fork"):  # only this process speaks
         os.register_at_fork(after_in_child=lambda: os.close(output))
-    with contextlib.suppress(ImportError, ValueError, OSError):
+    if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     try:
         found: Iterable[Problem] = list(problems_of(folder))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (said instead of a traceback)

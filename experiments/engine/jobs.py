@@ -34,6 +34,7 @@ from experiments.engine.recording import RUN_LIMIT_BYTES, RUN_LIMIT_LINES, Order
 from experiments.engine.sweep import sweep
 from machine.facts import Notes
 from machine.system.cgroups import OutOfMemory
+from machine.system.kill import kill_group
 from machine.system.virtualization import read_virtualization
 
 log = logging.getLogger(__name__)
@@ -155,9 +156,8 @@ class Worker:
         return said.replace(home, "~") if len(home) > 1 else said  # the home of nobody is /
 
     def _end_orphans(self) -> None:
-        if self.pid is not None and os.name == "posix":
-            with contextlib.suppress(OSError):
-                os.killpg(self.pid, signal.SIGKILL)
+        if self.pid is not None:
+            kill_group(self.pid)
         sweep()
 
 
@@ -174,7 +174,7 @@ def _signal_of(status: int) -> str:
 
     Of a crash on Windows, what it was.
     """
-    if sys.platform == "win32":
+    if os.name == "nt":
         is_illegal = status == WINDOWS_ILLEGAL_INSTRUCTION
         return "SIGILL" if is_illegal else WINDOWS_CRASHES.get(status, "")
     with contextlib.suppress(ValueError):

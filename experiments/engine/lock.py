@@ -67,7 +67,7 @@ class Lock:
 
     def _is_replaced(self) -> bool:
         """Has the file been removed since it was opened? Then others lock another one."""
-        if sys.platform == "win32":  # there an open file cannot be removed
+        if os.name == "nt":  # there an open file cannot be removed
             return False
         try:
             return not os.path.samestat(os.fstat(self._file), os.lstat(self._path))
@@ -147,19 +147,19 @@ def _take_name(path: Path) -> socket.socket | None:
 
     Raises BlockingIOError where another has it. LIMIT: None but on Linux, where the file is all.
     """
-    if sys.platform != "linux":
-        return None
-    import socket
+    name = None
+    if sys.platform == "linux":
+        import socket
 
-    whole = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
-    name = socket.socket(socket.AF_UNIX)
-    try:
-        name.bind(b"\0coreopsis:" + whole[-NAME_BYTES:])
-    except OSError as error:
-        name.close()
-        if error.errno == errno.EADDRINUSE:
-            raise BlockingIOError from None
-        raise
+        whole = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(b"\0coreopsis:" + whole[-NAME_BYTES:])
+        except OSError as error:
+            name.close()
+            if error.errno == errno.EADDRINUSE:
+                raise BlockingIOError from None
+            raise
     return name
 
 
@@ -174,32 +174,38 @@ def _open_shared(path: Path) -> int:
         new = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         return os.open(path, flags)
-    with contextlib.suppress(OSError, AttributeError):
-        os.fchmod(new, 0o666)  # the umask would shut other users out
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            os.fchmod(new, 0o666)  # the umask would shut other users out
     return new
 
 
-def _lock(file: int) -> bool:
-    if sys.platform == "win32":
-        import msvcrt
+if sys.platform == "win32":
+    import msvcrt
 
+    _BEHIND_TEXT = 2**20  # a locked byte cannot be read on Windows
+
+    def _lock(file: int) -> bool:
         try:
-            # A byte far behind the text: a locked byte cannot be read on Windows.
-            os.lseek(file, 2**20, os.SEEK_SET)
+            os.lseek(file, _BEHIND_TEXT, os.SEEK_SET)
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
         return True
+
+    def _unlock(file: int) -> None:
+        os.lseek(file, _BEHIND_TEXT, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+
+else:
     import fcntl
 
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # any other error would be the same for ever: not to be waited for
-        return False
-    return True
+    def _lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # any other error would be the same for ever: not to be waited for
+            return False
+        return True
 
-
-def _unlock(file: int) -> None:
-    import fcntl
-
-    fcntl.flock(file, fcntl.LOCK_UN)
+    def _unlock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

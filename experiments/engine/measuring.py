@@ -7,6 +7,7 @@ import contextlib
 import functools
 import math
 import os
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -286,14 +287,11 @@ def _started(
 def limit_memory() -> None:
     """Let this process have nine tenths of what is free, where the system can limit it."""
     free_bytes = available_bytes()
-    if free_bytes is None:
-        return
-    try:
+    if sys.platform != "win32" and free_bytes is not None:
         import resource
-    except ImportError:  # Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = int(free_bytes * MEMORY_SHARE)
-    if soft != resource.RLIM_INFINITY:
-        limit = min(limit, soft)  # a limit that the user has set already is kept
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = int(free_bytes * MEMORY_SHARE)
+        if soft != resource.RLIM_INFINITY:
+            limit = min(limit, soft)  # a limit that the user has set already is kept
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

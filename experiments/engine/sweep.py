@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from experiments.engine.guardian import MARK, start_of
 from machine.system import scratch
+from machine.system.kill import kill
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +35,7 @@ def sweep() -> int:
         for pid, guardian, start in _marked():
             if pid in killed or start_of(guardian) == start or not _is_ours(pid, start):
                 continue
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except OSError:
+            if not kill(pid):
                 continue
             log.info("swept process %d, left behind by the run of guardian %d", pid, guardian)
             killed.add(pid)

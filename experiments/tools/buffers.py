@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,10 +33,9 @@ class Buffer:
             self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, **_private())
         except OSError as error:
             raise MemoryError(f"{size_bytes} bytes") from error
-        advice = "MADV_HUGEPAGE" if huge else "MADV_NOHUGEPAGE"
-        if hasattr(mmap, advice):  # Linux
+        if sys.platform == "linux":
             with contextlib.suppress(OSError):  # a kernel without huge pages has only small ones
-                self._map.madvise(getattr(mmap, advice))
+                self._map.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
         whole = np.frombuffer(self._map, dtype=np.uint8)
         start = -whole.ctypes.data % HUGE_PAGE_BYTES
         self.words = whole[start : start + size_bytes].view(np.uint64)
@@ -80,6 +80,7 @@ def huge_pages_told(on_huge_fraction: float | None) -> Iterator[Note]:
 
 
 def _private() -> dict[str, Any]:
-    if hasattr(mmap, "MAP_PRIVATE"):
-        return {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
-    return {}
+    told: dict[str, Any] = {}
+    if sys.platform != "win32":
+        told["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return told

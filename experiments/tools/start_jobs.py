@@ -110,21 +110,25 @@ def processes(how: str, module: str, count: int) -> float:
 
 def forks(count: int) -> float:
     """Fork this process, end the copy at once, and wait for it, `count` times."""
-    start_s = time.perf_counter()
-    for _ in range(count):
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        os.waitpid(child, 0)
-    return time.perf_counter() - start_s
+    if sys.platform != "win32":
+        start_s = time.perf_counter()
+        for _ in range(count):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
+        return time.perf_counter() - start_s
+    raise NotImplementedError("Windows cannot copy a process.")
 
 
 def programs(count: int) -> float:
     """Start a program that ends at once, by posix_spawn, and wait for it, `count` times."""
-    start_s = time.perf_counter()
-    for _ in range(count):
-        os.waitpid(os.posix_spawn(TINY, [TINY], {}), 0)
-    return time.perf_counter() - start_s
+    if sys.platform != "win32":
+        start_s = time.perf_counter()
+        for _ in range(count):
+            os.waitpid(os.posix_spawn(TINY, [TINY], {}), 0)
+        return time.perf_counter() - start_s
+    raise NotImplementedError("Windows has no posix_spawn.")
 
 
 def subinterpreters(count: int) -> float:

@@ -24,11 +24,9 @@ from typing import Any, NamedTuple
 from experiments.core.processes.die_with_parent import call_tied
 from experiments.tools.serving import end_with_any, serve
 
-try:
+if sys.platform != "win32":
     import fcntl
     import resource
-except ImportError:  # Windows
-    fcntl = resource = None  # type: ignore[assignment]
 
 Ask = Callable[[], Any]
 
@@ -81,10 +79,11 @@ class TwoPipes(NamedTuple):
 
 def resized(pipe: Any, size_bytes: int | None = None) -> int | None:
     """Return the bytes that a pipe holds, after it was given a size; None where unknown (Linux)."""
-    with contextlib.suppress(AttributeError, OSError):
-        if size_bytes is not None:
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, size_bytes)
-        return int(fcntl.fcntl(pipe.fileno(), fcntl.F_GETPIPE_SZ))
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            if size_bytes is not None:
+                fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, size_bytes)
+            return fcntl.fcntl(pipe.fileno(), fcntl.F_GETPIPE_SZ)
     return None
 
 
@@ -109,19 +108,20 @@ def answer_raw(connection: Any) -> None:
 
 def answer_kept(connection: Any, most_bytes: int) -> None:
     """Answer bytes that come through a pipe after their number, read into memory that is kept."""
-    kept = memoryview(bytearray(most_bytes))
+    if sys.platform != "win32":  # which has no such call, and is not asked for this way
+        kept = memoryview(bytearray(most_bytes))
 
-    def once() -> None:
-        size, _ = HEADER.unpack(connection.recv_bytes())
-        came = 0
-        while came < size:
-            piece = os.readv(connection.incoming.fileno(), [kept[came:size]])
-            if not piece:
-                raise EOFError
-            came += piece
-        connection.send_bytes(kept[size - 1 : size])
+        def once() -> None:
+            size, _ = HEADER.unpack(connection.recv_bytes())
+            came = 0
+            while came < size:
+                piece = os.readv(connection.incoming.fileno(), [kept[came:size]])
+                if not piece:
+                    raise EOFError
+                came += piece
+            connection.send_bytes(kept[size - 1 : size])
 
-    _until_closed(once)
+        _until_closed(once)
 
 
 def answer_shared(connection: Any, shared: tuple[int, str]) -> None:
@@ -298,7 +298,10 @@ def talk(request: dict[str, Any]) -> dict[str, Any]:
 
 def waited() -> int | None:
     """Return how often this process has stopped to wait for something; None where unknown."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw if resource else None
+    told: int | None = None
+    if sys.platform != "win32":
+        told = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+    return told
 
 
 if __name__ == "__main__":

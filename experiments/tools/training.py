@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +15,7 @@ from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
 from experiments.tools import loader_server
 from experiments.tools.own_folder import own_folder
+from machine.system.kill import kill
 from machine.system.scratch import semaphore_prefix
 
 FP32_BYTES = 4
@@ -116,8 +116,7 @@ def _end_server() -> None:
 
     server: Any = forkserver._forkserver
     if server._forkserver_pid is not None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(server._forkserver_pid, signal.SIGKILL)
+        kill(server._forkserver_pid)
         server._stop()  # as the tests of Python end it
 
 

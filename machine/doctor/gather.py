@@ -5,6 +5,7 @@ Windows and macOS tell less and need less, because their drivers either work or 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -192,23 +193,24 @@ def _distributions(root: Path) -> tuple[str, ...]:
 
 def _account() -> tuple[str | None, frozenset[str], frozenset[str]]:
     """Return the user, the groups of this process, and the groups after a new login."""
-    import pwd
+    name, now, later = None, list[int](), list[int]()
+    if sys.platform != "win32":
+        import pwd
 
-    try:
-        user = pwd.getpwuid(os.getuid())
-    except KeyError:  # a user id without a name, as in containers
-        return None, frozenset(map(_group, os.getgroups())), frozenset()
-    later = os.getgrouplist(user.pw_name, user.pw_gid)
-    return user.pw_name, frozenset(map(_group, os.getgroups())), frozenset(map(_group, later))
+        now = os.getgroups()
+        with contextlib.suppress(KeyError):  # a user id without a name, as in containers
+            user = pwd.getpwuid(os.getuid())
+            name, later = user.pw_name, os.getgrouplist(user.pw_name, user.pw_gid)
+    return name, frozenset(map(_group, now)), frozenset(map(_group, later))
 
 
 def _group(number: int) -> str:
-    try:
+    if sys.platform != "win32":
         import grp
 
-        return grp.getgrgid(number).gr_name
-    except (ImportError, KeyError):  # on Windows, or a number without a name
-        return str(number)
+        with contextlib.suppress(KeyError):  # a number without a name
+            return grp.getgrgid(number).gr_name
+    return str(number)
 
 
 def _nodes(root: Path, access: Access) -> tuple[Node, ...]:

@@ -171,7 +171,7 @@ def _full(prefix: str | None) -> Iterator[Room]:
         try:
             disk, free_bytes = os.stat(folder).st_dev, shutil.disk_usage(folder).free
             # What can only be read, such as an image of a container, has no room to be full.
-            is_fixed = hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY
+            is_fixed = sys.platform != "win32" and os.statvfs(folder).f_flag & os.ST_RDONLY
         except OSError:
             continue
         if free_bytes < _FULL_BYTES and not is_fixed and disk not in seen:

@@ -8,8 +8,8 @@ Source: proc_pid_mountinfo(5); for wear Documentation/driver-api/mmc/mmc-dev-att
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -126,10 +126,10 @@ def _numbered(root: Path, device: str) -> tuple[str, ...]:
 def _space(folder: str) -> tuple[int | None, int | None]:
     """Return the size, and what a user may still write."""
     try:
-        space = os.statvfs(folder)
+        space = shutil.disk_usage(folder)
     except OSError:
         return None, None
-    return space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize
+    return space.total, space.free
 
 
 def _place(folder: str) -> str:

@@ -59,13 +59,14 @@ def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
         length, is_around = len(mount.mountpoint), real.is_relative_to(mount.mountpoint)
         if length >= longest and is_around:  # the last one is on top
             device, file_system, longest = mount.device, mount.fstype, length
-    numbers = [os.stat(folder).st_dev] if sys.platform == "linux" else []
-    if device.startswith("/dev/"):  # on btrfs, a folder's own number belongs to no device
-        with contextlib.suppress(OSError):
-            numbers.append(os.stat(device).st_rdev)
-    for number in numbers:
-        if disks := disks_of(os.major(number), os.minor(number), root=root):
-            return Place(disks=disks, file_system=file_system)
+    if sys.platform == "linux":
+        numbers = [os.stat(folder).st_dev]
+        if device.startswith("/dev/"):  # on btrfs, a folder's own number belongs to no device
+            with contextlib.suppress(OSError):
+                numbers.append(os.stat(device).st_rdev)
+        for number in numbers:
+            if disks := disks_of(os.major(number), os.minor(number), root=root):
+                return Place(disks=disks, file_system=file_system)
     return Place(disks=(), file_system=file_system)
 
 

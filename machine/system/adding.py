@@ -67,7 +67,7 @@ def adding_here(package: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a word of a command line as the shell of this system takes it."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         return f'"{text}"' if any(mark in text for mark in " <>&|") else text
     return shlex.quote(text)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -18,6 +17,7 @@ from typing import IO
 
 from machine.record import Record
 from machine.system import scratch
+from machine.system.kill import kill_group
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20  # of output that is kept, the newest; also of one line
@@ -150,8 +150,7 @@ def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event)
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill the process, on POSIX with its children."""
     if os.name == "posix":
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process.pid)
     else:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -182,7 +182,7 @@ def _may_open(root: Path | None) -> bool | None:
     if root is not None:
         return True if read_bytes(root / _KMSG) is not None else None
     try:
-        os.close(os.open(Path("/") / _KMSG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        os.close(_opened(Path("/") / _KMSG))
     except FileNotFoundError:
         return None
     except OSError:
@@ -220,10 +220,16 @@ def _ways(root: Path | None) -> Iterator[tuple[str, list[_Line]]]:
         yield " ".join(command[:2]), [_Line(float(line[1]), line[2]) for line in found if line]
 
 
+def _opened(path: Path) -> int:
+    """Open the kernel's buffer, which would wait for its next record. Raises OSError."""
+    never_waits = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # Windows has neither
+    return os.open(path, os.O_RDONLY | never_waits)
+
+
 def _kmsg(path: Path) -> Iterator[str]:
     """Yield the records of the kernel's buffer; none if it may not be read."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = _opened(path)
     except OSError:
         return
     end_s, left = time.monotonic() + _WITHIN_S, _MOST_BYTES

@@ -9,6 +9,7 @@ Standard library only, for the guardian's quick start. LIMIT: not on Windows.
 """
 
 import os
+import sys
 
 VARIABLE = "COREOPSIS_SCRATCH"  # the folder, in the environment of all that a run starts
 PREFIX = "coreopsis-run-"
@@ -25,7 +26,7 @@ def make() -> tuple[str, int] | None:
             try:
                 os.mkdir(folder, 0o700)
                 lock = _locked(folder)
-            except (OSError, ImportError):
+            except OSError:
                 break
             if lock is not None:
                 return folder, lock
@@ -63,14 +64,13 @@ def remove(folder: str) -> None:
 
 def sweep() -> None:
     """Remove the folders of this user whose holder was killed."""
-    for base in _bases() if os.name == "posix" else ():
+    for base in _bases():
         for name in _names(base):
             folder = f"{base}/{name}"
             if not name.startswith(PREFIX):
                 continue
             try:
-                facts = os.lstat(folder)
-                lock = _locked(folder) if facts.st_uid == os.getuid() else None
+                lock = _locked(folder)
             except OSError:
                 continue
             if lock is not None:
@@ -80,23 +80,26 @@ def sweep() -> None:
 
 def _bases() -> list[str]:
     """Return where the folder may lie, best first."""
+    if os.name != "posix":
+        return []
     own = os.environ.get("TMPDIR", "")
     places = [own, "/tmp"] if len(own) <= SHORT else ["/tmp", own]
     return [place for place in dict.fromkeys(places) if place and os.access(place, os.W_OK)]
 
 
 def _locked(folder: str) -> int | None:
-    """Lock a folder; None if another has it, or if it has just been removed."""
-    import fcntl
+    """Lock a folder of this user; None if another has it, or if it has just been removed."""
+    if sys.platform != "win32" and os.lstat(folder).st_uid == os.getuid():
+        import fcntl
 
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock), os.lstat(folder)):
-            return lock
-    except OSError:
-        pass
-    os.close(lock)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), os.lstat(folder)):
+                return lock
+        except OSError:
+            pass
+        os.close(lock)
     return None
 
 

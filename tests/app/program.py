@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import uuid
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.engine.lock import FOLDER_VARIABLE
+from machine.system.kill import KILL
 from tests import ROOT
 from tests.processes import PATIENCE_S, TOKEN, living, until
 
@@ -137,7 +137,7 @@ class Program:
         is_gone = until(lambda: not self.living())
         for pid in () if is_gone else self.living():
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, KILL)
         assert is_gone
         assert list(self.temporary.iterdir()) == []
 

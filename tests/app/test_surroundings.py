@@ -20,6 +20,9 @@ from tests.app.program import CTRL_C, Program
 from tests.app.recordings import burst
 from tests.processes import PATIENCE_S, until
 
+if sys.platform == "win32":
+    pytest.skip("terminals and limits of POSIX", allow_module_level=True)
+
 SLEEP = ("job=sleep", "methods=serial", "workers=2", "switch_interval_s=0.0001")
 WITHOUT_TORCH = f"--python={sys.base_prefix}/bin/python3"  # which takes seconds to load
 SHORT = ("run", "gil-threads", "--quick", *(f"--set={each}" for each in (*SLEEP, "job_s=0.005")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import getpass
 import json
 import os
 import subprocess
@@ -62,8 +63,10 @@ class Screen:
 @contextlib.contextmanager
 def _turn() -> Iterator[None]:
     """Let no other screen come or go meanwhile: they share their numbers."""
-    with Path(tempfile.gettempdir(), f"coreopsis-screens-{os.getuid()}.lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    name = f"coreopsis-screens-{getpass.getuser()}.lock"
+    with Path(tempfile.gettempdir(), name).open("w") as turn:
+        if sys.platform != "win32":
+            fcntl.flock(turn, fcntl.LOCK_EX)
         yield
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from app.window.shell.crash import report
 from app.window.shell.window import Window
 from experiments.core.declare import Part
 from experiments.engine.lock import FOLDER_VARIABLE
+from machine.system.kill import KILL
 from widgets.doctor.page import DoctorPage
 from widgets.plots.plot import Plot
 from widgets.sheets.about import About
@@ -115,7 +115,7 @@ class Tour:
     def show_page_lost(self) -> None:
         self.do("F5")
         until(lambda: self.session.runner.run_state.rows > 10)
-        os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)  # type: ignore[arg-type]
+        os.kill(self.session.runner._run._worker.pid, KILL)  # type: ignore[arg-type]
         until(lambda: not self.session.runner.is_running)
 
     def show_page_code(self) -> None:

@@ -33,14 +33,20 @@ def wants_less_motion() -> bool:
     if sys.platform == "win32":
         is_animated = ctypes.c_int(1)
         ctypes.windll.user32.SystemParametersInfoW(ANIMATIONS, 0, ctypes.byref(is_animated), 0)
-        return not is_animated.value
-    if sys.platform == "darwin":
-        try:
-            known = plistlib.loads((Path.home() / PREFERENCES).read_bytes())
-        except (OSError, plistlib.InvalidFileException):
-            return False
-        return bool(known.get("reduceMotion"))
-    return desktop_wants_less_motion(_read_portal())
+        wants = not is_animated.value
+    elif sys.platform == "darwin":
+        wants = _mac_wants_less_motion()
+    else:
+        wants = desktop_wants_less_motion(_read_portal())
+    return wants
+
+
+def _mac_wants_less_motion() -> bool:
+    try:
+        known = plistlib.loads((Path.home() / PREFERENCES).read_bytes())
+    except (OSError, plistlib.InvalidFileException):
+        return False
+    return bool(known.get("reduceMotion"))
 
 
 def desktop_wants_less_motion(read: Read) -> bool:

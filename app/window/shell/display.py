@@ -61,8 +61,10 @@ def reason(environment: Mapping[str, str] = os.environ) -> Problem | None:
         return Problem("qt_wants_glibc", {"glibc": glibc}) if glibc else Problem("qt_missing")
     if sys.version_info < UNHURT_PYTHON and _version(package) == BROKEN_VERSION:
         return _broken(BROKEN_VERSION)
-    if sys.platform in ("win32", "darwin"):
-        return None
+    return None if sys.platform in ("win32", "darwin") else _no_window(environment, package)
+
+
+def _no_window(environment: Mapping[str, str], package: Path) -> Problem | None:
     asked = environment.get("QT_QPA_PLATFORM", "").partition(";")[0].partition(":")[0]
     if asked not in ("", "xcb", "wayland"):  # offscreen and others need no display
         return _unloadable(package / f"libq{asked}.so", {})
@@ -107,11 +109,12 @@ def _tried(environment: Mapping[str, str], package: Path, asked: str) -> Iterato
 def _wayland_refuses(path: str) -> str:
     import socket  # 4 ms that X11 does not need
 
-    with socket.socket(socket.AF_UNIX) as asking:
-        try:
-            asking.connect(path)
-        except OSError as error:
-            return str(error)
+    if sys.platform != "win32":
+        with socket.socket(socket.AF_UNIX) as asking:
+            try:
+                asking.connect(path)
+            except OSError as error:
+                return str(error)
     return ""
 
 
@@ -184,11 +187,12 @@ def _package() -> Path | None:
 
 def _old_glibc() -> str:
     """Return the version of a glibc that is older than Qt's wheels for ARM want, else ""."""
-    if sys.platform != "linux" or platform.machine() != "aarch64":
-        return ""
-    glibc = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ")
-    found = re.match(r"(\d+)\.(\d+)", glibc)
-    return glibc if found and (int(found[1]), int(found[2])) < QT_GLIBC_ON_ARM else ""
+    if sys.platform == "linux" and platform.machine() == "aarch64":
+        glibc = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ")
+        found = re.match(r"(\d+)\.(\d+)", glibc)
+        if found and (int(found[1]), int(found[2])) < QT_GLIBC_ON_ARM:
+            return glibc
+    return ""
 
 
 def _version(platforms: Path) -> str:

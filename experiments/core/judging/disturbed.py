@@ -65,9 +65,12 @@ class _Spent(Record, kw_only=False):
 
     @classmethod
     def now(cls) -> _Spent:
-        import resource  # Windows has none
+        queued_s, involuntary, voluntary = 0.0, 0, 0
+        if sys.platform == "linux":  # where alone it is asked, see WATCH
+            import resource
 
-        used, queued_s = resource.getrusage(resource.RUSAGE_THREAD), 0.0
+            used = resource.getrusage(resource.RUSAGE_THREAD)
+            involuntary, voluntary = used.ru_nivcsw, used.ru_nvcsw
         with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel counts it
             file = os.open(SCHEDULER, os.O_RDONLY)
             try:
@@ -75,7 +78,7 @@ class _Spent(Record, kw_only=False):
             finally:
                 os.close(file)
         own_s = time.thread_time()
-        return cls(time.perf_counter(), own_s, queued_s, used.ru_nivcsw, used.ru_nvcsw)
+        return cls(time.perf_counter(), own_s, queued_s, involuntary, voluntary)
 
 
 class _Marked:

@@ -47,24 +47,25 @@ def _leave_watcher(parent: int) -> None:
 
     It is no thread, because this process may become another program.
     """
-    me, first = os.getpid(), os.fork()
-    if first:
-        os.waitpid(first, 0)
-        return
-    if os.fork():
+    if sys.platform == "darwin":
+        me, first = os.getpid(), os.fork()
+        if first:
+            os.waitpid(first, 0)
+            return
+        if os.fork():
+            os._exit(0)
+        os.closerange(0, 256)  # else it would keep the pipes of the run open
+        ends = [
+            select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+            for pid in (parent, me)
+        ]
+        try:
+            gone = select.kqueue().control(ends, 1)[0].ident
+        except OSError:  # one of them has ended already
+            gone = parent
+        if gone == parent:
+            os.kill(me, _SIGKILL)
         os._exit(0)
-    os.closerange(0, 256)  # else it would keep the pipes of the run open
-    ends = [
-        select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)  # type: ignore[attr-defined,unused-ignore]
-        for pid in (parent, me)
-    ]
-    try:
-        gone = select.kqueue().control(ends, 1)[0].ident  # type: ignore[attr-defined,unused-ignore]
-    except OSError:  # one of them has ended already
-        gone = parent
-    if gone == parent:
-        os.kill(me, _SIGKILL)
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -39,10 +39,11 @@ def fail(how: str) -> None:
 
 
 def _leave_no_dump() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
+    if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         # The limit does not hold where the kernel hands dumps to a program; this does.
         ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE

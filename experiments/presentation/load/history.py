@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from machine.record import Record
+from machine.system.clocks import since_start_s
 
 SPAN_S = 60.0
 GAP_S = 1.5  # three samples at the slowest rate of Live
@@ -69,8 +70,8 @@ class Mark(Record, kw_only=False):
 
 def asleep_s() -> float:
     """Return how long the machine has slept since its start, 0 if unknown."""
-    boot = getattr(time, "CLOCK_BOOTTIME", None)  # Linux: the monotonic clock stands still in sleep
-    return 0.0 if boot is None else time.clock_gettime(boot) - time.monotonic()
+    boot_s = since_start_s()
+    return 0.0 if boot_s is None else boot_s - time.monotonic()
 
 
 class History:

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import selectors
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -189,15 +190,16 @@ def ready(_request: dict[str, Any]) -> dict[str, Any]:
 
 def allow_files() -> int | None:
     """Raise this process's limit of open files to its maximum; None if there is none."""
-    try:
+    if sys.platform != "win32":
         import resource
-    except ImportError:  # Windows
-        return None
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
-    return None if soft == resource.RLIM_INFINITY else soft
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        if soft != resource.RLIM_INFINITY:
+            return soft
+    return None
 
 
 # --- memory -------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ COMMANDS = {
 SHOWS_A_BAR = {"run", "checkup", "preflight"}
 LINES = {"run", "watch"}  # a line of JSON each; the others write one document
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+if sys.platform == "win32":
+    pytest.skip("terminals of POSIX", allow_module_level=True)
 
 
 class Told(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import uuid
 from collections.abc import Iterator
 
@@ -11,6 +10,7 @@ from hypothesis import settings
 
 from experiments.engine.jobs import Engine
 from experiments.engine.lock import FOLDER_VARIABLE
+from machine.system.kill import KILL
 from tests import ROOT
 from tests.experiments.engine.runs import SHELVES, signal_to
 from tests.processes import TOKEN, living, until
@@ -29,7 +29,7 @@ def token(monkeypatch, tmp_path) -> Iterator[str]:
     yield token
     is_gone = until(lambda: not living(token))
     for pid in () if is_gone else living(token):
-        signal_to(pid, signal.SIGKILL)
+        signal_to(pid, KILL)
     assert is_gone
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,9 @@ from experiments.engine.jobs import Engine, Run
 from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Params
 
 SHELVES = ("tests.experiments.engine.misbehaving",)
+
+if sys.platform == "win32":
+    raise ImportError("Signals of POSIX.")
 
 Events = list[messages.Event]
 

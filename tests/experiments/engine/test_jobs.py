@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -36,6 +37,9 @@ from tests.experiments.engine.runs import (
     start,
 )
 from tests.processes import living, until
+
+if sys.platform == "win32":
+    pytest.skip("signals of POSIX", allow_module_level=True)
 
 COMPLETED, STOPPED, FAILED, KILLED, LOST = (
     Outcome.COMPLETED, Outcome.STOPPED, Outcome.FAILED, Outcome.KILLED, Outcome.LOST,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from app.end_process import is_root
 from experiments.engine import lock, messages
 from experiments.engine.lock import FOLDER_VARIABLE, UNKNOWN, Lock, lock_path, one_at_a_time
 from experiments.engine.messages import Outcome
@@ -161,7 +162,7 @@ def test_a_file_of_another_user_is_never_asked_to_be_created(tmp_path, monkeypat
     second.close()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.skipif(not is_root(), reason="only root can become another user")
 def test_another_user_shares_the_lock():
     def refused() -> bool:
         with pytest.raises(PermissionError):

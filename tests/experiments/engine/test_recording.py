@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.end_process import is_root
 from experiments.core import declare
 from experiments.core.declare import Finding
 from experiments.core.judging.disturbed import Loss, loss_of, mark
@@ -481,7 +482,7 @@ def test_what_is_no_file_is_said_so(tmp_path):
         assert caught.value.problem.key == key
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.skipif(not is_root(), reason="only root can become another user")
 def test_a_file_of_somebody_else_is_unreadable_in_one_sentence(file):
     def refused() -> bool:
         with pytest.raises(UserError) as caught:

@@ -18,7 +18,8 @@ from machine.system import scratch
 from tests.experiments.engine.runs import kill
 from tests.processes import until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="seen on Linux only")
+if sys.platform != "linux":
+    pytest.skip("seen on Linux only", allow_module_level=True)
 
 WORK = """
 import os, tempfile, time

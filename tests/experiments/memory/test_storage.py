@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from experiments.core import direct_io
+from app.end_process import is_root
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need
 from experiments.core.direct_io import has_direct_io
@@ -331,7 +331,7 @@ def test_a_tenth_of_the_disk_stays_free(on_disk, monkeypatch):
     assert storage.defaults(Machine()).file_bytes < 128 * MIB
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(is_root(), reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_is_refused():
     with pytest.raises(UserError) as caught:
         file_of(Path("/proc"))

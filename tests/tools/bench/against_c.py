@@ -6,7 +6,6 @@ Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages, 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +20,7 @@ from experiments.tools.chasing import step_s
 from experiments.tools.long_chain import COUNTS, LongChain, read_s
 from machine.inspect import inspect
 from machine.model import Machine, caches_of, usable_threads
+from tests.processes import niceness
 from tests.tools.bench.lines import Line, within
 from tests.tools.bench.turns import in_turns
 
@@ -154,7 +154,7 @@ class _Chains:
 
 def _as_we_are(huge: bool) -> list[str]:
     """Return our niceness and our pages, as the C program takes them."""
-    return [str(os.nice(0)), "huge" if huge else "small"]
+    return [str(niceness()), "huge" if huge else "small"]
 
 
 def _listed(order: str, bench: Bench, turn: int) -> list[float]:

@@ -19,6 +19,7 @@ from experiments.memory.stream.experiment import mover
 from experiments.tools.arrays import MOVED, Team, spread_out
 from machine.inspect import inspect
 from machine.model import Thread
+from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
 
@@ -57,7 +58,7 @@ class _Both:
 
     def __init__(self, kernel: str, program: str, thread: Thread, bench: Bench) -> None:
         self._kernel, self._thread, self._bench = kernel, thread, bench
-        self._command = [program, kernel, str(ARRAY_BYTES), str(thread.id), str(os.nice(0))]
+        self._command = [program, kernel, str(ARRAY_BYTES), str(thread.id), str(niceness())]
 
     def ours(self, turn: int) -> float:
         if turn % TURNS_WITH_ONE_MEMORY == 0:

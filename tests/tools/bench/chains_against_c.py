@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from experiments.core.bench import Bench
 from experiments.inside_a_core.ilp.experiment import operation_s, operations_for
 from machine.inspect import inspect
+from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
 
@@ -37,7 +37,7 @@ def lines() -> Iterator[Line]:
         subprocess.run([compiler, *FLAGS, "-o", str(program), str(SOURCE)], check=True)
         for name, chains in ARMS:
             operations = operations_for(name, bench)
-            command = [str(program), name, str(chains), str(thread), str(os.nice(0))]
+            command = [str(program), name, str(chains), str(thread), str(niceness())]
             twins = [_Twin(command, operations) for _ in range(2)]
             with contextlib.closing(twins[0]), contextlib.closing(twins[1]):
                 yield in_turns(

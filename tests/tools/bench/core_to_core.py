@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +13,7 @@ from experiments.core.needs import missing_need
 from experiments.python_at_work.core_to_core.experiment import EXPERIMENT, Slots, one_way_s
 from experiments.tools.neighbours import SAME_CORE, pairs
 from machine.inspect import inspect
+from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
 
@@ -40,7 +40,7 @@ def lines() -> Iterator[Line]:
 
 def _compare(what: str, program: str, timing: int, answering: int, bench: Bench) -> Line:
     slots = Slots(LINES)
-    command = [program, str(timing), str(answering), str(LINES), str(os.nice(0))]
+    command = [program, str(timing), str(answering), str(LINES), str(niceness())]
 
     def ours(_turn: int) -> float | None:
         return one_way_s(slots, timing, answering, bench)

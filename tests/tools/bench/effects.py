@@ -30,6 +30,7 @@ from experiments.tools.interpreters import OWN_COMMAND, Interpreter
 from experiments.tools.neighbours import SAME_CORE, pairs
 from machine.inspect import inspect
 from machine.model import Machine
+from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
 
@@ -81,7 +82,7 @@ def _counters(program: str, cores: tuple[int, int], machine: Machine) -> Iterato
                 samples = [work.seconds_each(cores, places) for _ in range(SAMPLES)]
                 return statistics.median(2 / sum(1 / s for s in each_s) for each_s in samples)
 
-            theirs = _asked(program, name, *cores, distance, os.nice(0))
+            theirs = _asked(program, name, *cores, distance, niceness())
             what = f"{name} increment beside another, counters {distance} bytes apart"
             yield in_turns(what, ours, theirs, theirs, turns=TURNS, budget=BUDGET)
 
@@ -98,7 +99,7 @@ def _sums(program: str, machine: Machine) -> Iterator[Line]:
             def ours(_turn: int, work: Callable[[int], object] = work, laps: int = laps) -> float:
                 return numbers.size * laps / bench.time(lambda: work(laps))
 
-            theirs = _asked(program, kind, SUMMED_BYTES, laps, thread, os.nice(0))
+            theirs = _asked(program, kind, SUMMED_BYTES, laps, thread, niceness())
             what = f"sum in the first cache, {'one at a time' if way == SCALAR else way + ' bits'}"
             yield in_turns(what, ours, theirs, theirs, turns=TURNS, budget=BUDGET, unit="per_s")
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from tests import ROOT
 
 TOO_LONG, NOT_THERE = 124, 127
 ENDING_S = 8.0  # to write down what was measured, after Ctrl-C
+
+if sys.platform == "win32":
+    raise ImportError("Groups of processes of POSIX.")
 
 
 def run(

@@ -14,6 +14,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+import psutil
+
 BURST_S = (0.005, 0.2)
 BUSY_FRACTION = (0.15, 0.4)  # of one core, drawn anew for each burst
 TOUCHED_BYTES = 100 * 2**20
@@ -25,7 +27,7 @@ SEED = 38
 @contextlib.contextmanager
 def laptop() -> Iterator[None]:
     """Be an ordinary laptop meanwhile: one process a core works in bursts."""
-    count = len(os.sched_getaffinity(0))
+    count = len(psutil.Process().cpu_affinity())
     command = [sys.executable, "-m", "tests.tools.laptop.noise"]
     started = [subprocess.Popen([*command, str(SEED + n)]) for n in range(count)]
     time.sleep(1.0)  # until their memory is there

@@ -9,6 +9,7 @@ import os
 import pty
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,20 +27,10 @@ from machine.system.files import DATA_FOLDER
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
-LIMIT_S, RUN_S, LONG_S = 120.0, 240.0, 600.0
-SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.inside_a_core")
-INSIDE = "tests.tools.windows.inside"
-UNITS = (
-    "experiments/core",
-    "widgets/plots",
-    "widgets/controls",
-    "app/runs",
-    "app/window/core",
-    "app/window/shell",
-    "app/window/runs",
-    "machine",
-)
-CANNOT = 3  # the exit status where a machine lacks what an experiment needs
+if sys.platform != "linux":
+    raise ImportError("Wine runs on Linux.")
+
+LIMIT_S, CHECKUP_S = 120.0, 600.0
 SOON_S = 2.0  # Wine's own time included, on a machine that does other things as well
 BESIDE_S = 1.0  # a run goes on before it is disturbed
 # How a run that ends by a code of Windows should be told of.

@@ -34,6 +34,9 @@ from experiments.core.declare import (
 from experiments.core.problems import UserError
 from machine.model import Machine
 
+if sys.platform == "win32":
+    raise ImportError("It misbehaves in the ways of POSIX.")
+
 PATIENCE_S = 60
 MIB = 2**20
 
