@@ -174,12 +174,14 @@ def _signal_of(status: int) -> str:
 
     Of a crash on Windows, what it was.
     """
-    if os.name == "nt":
+    told = ""
+    if sys.platform == "win32":
         is_illegal = status == WINDOWS_ILLEGAL_INSTRUCTION
-        return "SIGILL" if is_illegal else WINDOWS_CRASHES.get(status, "")
-    with contextlib.suppress(ValueError):
-        return signal.Signals(-status if status < 0 else status - 128).name
-    return ""
+        told = "SIGILL" if is_illegal else WINDOWS_CRASHES.get(status, "")
+    else:
+        with contextlib.suppress(ValueError):
+            told = signal.Signals(-status if status < 0 else status - 128).name
+    return told
 
 
 class Job:
