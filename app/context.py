@@ -205,13 +205,10 @@ def read_watch(path: Path) -> RecordedWatch:
 
 def quoted(text: str) -> str:
     """Return a word of a command line as the shell of this system takes it."""
-    if os.name == "nt":
-        import subprocess
-
-        return subprocess.list2cmdline([text])
     import shlex
+    import subprocess
 
-    return shlex.quote(text)
+    return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
 
 
 def called() -> str:

@@ -13,6 +13,7 @@ from experiments.core.declare import Experiment, Key, Spec, specs
 from experiments.core.judging.disturbed import counting
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.judging.trust import Trust, as_trusted
+from experiments.core.needs import lacking
 from experiments.core.parameters import to_text
 from experiments.core.problems import Problem
 from experiments.core.units import show, unit_of
@@ -74,8 +75,12 @@ def report(
     tables: Mapping[str, Sequence[Any]],
     quick: bool,
     notes: Sequence[messages.Note] = (),
+    system: str | None = None,
 ) -> Report:
-    """Put the end of a run into words, with the rows of its tables and the notes about it."""
+    """Put the end of a run into words, with the rows of its tables and the notes about it.
+
+    `system` is the kind of system on which it ran: what that lacked is a remark.
+    """
     rows = sum(map(len, tables.values()))
     disturbed = rows - sum(len(counting(each)) for each in tables.values())
     ending = ""
@@ -105,7 +110,11 @@ def report(
         badge=badge,
         keys=_key_numbers(words, experiment, finding) if is_told else (),
         values=named_values(words, experiment, values, finding),
-        remarks=(*_remarks(words, experiment, finding), *(() if badge else doubts)),
+        remarks=(
+            *_remarks(words, experiment, finding),
+            *filter(None, [without(words, experiment, system)]),
+            *(() if badge else doubts),
+        ),
     )
 
 
@@ -119,6 +128,7 @@ def report_of(words: Words, run: RunState, of_file: Sequence[messages.Note] = ()
         tables=run.tables,
         quick=run.started is not None and run.started.quick,
         notes=[*run.notes, *of_file],
+        system=system_of(run.started),
     )
 
 
@@ -264,6 +274,23 @@ def _remarks(
         yield words.say(f"outcomes.{why}", {"names": names})
     for key in finding.limits:
         yield words.say(f"{experiment.id}.limits.{key}", told_values(experiment, finding))
+
+
+def without(words: Words, experiment: Experiment[Any], system: str | None) -> str:
+    """Return what a kind of system cannot do for an experiment, as one sentence; "" if all."""
+    told = [words.say(f"without.{use}") for use in lacking(experiment, system)]
+    if not told:
+        return ""
+    *rest, last = told
+    what = words.say("without.or", {"rest": ", ".join(rest), "last": last}) if rest else last
+    return words.say("without.sentence", {"system": words.say(f"systems.{system}"), "what": what})
+
+
+def system_of(started: messages.Started | None) -> str | None:
+    """Return the kind of system on which a run was measured, None if unknown."""
+    told = started.machine.get("os") if started is not None else None
+    kind = told.get("kind") if isinstance(told, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:

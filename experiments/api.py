@@ -18,6 +18,7 @@ from experiments.core.declare import (
     Progress,
     Row,
     Tables,
+    Use,
     Value,
     column,
     param,
@@ -40,6 +41,7 @@ from experiments.core.judging.statistics import (
     too_few,
     unsure,
 )
+from experiments.core.needs import lacks
 from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import (

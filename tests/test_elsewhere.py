@@ -93,5 +93,7 @@ def test_every_module_can_be_imported_on_windows():
     taken, failed = json.loads(told.stdout.splitlines()[-1])
 
     assert {"fcntl", "pwd", "os.fork", "os.O_DIRECT", "signal.SIGKILL"} <= set(taken)
-    assert failed.pop("experiments.engine.posix_guardian") == "AssertionError()"  # and says so
+    assert (
+        failed.pop("experiments.core.processes.posix_guardian") == "AssertionError()"
+    )  # and says so
     assert not failed, "\n".join(f"{name}: {why}" for name, why in failed.items())

@@ -152,12 +152,16 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
+    from app.report import without  # not for a list
+
     words = context.words
     params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
     seconds_s = _seconds_here(context, experiment)
     about = words.say("terminal.seconds_here", {"duration": seconds_s})
     if seconds_s is None:
         about = _why_not(context, experiment)
+    elif lacks := without(words, experiment, context.machine.os.kind):
+        about = f"{about} {lacks}"
     question = Text(experiment.id, style="bold")
     question.append("  " + words.say(f"{experiment.id}.question"), style="not bold")
     table = Table(box=None, pad_edge=False, show_header=False, style="dim")

@@ -50,6 +50,7 @@ class Followed(NamedTuple):
     tables: dict[str, list[Any]]
     notes: list[messages.Note]
     refused: Problem | None
+    started: messages.Started | None
 
 
 def follow(
@@ -79,7 +80,7 @@ def follow(
                 elif event.key != "machine_was_quiet":
                     _tell(context, event, experiment.id)
     assert run_state.finished is not None  # a run always ends in one
-    return Followed(run_state.finished, run_state.tables, notes, refused)
+    return Followed(run_state.finished, run_state.tables, notes, refused, run_state.started)
 
 
 def _tell(context: Context, note: messages.Note, experiment: str) -> None:

@@ -49,6 +49,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         finished,
         quick=recording.started.quick,
         notes=[*told, *notes_of_file(recording)],
+        started=recording.started,
     )
     return ExitCode.DONE
 

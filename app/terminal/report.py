@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.report import NamedValue, Report, report
-from app.terminal.parts.draw import Draw
+from app.report import NamedValue, Report, report, system_of
+from app.terminal.draw import Draw
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -25,13 +25,17 @@ def tell(
     *,
     quick: bool,
     notes: Sequence[messages.Note] = (),
+    started: messages.Started | None = None,
 ) -> Report:
     """Print a run that has ended, in whatever way; return it in words."""
     draw = Draw(console, words, experiment)
     values = finished.finding.clear_values() if finished.finding else {}
     for view in experiment.views:
         draw.view(view, tables, values)
-    told = report(words, experiment, finished, tables=tables, quick=quick, notes=notes)
+    system = system_of(started)
+    told = report(
+        words, experiment, finished, tables=tables, quick=quick, notes=notes, system=system
+    )
     if told.ending:
         console.print()
         console.print(told.ending)

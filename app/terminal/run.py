@@ -159,7 +159,14 @@ def measure(
             context.console.print(Text(question, style="bold"))
         notes = followed.notes
         told = tell(
-            context.console, context.words, experiment, tables, finished, quick=quick, notes=notes
+            context.console,
+            context.words,
+            experiment,
+            tables,
+            finished,
+            quick=quick,
+            notes=notes,
+            started=followed.started,
         )
         if _is_disturbed(finished) and context.catalogue.recording(experiment.id) is not None:
             said = context.words.say("terminal.quiet_run", {"id": experiment.id})

@@ -53,6 +53,23 @@ class Need(StrEnum):
     TORCH = "torch"
 
 
+class Use(StrEnum):
+    """What an experiment uses where the system has it, and else measures without.
+
+    `without.KEY` in the words completes "Windows cannot ...".
+    """
+
+    PINNING = "pinning"
+    FORK = "fork"
+    HUGE_PAGES = "huge_pages"
+    PIPE_SIZE = "pipe_size"
+    WAITS = "waits"
+    SYSTEM_CALL = "system_call"
+    CACHED_READS = "cached_reads"
+    MEMORY_NODE = "memory_node"
+    MARKS = "marks"  # of disturbed samples: of all that the bench times itself
+
+
 class Spec(Record):
     """What a form, the command line, an axis and the recorder must know about one field."""
 
@@ -289,6 +306,7 @@ class Experiment(Record, Generic[P]):
     version: int = 1  # higher once a name or the meaning of a value has changed
     budget: Budget = Budget()
     needs: tuple[Need, ...] = ()  # beside torch and numba, where it imports them
+    uses: tuple[Use, ...] = ()  # of the system; what it lacks is said, and left out
     imports: tuple[str, ...] = ()  # loaded before the clock starts
     can_do_without: tuple[str, ...] = ()  # of the imports
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once

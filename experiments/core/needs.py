@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
-from experiments.core.declare import Experiment, Need
-from experiments.core.direct_io import has_direct_io
+from experiments.core.declare import Experiment, Need, Use
 from experiments.core.problems import UserError
 from experiments.core.processes.affinity import can_keep
 from machine.memory.nodes import usable_nodes
@@ -14,6 +13,11 @@ from machine.model import Machine, siblings, usable_threads
 from machine.system.moment import for_a_moment
 
 _GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
+# By the kind of system. Windows gives huge pages only to accounts that an administrator has named.
+_LACKING: dict[str, frozenset[Use]] = {
+    "windows": frozenset(Use) - {Use.PINNING, Use.CACHED_READS},
+    "macos": frozenset(Use) - {Use.FORK, Use.WAITS, Use.SYSTEM_CALL},
+}
 _spec = for_a_moment(lambda name: importlib.util.find_spec(name))
 
 
@@ -27,6 +31,25 @@ def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
     need = missing_need(experiment, machine)
     if need is not None:
         raise UserError(f"needs_{need}")
+
+
+def lacks(machine: Machine, use: Use) -> bool:
+    """Does the system of a machine, here or recorded, lack this?"""
+    return use in _LACKING.get(machine.os.kind or "", ())
+
+
+def lacking(experiment: Experiment[Any], system: str | None) -> tuple[Use, ...]:
+    """Return what a kind of system, as in `OperatingSystem`, lacks of all that is used.
+
+    What imports nothing measures in processes of its own, where no system marks samples.
+    """
+    uses = (*experiment.uses, *([Use.MARKS] if experiment.imports else []))
+    return tuple(use for use in uses if use in _LACKING.get(system or "", ()))
+
+
+def has_direct_io() -> bool:
+    """Can a file be read past the page cache here, by means that this program knows?"""
+    return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
 
 
 def _gpus(machine: Machine) -> int:

@@ -22,6 +22,7 @@ from experiments.core.declare import (
     Params,
     Part,
     Row,
+    Use,
     Value,
     specs,
 )
@@ -155,6 +156,7 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
         ("keys", (Key,), "a tuple of x.Key"),
         ("parts", (Part,), "a tuple of x.Part"),
         ("needs", (Need,), "a tuple of x.Need"),
+        ("uses", (Use,), "a tuple of x.Use"),
         ("imports", (str,), "a tuple of module names"),
     ):
         given = getattr(experiment, name)

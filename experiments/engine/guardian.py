@@ -33,13 +33,12 @@ def main(arguments: list[str], first_bytes: bytes = b"") -> None:
     if sys.platform == "win32":
         _guard_windows(arguments, first_bytes)
     else:
-        from experiments.engine.posix_guardian import guard
+        from experiments.core.processes.posix_guardian import guard
 
-        guard(arguments, first_bytes)
+        guard(arguments, first_bytes, _environment(os.getpid()))
 
 
-def environment(guardian: int) -> dict[str, str]:
-    """Return the variables that all have which a run starts."""
+def _environment(guardian: int) -> dict[str, str]:
     return {
         MARK: f"{guardian}:{start_of(guardian)}",
         "PYTHONFAULTHANDLER": "1",
@@ -84,7 +83,7 @@ def _guard_windows(arguments: list[str], first_bytes: bytes) -> None:
     kernel.SetInformationJobObject(job, 9, ctypes.byref(limits), ctypes.sizeof(limits))
     kernel.AssignProcessToJobObject(job, handle(kernel.GetCurrentProcess()))
     below_normal = 0x4000
-    os.environ.update(environment(os.getpid()))
+    os.environ.update(_environment(os.getpid()))
     worker = subprocess.Popen(arguments, stdin=subprocess.PIPE, creationflags=below_normal)
 
     def relay() -> None:

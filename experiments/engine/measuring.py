@@ -20,10 +20,10 @@ from msgspec.structs import asdict
 
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment, Frame, Note, Progress, specs
+from experiments.core.declare import Experiment, Frame, Note, Progress, Use, specs
 from experiments.core.judging.disturbed import WATCH, mark
 from experiments.core.judging.trust import leaves_open, taken_fraction
-from experiments.core.needs import check_needs
+from experiments.core.needs import check_needs, lacking
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.core.problems import UserError
 from experiments.core.processes.own_errors import problem_at
@@ -198,6 +198,9 @@ class _Run:
         if isinstance(item, Progress):
             self._tell_progress(item.fraction)
         elif isinstance(item, Note):
+            lacks = lacking(self._experiment, self._bench.machine.os.kind)
+            if item.key == "not_pinned" and Use.PINNING in lacks:
+                return  # that its system cannot do so is among what the run cannot tell
             self._send(messages.Note(key=item.key, values=dict(item.values)))
         elif isinstance(item, Frame):
             self._tell_frame(item)

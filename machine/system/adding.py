@@ -67,9 +67,8 @@ def adding_here(package: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a word of a command line as the shell of this system takes it."""
-    if os.name == "nt":
-        return f'"{text}"' if any(mark in text for mark in " <>&|") else text
-    return shlex.quote(text)
+    windows = f'"{text}"' if any(mark in text for mark in " <>&|") else text
+    return windows if sys.platform == "win32" else shlex.quote(text)
 
 
 def _is_made_by_uv(configuration: Path) -> bool:

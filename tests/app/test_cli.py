@@ -19,7 +19,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from machine.inspect import portable
 from machine.memory.host import available_bytes
-from machine.model import from_json
+from machine.model import Machine, OperatingSystem, from_json, to_json
 from tests.app.program import HIDE, Program, Said
 from tests.app.recordings import burst, ladder, threads
 
@@ -114,6 +114,16 @@ def test_those_that_are_named_are_shown_with_what_can_be_set(inside):
     unknown = inside("experiments", "rase")
     assert unknown.code == 2
     assert "did you mean 'race'?" in unknown.err
+
+
+def test_what_the_system_cannot_do_is_said_of_an_experiment_that_is_named(inside, tmp_path):
+    def said_on(kind):
+        path = tmp_path / f"{kind}.json"
+        path.write_text(json.dumps(to_json(Machine(os=OperatingSystem(kind=kind)))))
+        return " ".join(inside("--fake-machine", path, "experiments", "false-sharing").out.split())
+
+    assert "macOS cannot keep a thread on one core" in said_on("macos")
+    assert " cannot " not in said_on("linux")
 
 
 def test_a_word_that_is_no_id_lists_what_it_finds(inside):

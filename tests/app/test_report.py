@@ -6,12 +6,21 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from app.report import analysed_anew, conditions, named_values, note_text, report, when
+from app.report import (
+    analysed_anew,
+    conditions,
+    named_values,
+    note_text,
+    report,
+    when,
+    without,
+)
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import MOSTLY_DISTURBED, Loss, mark
 from experiments.core.judging.statistics import TOO_FEW
 from experiments.core.judging.trust import Trust
+from experiments.core.needs import lacking
 from experiments.core.units import About
 from experiments.engine import messages
 from experiments.engine.recording import read
@@ -287,3 +296,28 @@ def test_a_text_that_is_no_time_is_shown_as_it_is():
 
 def test_a_time_without_a_zone_is_that_of_greenwich():
     assert when(ENGLISH, "2026-05-04T11:30:00", NOW) == "30 minutes ago"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("windows", "Windows"), ("macos", "macOS")])
+def test_what_a_system_cannot_do_for_an_experiment_is_one_short_sentence(kind, name):
+    for experiment in Catalogue():
+        said = without(ENGLISH, experiment, kind)
+        assert bool(said) is bool(lacking(experiment, kind))
+        assert len(said.split()) <= 20
+        assert not said or said.startswith(f"{name} cannot ")
+        assert "without." not in said.removesuffix("without.")  # no key without a text
+
+
+def test_what_the_system_of_a_run_lacked_is_among_what_the_run_cannot_tell():
+    experiment = Catalogue().load("false-sharing")
+    recording = Catalogue().recording("false-sharing")
+    tables = read(recording).tables(experiment)
+    finished = read(recording).finished
+
+    def remarks(system):
+        return report(
+            ENGLISH, experiment, finished, tables=tables, quick=False, system=system
+        ).remarks
+
+    assert {*remarks("macos")} - {*remarks("linux")} == {without(ENGLISH, experiment, "macos")}
+    assert remarks("linux") == remarks(None)

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.loaded_run import LoadedRun
-from app.report import problem_text
+from app.report import problem_text, without
 from app.runs.run_notes import RunNotes
 from app.runs.selection import expected_s
 from app.window.core.listing import Listing
@@ -199,7 +199,7 @@ class SideController(QObject):
             return elsewhere(words, under_way, same=under_way.experiment is model.experiment)
         if loaded is None or state is State.READING:
             need = entry.need if entry is not None else None
-            return before(words, state, self._seconds(), need)
+            return before(words, state, self._seconds(), need, self._without())
         if state.is_under_way:
             return during(words, state, loaded.run_state, model.activity.text)
         run_state, notes = model.run_state, self._notes(loaded)
@@ -216,6 +216,12 @@ class SideController(QObject):
             detail = "\n".join(filter(None, (told.detail, words.say("page.note", {"note": note}))))
             told = replace(told, detail=detail)
         return told
+
+    def _without(self) -> str:
+        experiment, machine = self._model.experiment, self._model.session.machine
+        if experiment is None or machine is None:
+            return ""
+        return without(self._model.words, experiment, machine.os.kind)
 
     def _changed(self, loaded: LoadedRun) -> Iterator[str]:
         """Yield the settings of a run that differ from the defaults here."""

@@ -64,8 +64,10 @@ def state_of(run_state: RunState) -> State:
     return State.WAITING if is_waiting else State.BEGINNING
 
 
-def before(words: Words, state: State, seconds_s: float | None, need: str | None) -> StatusText:
-    """Return the status while there is no run."""
+def before(
+    words: Words, state: State, seconds_s: float | None, need: str | None, without: str = ""
+) -> StatusText:
+    """Return the status while there is no run; `without` says what the system cannot do."""
     if state is State.CANNOT and need:
         return StatusText(
             title=words.say("page.cannot"), detail=words.say(f"problems.needs_{need}")
@@ -74,7 +76,8 @@ def before(words: Words, state: State, seconds_s: float | None, need: str | None
         return StatusText(title=words.say("page.reading"), busy=True)
     if state is State.LOOKING or seconds_s is None:
         return StatusText(title=words.say("page.looking"), busy=True)
-    return StatusText(title=words.say("page.ready"), aside=seconds_here(words, seconds_s))
+    aside = seconds_here(words, seconds_s)
+    return StatusText(title=words.say("page.ready"), aside=aside, detail=without)
 
 
 def seconds_here(words: Words, seconds_s: float) -> str:

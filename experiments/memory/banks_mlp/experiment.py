@@ -234,7 +234,8 @@ EXPERIMENT = x.Experiment(
         x.Key("bytes_in_flight", "bandwidth", at="bytes_in_flight"),
     ),
     next=x.Next("burst-random", {"huge_pages": False}),
-    parts=(x.Part.CORES, x.Part.FILL_BUFFERS, x.Part.MEMORY),
+    parts=(x.Part.CORES, x.Part.MEMORY),
+    uses=(x.Use.PINNING, x.Use.HUGE_PAGES),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
         memory_bytes=power_of_two(x.beyond_cache(machine, 256 * x.MIB, FREE_SHARE, times=8))

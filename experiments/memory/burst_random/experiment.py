@@ -278,6 +278,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("banks-mlp", {"huge_pages": True}),
     parts=(x.Part.MEMORY, x.Part.L3),
+    uses=(x.Use.PINNING, x.Use.HUGE_PAGES),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
         largest_bytes=power_of_two(x.beyond_cache(machine, 512 * x.MIB, FREE_SHARE, times=8))

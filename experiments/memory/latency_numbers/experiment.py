@@ -173,6 +173,7 @@ EXPERIMENT = x.Experiment(
     keys=(*(x.Key(f"{name}_s", "ruler", (name,)) for name in SCALED),),
     next=x.Next("waiting", {"rounds": 20}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY, x.Part.STORAGE),
+    uses=(x.Use.PINNING, x.Use.SYSTEM_CALL),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(

@@ -218,6 +218,7 @@ EXPERIMENT = x.Experiment(
     next=x.Next("core-to-core", {"readers": 1}),
     parts=(x.Part.MEMORY, x.Part.CORES),
     needs=(x.Need.NUMA,),
+    uses=(x.Use.MEMORY_NODE,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(

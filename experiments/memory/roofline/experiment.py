@@ -384,6 +384,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("stream", {"threads": 1}),
     parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(few_degrees=True, at_most={"rounds": QUICK_ROUNDS}),

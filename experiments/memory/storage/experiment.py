@@ -308,6 +308,7 @@ EXPERIMENT = x.Experiment(
     next=x.Next("latency-numbers", {"sample_s": 0.3}),
     parts=(x.Part.STORAGE,),
     needs=(x.Need.DIRECT_IO,),
+    uses=(x.Use.CACHED_READS,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(

@@ -314,6 +314,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("roofline", {"huge_pages": True}),
     parts=(x.Part.MEMORY, x.Part.CORES, x.Part.L3),
+    uses=(x.Use.PINNING, x.Use.HUGE_PAGES),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(few_counts=True, at_most={"rounds": FEW_ROUNDS}),

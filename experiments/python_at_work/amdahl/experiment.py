@@ -358,6 +358,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("stream", {"serial_fraction": 0.5}),
     parts=(x.Part.CORES,),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=x.change(sample_s=lambda sample_s: sample_s / 4, rounds=10),

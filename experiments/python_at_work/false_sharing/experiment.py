@@ -308,6 +308,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("core-to-core"),
     parts=(x.Part.L1, x.Part.L2, x.Part.CORES),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=5),

@@ -119,7 +119,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             limits.append("pool_uneven")
     limits.add("virtual_machine", x.is_virtual(machine))
     limits += ["loop_included"] if "call" in of else []
-    limits += [f"no_{name}" for name in PROCESSES[:-1] if name not in of]
+    if not x.lacks(machine, x.Use.FORK):  # else that alone is said
+        limits += [f"no_{name}" for name in PROCESSES[:-1] if name not in of]
     if of:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
     if not is_whole:
@@ -188,6 +189,7 @@ EXPERIMENT = x.Experiment(
         "millisecond_s",
         "frame_s",
     ),
+    uses=(x.Use.FORK,),
     keys=(
         x.Key("call_s", "each", ("call",)),
         x.Key("thread_s", "each", ("thread",)),

@@ -218,6 +218,7 @@ EXPERIMENT = x.Experiment(
         "small_bytes",
         "large_bytes",
     ),
+    uses=(x.Use.PIPE_SIZE, x.Use.WAITS),
     keys=(
         *(
             x.Key(f"{way}_large_s", "round_trip", (way,), at="large_bytes")

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Need
-from experiments.core.needs import check_needs, missing_need
+from experiments.core.declare import Need, Use
+from experiments.core.needs import check_needs, lacking, missing_need
 from experiments.core.problems import UserError
 from machine.devices import Gpu
 from machine.model import Machine
@@ -70,3 +72,33 @@ def test_the_first_need_that_is_not_met_is_told():
     with pytest.raises(UserError) as caught:
         check_needs(experiment, machine())
     assert caught.value.problem.key == "needs_numa"
+
+
+def test_all_that_is_used_is_there_on_linux_and_assumed_where_the_system_is_unknown():
+    for experiment in Catalogue():
+        assert lacking(experiment, "linux") == lacking(experiment, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "windows", "macos"),
+    [
+        ("start-cost", {Use.FORK}, set()),
+        ("talk-cost", {Use.PIPE_SIZE, Use.WAITS}, {Use.PIPE_SIZE}),
+        ("false-sharing", {Use.MARKS}, {Use.PINNING, Use.MARKS}),
+        ("cache-ladder", {Use.HUGE_PAGES, Use.MARKS}, {Use.PINNING, Use.HUGE_PAGES, Use.MARKS}),
+        ("gil-threads", set(), set()),
+    ],
+)
+def test_what_another_system_lacks_of_what_an_experiment_uses(name, windows, macos):
+    experiment = Catalogue().load(name)
+
+    assert set(lacking(experiment, "windows")) == windows
+    assert set(lacking(experiment, "macos")) == macos
+
+
+def test_who_keeps_its_thread_on_a_core_names_that():
+    # What asks for the note "not_pinned" is what macOS has to be named for.
+    for experiment in Catalogue():
+        code = Path(inspect.getfile(experiment.measure)).read_text()
+        if 'Note("not_pinned")' in code:
+            assert Use.PINNING in experiment.uses, experiment.id

@@ -14,7 +14,8 @@ from typing import IO, Any
 
 import pytest
 
-from experiments.engine import guardian, posix_guardian
+from experiments.core.processes import posix_guardian
+from experiments.engine import guardian
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.sweep import sweep
 from tests.experiments.engine.runs import kill

@@ -24,7 +24,7 @@ from experiments.python_at_work.start_cost.experiment import (
 from experiments.python_at_work.start_cost.lesson import motion
 from experiments.tools import own_folder, start_jobs
 from machine.inspect import inspect
-from tests.cases import in_one
+from machine.model import OperatingSystem
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_start_cost as lessons
@@ -134,6 +134,10 @@ def test_a_system_without_fork_is_no_reason_to_compare_nothing():
     assert found.message == "each_step_costs_more"
     assert {f"no_{method}" for method in unix} <= set(found.limits)
     assert not {f"{method}_s" for method in unix} & found.values.keys()
+
+    windows = replace(machine(), os=OperatingSystem(kind="windows"))
+    told = set(analyse(Params(), tables(times), windows).limits)
+    assert told == {each for each in found.limits if each.removeprefix("no_") not in unix}
 
 
 def test_a_ladder_in_part_is_not_compared():

@@ -1,6 +1,6 @@
 """The guardian on Linux and macOS: it forks the measuring process, relays, reaps and purges.
 
-Standard library only, and loaded by `guardian` alone.
+Standard library only, and loaded by `engine/guardian.py` alone.
 """
 
 import ctypes
@@ -11,7 +11,6 @@ import sys
 import time
 
 from experiments.core.processes.die_with_parent import die_with
-from experiments.engine.guardian import environment
 from machine.system import scratch
 from machine.system.kill import KILL, kill, kill_group
 
@@ -23,8 +22,11 @@ PURGE_S = 2.0
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def guard(arguments: list[str], first_bytes: bytes) -> None:
-    """Guard `arguments`, a measuring process; `first_bytes` were read from stdin already."""
+def guard(arguments: list[str], first_bytes: bytes, environment: dict[str, str]) -> None:
+    """Guard `arguments`, a measuring process; `first_bytes` were read from stdin already.
+
+    `environment` is added to that of all that the run starts.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # What `nohup` said to ignore stays ignored, here and in the worker.
@@ -43,7 +45,7 @@ def guard(arguments: list[str], first_bytes: bytes) -> None:
     if worker == 0:
         for number in (signal.SIGCHLD, *ending):
             signal.signal(number, signal.SIG_DFL)
-        _become_worker(arguments, commands, guardian)
+        _become_worker(arguments, commands, guardian, environment)
     os.close(commands)
     os.set_blocking(commands_in, False)
     # Only the worker may hold standard output: its end is how the application sees that all ended.
@@ -59,17 +61,19 @@ def guard(arguments: list[str], first_bytes: bytes) -> None:
         os._exit(status)
 
 
-def _become_worker(arguments: list[str], commands: int, guardian: int) -> None:
+def _become_worker(
+    arguments: list[str], commands: int, guardian: int, environment: dict[str, str]
+) -> None:
     os.setpgid(0, 0)  # a group, not a session: niceness is ignored across sessions (autogroup)
     die_with(guardian)
     os.dup2(commands, 0)
-    _prepare(guardian)
+    _prepare(environment)
     os.execv(arguments[0], arguments)
 
 
-def _prepare(guardian: int) -> None:
+def _prepare(environment: dict[str, str]) -> None:
     """Set niceness and thread counts before anything heavy is imported: threads inherit them."""
-    os.environ.update(environment(guardian))
+    os.environ.update(environment)
     try:
         os.nice(max(0, NICENESS - os.nice(0)))
         with open("/proc/self/oom_score_adj", "w") as file:  # rather the run than the window
