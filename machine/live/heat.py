@@ -35,8 +35,18 @@ _SIBLINGS = {
     "core": ("core_cpus_list", "thread_siblings_list"),
     "package": ("package_cpus_list", "core_siblings_list"),
 }
-_NOT_ON_LINUX = Reason(
-    "This version of Coreopsis reads the processor's sensors on Linux only.",
+_ELSEWHERE = {
+    "win32": Reason(
+        "Windows tells a processor's temperature and power to drivers only.",
+        "HWiNFO, or the maker's tool.",
+    ),
+    "darwin": Reason(
+        "macOS tells temperatures and power to administrators only.",
+        "sudo powermetrics",
+    ),
+}
+_UNKNOWN_SYSTEM = Reason(
+    "Coreopsis does not know where this system tells the processor's temperature and power.",
     "Look into the system's own monitor, or the maker's.",
 )
 _NEEDS_TWO = Reason("Power needs two samples; this is the first.", "Wait for the next sample.")
@@ -68,6 +78,7 @@ class HeatSampler:
 
     def __init__(self, root: Path) -> None:
         is_linux = sys.platform == "linux"
+        elsewhere = _ELSEWHERE.get(sys.platform, _UNKNOWN_SYSTEM)
         self._sensors = sensors(root) if is_linux else []
         zones = [folder for _, folder in power_zones(root)] if is_linux else []
         self._energy_files = {  # with the count after which it begins again
@@ -77,9 +88,9 @@ class HeatSampler:
             part: tuple(_throttle_files(root, part)) if is_linux else () for part in _SIBLINGS
         }
         self._why = {
-            "sensors": NO_SENSOR if is_linux else _NOT_ON_LINUX,
-            "watts": (_ONLY_ROOT if zones else _NO_POWER) if is_linux else _NOT_ON_LINUX,
-            "throttled": NO_COUNTS if is_linux else _NOT_ON_LINUX,
+            "sensors": NO_SENSOR if is_linux else elsewhere,
+            "watts": (_ONLY_ROOT if zones else _NO_POWER) if is_linux else elsewhere,
+            "throttled": NO_COUNTS if is_linux else elsewhere,
         }
         self._energies: dict[Path, int] = {}
         self._before_s = self._slow_s = -math.inf

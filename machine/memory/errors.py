@@ -26,8 +26,20 @@ _VIRTUAL = Reason(
     "grep . /sys/devices/system/edac/mc/mc*/*_count, on the host.",
 )
 _NO_EDAC = Reason("This system shows no counters of memory errors (EDAC).", _HOW)
-_ELSEWHERE = "This version of Coreopsis reads memory errors on Linux only."
-_HOW_ELSEWHERE = {"win32": "Event Viewer, Windows Logs, System: WHEA-Logger."}
+_ELSEWHERE = {
+    "win32": Reason(
+        "Windows counts no memory errors for programs; it logs those that hardware reports.",
+        "Event Viewer, Windows Logs, System: WHEA-Logger.",
+    ),
+    "darwin": Reason(
+        "macOS counts no memory errors for programs.",
+        "Apple Diagnostics, which tests the memory as the Mac starts.",
+    ),
+}
+_UNKNOWN_SYSTEM = Reason(
+    "Coreopsis does not know how this system counts memory errors.",
+    "Look into the manual of this system.",
+)
 _UNREADABLE = Reason("This controller does not tell its counts to this user.", _HOW)
 
 
@@ -62,8 +74,7 @@ class MemoryErrors(Record):
 def read_memory_errors(root: Path | None = None, *, is_virtual: bool = False) -> MemoryErrors:
     """Return the counts of this machine, or of the one recorded below `root`."""
     if root is None and sys.platform != "linux":
-        how = _HOW_ELSEWHERE.get(sys.platform, "Nothing to do.")
-        return _unknown(Reason(_ELSEWHERE, how))
+        return _unknown(_ELSEWHERE.get(sys.platform, _UNKNOWN_SYSTEM))
     with confined(root):
         top = (root or Path("/")) / _EDAC
         found = tuple(_controller(top / f"mc/mc{n}", n) for n in numbered(top / "mc", "mc"))

@@ -93,11 +93,20 @@ _ABSENT = Reason(
 _EMPTY = Reason("The kernel's log could be opened, and held no line of the kernel.", _HOW)
 _KEPT_FROM = "This container ({name}) may not read the kernel's log: it belongs to its host."
 _HOW_ON_HOST = "sudo dmesg, on the host."
-_ELSEWHERE = "This version of Coreopsis reads the kernel's log on Linux only."
-_HOW_ELSEWHERE = {
-    "win32": "Event Viewer, Windows Logs, System: WHEA-Logger, nvlddmkm and disk.",
-    "darwin": "log show --last boot --predicate 'process == \"kernel\"'",
+_ELSEWHERE = {
+    "win32": Reason(
+        "Windows keeps no log of its kernel as Linux does; its drivers report to the event log.",
+        "Event Viewer, Windows Logs, System: WHEA-Logger, nvlddmkm and disk.",
+    ),
+    "darwin": Reason(
+        "macOS keeps what its kernel says in the log of all programs, which is not read here.",
+        "log show --last boot --predicate 'process == \"kernel\"'",
+    ),
 }
+_UNKNOWN_SYSTEM = Reason(
+    "Coreopsis does not know where this system keeps its kernel's log.",
+    "Look into the manual of this system.",
+)
 
 
 class LogEntry(Record):
@@ -144,8 +153,7 @@ class _Told(NamedTuple):
 def read_kernel_log(root: Path | None = None) -> KernelLog:
     """Return what the log tells since the boot; takes up to 10 s where two commands hang."""
     if root is None and sys.platform != "linux":
-        how = _HOW_ELSEWHERE.get(sys.platform, "Look into the system's own log.")
-        return _unread(Reason(_ELSEWHERE, how))
+        return _unread(_ELSEWHERE.get(sys.platform, _UNKNOWN_SYSTEM))
     with confined(root):
         now_s, best = _now_s(root), ("", list[_Line]())
         for source, lines in _ways(root):

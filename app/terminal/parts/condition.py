@@ -30,11 +30,12 @@ def clock_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield the lines about the processor's clock, heat and power."""
     clock, cpu = machine.cpu.clock, machine.cpu
     least = f"{show(clock.min_hz, 'hz')} to " if clock.min_hz else ""
+    governed_by = "power plan" if machine.os.kind == "windows" else "governor"
     boost = "on for some cores" if clock.boost == "mixed" else clock.boost
     if told := listed(
         clock.max_hz and f"{least}{show(clock.max_hz, 'hz')}",
         clock.boost and f"boost {boost}",
-        clock.governor and f"governor {clock.governor}",
+        clock.governor and f"{governed_by} {clock.governor}",
         clock.energy_preference and f"energy preference {clock.energy_preference}",
         clock.driver and f"driver {clock.driver}",
     ):

@@ -234,6 +234,14 @@ def test_sources_that_contradict_each_other_are_remarked_on_and_are_no_gap():
     assert not any(line.startswith("remark") for line in page(server.make(), 160))
 
 
+def test_windows_sets_the_clock_by_its_power_plan():
+    here = laptop.make()
+    windows = msgspec.structs.replace(here, os=msgspec.structs.replace(here.os, kind="windows"))
+    (line,) = (line for line in page(windows, 160) if line.startswith("clock "))
+    assert "power plan powersave" in line
+    assert "governor" not in line
+
+
 def test_the_condition_of_the_machine_stands_on_the_page():
     lines = page(laptop.make(), 160)
     for line in (

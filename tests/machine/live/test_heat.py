@@ -133,7 +133,8 @@ def test_a_machine_without_a_sensor_has_one_reason(tree):
 
 
 def test_other_systems_say_why(hot, monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    sampler = HeatSampler(hot.root)
-    assert sampler.sample(0.0) is None
-    assert "Linux only" in reasons(sampler, None)["heat"]
+    for system, named in (("darwin", "macOS"), ("win32", "Windows"), ("freebsd14", "this system")):
+        monkeypatch.setattr(sys, "platform", system)
+        sampler = HeatSampler(hot.root)
+        assert sampler.sample(0.0) is None
+        assert named in reasons(sampler, None)["heat"]

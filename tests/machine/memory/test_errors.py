@@ -61,5 +61,8 @@ def test_without_a_controller_the_reason_is_told(tree, folder, is_virtual, word)
 
 
 def test_other_systems_say_why(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert "Linux only" in read_memory_errors().missing[0].why
+    for system, named in (("darwin", "macOS"), ("win32", "Windows"), ("freebsd14", "this system")):
+        monkeypatch.setattr(sys, "platform", system)
+        (missing,) = read_memory_errors().missing
+        assert named in missing.why
+        assert missing.how

@@ -59,7 +59,9 @@ class ConditionFacts(FactMaker):
         """Yield who sets the processor's clock, and what may slow it down."""
         cpu, clock, say = self._machine.cpu, self._machine.cpu.clock, self._words.say
         boost = say(BOOST[clock.boost]) if clock.boost else None
-        yield from self._told("map.fact_governor", "cpu.clock.governor")
+        is_plan = self._machine.os.kind == "windows"  # which sets clocks by power plans
+        governor = "map.fact_power_plan" if is_plan else "map.fact_governor"
+        yield from self._told(governor, "cpu.clock.governor")
         yield from self._told("map.fact_driver", "cpu.clock.driver")
         yield from self._told("map.fact_preference", "cpu.clock.energy_preference")
         yield from self._told("map.fact_boost", "cpu.clock.boost", boost)

@@ -53,6 +53,13 @@ def groups(machine):
     return {key: {fact.label: fact for fact in facts} for key, facts in found}
 
 
+def test_windows_sets_the_clock_by_its_power_plan():
+    laptop = MACHINES["hybrid-laptop"]()
+    windows = replace(laptop, os=replace(laptop.os, kind="windows"))
+    assert groups(windows)["map.group_clock"]["Power plan"].value == "powersave"
+    assert groups(laptop)["map.group_clock"]["Governor"].value == "powersave"
+
+
 def test_slow_modules_are_remarked_in_the_panel():
     told = groups(MACHINES["workstation"]())["map.group_memory"]["Have a look"]
     assert "6000 of 6400 MT/s" in told.value
