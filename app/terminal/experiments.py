@@ -161,7 +161,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     if seconds_s is None:
         about = _why_not(context, experiment)
     elif lacks := without(words, experiment, context.machine.os.kind):
-        about = f"{about} {lacks}"
+        about = f"{about}\n{lacks}"
     question = Text(experiment.id, style="bold")
     question.append("  " + words.say(f"{experiment.id}.question"), style="not bold")
     table = Table(box=None, pad_edge=False, show_header=False, style="dim")

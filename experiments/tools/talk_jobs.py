@@ -108,7 +108,9 @@ def answer_raw(connection: Any) -> None:
 
 def answer_kept(connection: Any, most_bytes: int) -> None:
     """Answer bytes that come through a pipe after their number, read into memory that is kept."""
-    if sys.platform != "win32":  # which has no such call, and is not asked for this way
+    if sys.platform == "win32":  # which has no such call: never asked this way, it only waits
+        _until_closed(connection.recv_bytes)
+    else:
         kept = memoryview(bytearray(most_bytes))
 
         def once() -> None:
