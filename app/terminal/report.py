@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.report import NamedValue, Report, report, system_of
-from app.terminal.draw import Draw
+from app.terminal.parts.draw import Draw
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
 from experiments.engine import messages

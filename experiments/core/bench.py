@@ -140,21 +140,20 @@ class Bench:
         The quietest usable one, unless told.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
-        names = ("sched_getaffinity", "sched_setaffinity")  # Linux
-        allowed, keep_on = (getattr(os, name, None) for name in names)
-        if not usable or allowed is None or keep_on is None:
+        if not usable or not can_keep():
             yield None
             return
-        before, chosen = allowed(0), self._quietest(usable) if to is None else to
+        chosen = self._quietest(usable) if to is None else to
         try:
-            keep_on(0, {chosen})
+            before = allowed()
+            keep_on({chosen})
         except OSError:
             yield None
             return
         try:
             yield chosen
         finally:
-            keep_on(0, before)
+            keep_on(before)
 
 
 def _begin_with(name: str, arms: Sequence[A], turns: list[A]) -> None:

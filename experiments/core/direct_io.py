@@ -69,18 +69,21 @@ class DirectFile:
                 yield file
             finally:
                 go_direct(file, True)
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+                if sys.platform == "linux":
+                    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def go_direct(file: int, direct: bool) -> None:
     """Let an opening bypass the memory, or use it again, on Linux and macOS. Raises OSError."""
-    import fcntl
+    if sys.platform == "linux":
+        import fcntl
 
-    if not hasattr(os, "O_DIRECT"):
+        flags = fcntl.fcntl(file, fcntl.F_GETFL)
+        fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)
+    elif sys.platform == "darwin":
+        import fcntl
+
         fcntl.fcntl(file, _F_NOCACHE, int(direct))
-        return
-    flags = fcntl.fcntl(file, fcntl.F_GETFL)
-    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)
 
 
 def _unbuffered(path: str, _flags: int) -> int:

@@ -6,6 +6,7 @@ import importlib.util
 from typing import Any
 
 from experiments.core.declare import Experiment, Need, Use
+from experiments.core.direct_io import has_direct_io
 from experiments.core.problems import UserError
 from experiments.core.processes.affinity import can_keep
 from machine.memory.nodes import usable_nodes
@@ -45,11 +46,6 @@ def lacking(experiment: Experiment[Any], system: str | None) -> tuple[Use, ...]:
     """
     uses = (*experiment.uses, *([Use.MARKS] if experiment.imports else []))
     return tuple(use for use in uses if use in _LACKING.get(system or "", ()))
-
-
-def has_direct_io() -> bool:
-    """Can a file be read past the page cache here, by means that this program knows?"""
-    return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
 
 
 def _gpus(machine: Machine) -> int:

@@ -20,7 +20,64 @@ from numba import njit, types
 _SCRATCH = 8  # words for a time, or what Windows reads by
 _OFFSET, _ARRIVED = 2, 5  # of an OVERLAPPED structure, which takes four words
 
-MONOTONIC = int(getattr(time, "CLOCK_MONOTONIC", 1))
+if sys.platform == "win32":
+    _kernel = ctypes.WinDLL("kernel32")
+    for _name in ("ReadFile", "QueryPerformanceCounter"):
+        binding.add_symbol(_name, ctypes.cast(getattr(_kernel, _name), ctypes.c_void_p).value)
+    _read_file = types.ExternalFunction(
+        "ReadFile",
+        types.int32(types.intp, types.uintp, types.uint32, types.uintp, types.uintp),
+    )
+    _counter = types.ExternalFunction("QueryPerformanceCounter", types.int32(types.uintp))
+    _frequency = ctypes.c_int64()
+    _kernel.QueryPerformanceFrequency(ctypes.byref(_frequency))
+    TICK_S = 1 / _frequency.value
+
+    @njit("int64(int64[::1])", nogil=True, cache=True)
+    def _ticks(scratch: np.ndarray) -> int:
+        _counter(scratch.ctypes.data)
+        return int(scratch[0])
+
+    @njit("int64(int64, uint64, int64, int64, int64[::1])", nogil=True, cache=True)
+    def _read(
+        file: int, buffer: np.uint64, block_bytes: int, offset: int, scratch: np.ndarray
+    ) -> int:
+        """Return how many bytes have arrived, -1 if it failed."""
+        scratch[:] = 0
+        scratch[_OFFSET] = offset
+        of_overlapped = scratch.ctypes.data
+        arrived = of_overlapped + 8 * _ARRIVED
+        if _read_file(file, buffer, np.uint32(block_bytes), arrived, of_overlapped) == 0:
+            return -1
+        return int(scratch[_ARRIVED])
+
+    def by_kernel(file: int) -> int:
+        """Return by what the loop knows an opened file: its descriptor, or Windows's handle."""
+        msvcrt: Any = importlib.import_module("msvcrt")
+        return int(msvcrt.get_osfhandle(file))
+else:
+    _clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
+    _pread = types.ExternalFunction(
+        "pread", types.int64(types.int32, types.uintp, types.uintp, types.int64)
+    )
+    _MONOTONIC = int(time.CLOCK_MONOTONIC)
+    TICK_S = 1e-9
+
+    @njit("int64(int64[::1])", nogil=True, cache=True)
+    def _ticks(scratch: np.ndarray) -> int:
+        _clock(_MONOTONIC, scratch.ctypes.data)
+        return int(scratch[0] * 1_000_000_000 + scratch[1])
+
+    @njit("int64(int64, uint64, int64, int64, int64[::1])", nogil=True, cache=True)
+    def _read(
+        file: int, buffer: np.uint64, block_bytes: int, offset: int, _scratch: np.ndarray
+    ) -> int:
+        """Return how many bytes have arrived, -1 if it failed."""
+        return int(_pread(file, buffer, np.uint64(block_bytes), offset))
+
+    def by_kernel(file: int) -> int:
+        """Return by what the loop knows an opened file: its descriptor, or Windows's handle."""
+        return file
 
 
 @njit("uint64(uint64)", nogil=True, cache=True)

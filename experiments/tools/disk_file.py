@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -99,18 +97,15 @@ class DiskFile:
 
     def cached_reads_per_s(self, block_bytes: int, *, sample_s: float) -> float | None:
         """Return the same from the page cache, one at a time; None where that would spoil it."""
-        per_s: float | None = None
-        if sys.platform == "linux":  # macOS would serve cached blocks from there ever after
-            file, cached_bytes = self._file.fileno(), min(CACHED_BYTES, self.size_bytes)
-            go_direct(file, False)
-            try:
-                for offset in range(0, cached_bytes, PIECE_BYTES):
-                    os.pread(file, PIECE_BYTES, offset)
-                per_s = self._reads_per_s(cached_bytes, block_bytes, 1, True, sample_s)
-            finally:
-                go_direct(file, True)
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-        return per_s
+        cached_bytes = min(CACHED_BYTES, self.size_bytes)
+        with self._file.cached() as file:
+            if file is None:
+                return None
+            os.lseek(file, 0, os.SEEK_SET)
+            for _ in range(0, cached_bytes, PIECE_BYTES):
+                os.read(file, PIECE_BYTES)
+            same = contextlib.nullcontext(file)
+            return self._reads_per_s(lambda: same, cached_bytes, block_bytes, 1, True, sample_s)
 
     def _reads_per_s(
         self,
@@ -172,16 +167,3 @@ class DiskFile:
     def _sleep_until(self, end_s: float, wait: Callable[[Callable[[], bool], float], None]) -> None:
         while (left_s := end_s - self._bench.now_s()) > 0:
             wait(lambda: self._bench.now_s() >= end_s, min(left_s, LOOK_S))
-
-
-def go_direct(file: int, direct: bool) -> None:
-    """Let reads bypass the page cache, or use it again. Raises OSError if that is impossible."""
-    if sys.platform == "linux":
-        import fcntl
-
-        flags = fcntl.fcntl(file, fcntl.F_GETFL)
-        fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)
-    elif sys.platform == "darwin":
-        import fcntl
-
-        fcntl.fcntl(file, _F_NOCACHE, int(direct))

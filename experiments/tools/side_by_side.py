@@ -19,7 +19,7 @@ Placed = tuple[int | None, Callable[[], object]]  # a hardware thread, and the j
 
 def pin(thread: int | None) -> None:
     """Keep the calling thread on one hardware thread, if the system allows it."""
-    if thread is not None and CAN_PIN and hasattr(os, "sched_setaffinity"):
+    if thread is not None and CAN_PIN:
         with contextlib.suppress(OSError):
             keep_on({thread})
 

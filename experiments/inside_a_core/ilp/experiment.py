@@ -184,7 +184,7 @@ EXPERIMENT = x.Experiment(
         x.Key("divide_per_cycle", "per_cycle", ("divide",)),
     ),
     next=x.Next("simd"),
-    parts=(x.Part.CORES,),
+    parts=(x.Part.CORES, x.Part.PORTS),
     uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),

@@ -267,7 +267,7 @@ EXPERIMENT = x.Experiment(
         x.Key("python_per_s", "rate", (PYTHON,)),
     ),
     next=x.Next("roofline", {"numbers": "float64"}),
-    parts=(x.Part.CORES, x.Part.L1, x.Part.MEMORY),
+    parts=(x.Part.CORES, x.Part.PORTS, x.Part.L1, x.Part.MEMORY),
     uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=defaults,

@@ -234,7 +234,7 @@ EXPERIMENT = x.Experiment(
         x.Key("bytes_in_flight", "bandwidth", at="bytes_in_flight"),
     ),
     next=x.Next("burst-random", {"huge_pages": False}),
-    parts=(x.Part.CORES, x.Part.MEMORY),
+    parts=(x.Part.CORES, x.Part.FILL_BUFFERS, x.Part.MEMORY),
     uses=(x.Use.PINNING, x.Use.HUGE_PAGES),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(

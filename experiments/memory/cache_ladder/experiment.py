@@ -346,7 +346,14 @@ EXPERIMENT = x.Experiment(
         x.Key("in_a_row_latency_s", "fetched_ahead", (IN_A_ROW,)),
     ),
     next=x.Next("burst-random", {"points_per_octave": lambda points: min(2 * points, MOST_POINTS)}),
-    parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
+    parts=(
+        x.Part.CORES,
+        x.Part.TRANSLATION,
+        x.Part.L1,
+        x.Part.L2,
+        x.Part.L3,
+        x.Part.MEMORY,
+    ),
     uses=(x.Use.PINNING, x.Use.HUGE_PAGES),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(

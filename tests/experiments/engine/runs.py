@@ -13,12 +13,10 @@ import msgspec
 from experiments.core.declare import Experiment
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
+from machine.system.kill import KILL
 from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Params
 
 SHELVES = ("tests.experiments.engine.misbehaving",)
-
-if sys.platform == "win32":
-    raise ImportError("Signals of POSIX.")
 
 Events = list[messages.Event]
 
@@ -77,7 +75,9 @@ def guardian_of(run: Run) -> int:
 
 def kill(*pids: int) -> None:
     """Kill processes in the same instant: none of them sees the end of another."""
-    for number in (signal.SIGSTOP, signal.SIGKILL):
+    if sys.platform == "win32":
+        raise NotImplementedError
+    for number in (signal.SIGSTOP, KILL):
         for pid in pids:
             signal_to(pid, number)
 
@@ -92,6 +92,8 @@ def signal_to(pid: int, number: int) -> None:
 
 def as_nobody(question: Callable[[], bool]) -> bool:
     """Ask in a process of a user without rights."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     if (pid := os.fork()) == 0:
         answer = False
         try:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from app.end_process import is_root
+from experiments.core import direct_io
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need
 from experiments.core.direct_io import has_direct_io

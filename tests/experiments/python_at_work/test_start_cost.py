@@ -25,6 +25,7 @@ from experiments.python_at_work.start_cost.lesson import motion
 from experiments.tools import own_folder, start_jobs
 from machine.inspect import inspect
 from machine.model import OperatingSystem
+from tests.cases import in_one
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import lessons_of_start_cost as lessons

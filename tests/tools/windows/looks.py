@@ -27,10 +27,20 @@ from machine.system.files import DATA_FOLDER
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
-if sys.platform != "linux":
-    raise ImportError("Wine runs on Linux.")
-
-LIMIT_S, CHECKUP_S = 120.0, 600.0
+LIMIT_S, RUN_S, LONG_S = 120.0, 240.0, 600.0
+SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.inside_a_core")
+INSIDE = "tests.tools.windows.inside"
+UNITS = (
+    "experiments/core",
+    "widgets/plots",
+    "widgets/controls",
+    "app/runs",
+    "app/window/core",
+    "app/window/shell",
+    "app/window/runs",
+    "machine",
+)
+CANNOT = 3  # the exit status where a machine lacks what an experiment needs
 SOON_S = 2.0  # Wine's own time included, on a machine that does other things as well
 BESIDE_S = 1.0  # a run goes on before it is disturbed
 # How a run that ends by a code of Windows should be told of.
@@ -50,6 +60,9 @@ ROLES = {
     "job": "jobs.py",
 }
 LAST = 300  # characters of what went wrong
+
+if sys.platform != "linux":
+    raise ImportError("Wine runs on Linux.")
 
 
 class Known(Exception):

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QSlider,
 )
 
+from app.report import without
 from app.runs.run_notes import RunNotes
 from app.source import sources
 from app.window.core.target import EXPERIMENTS
@@ -37,6 +38,7 @@ from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
+from machine.model import OperatingSystem
 from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s, settle
 from tests.experiments.machines import machine
@@ -192,6 +194,18 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert "Run" not in said(stage).splitlines()
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
     assert not stage.form.isVisible()  # nothing could be run with other settings
+
+
+def test_what_the_system_cannot_do_is_said_before_a_run(stage):
+    here = stage.session.machine
+    for kind in ("macos", "linux"):
+        stage.session.machine = msgspec.structs.replace(here, os=OperatingSystem(kind=kind))
+        stage.page.open("stream")
+        stage.page.open("false-sharing")
+        sentence = without(ENGLISH, stage.session.catalogue.load("false-sharing"), kind)
+        assert bool(sentence) is (kind == "macos")
+        assert sentence in said(stage)
+        assert (" cannot " in said(stage)) is (kind == "macos")
 
 
 def test_settings_come_back_with_what_was_lacking(stage):

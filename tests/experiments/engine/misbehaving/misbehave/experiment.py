@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from experiments.core import declare
 from experiments.core.bench import Bench
@@ -33,9 +34,10 @@ from experiments.core.declare import (
 )
 from experiments.core.problems import UserError
 from machine.model import Machine
+from machine.system.kill import KILL
 
-if sys.platform == "win32":
-    raise ImportError("It misbehaves in the ways of POSIX.")
+posix: Any = os  # with what Windows lacks
+signals: Any = signal  # likewise
 
 PATIENCE_S = 60
 MIB = 2**20
@@ -157,7 +159,9 @@ def fills_memory_to_the_last_byte(p: Params, bench: Bench) -> Measured:
 
 
 def _lower_memory_limit(more_bytes: int) -> None:
-    import resource  # not on Windows
+    if sys.platform == "win32":
+        raise NotImplementedError
+    import resource
 
     used_kib = next(
         int(line.split()[1])
@@ -208,7 +212,7 @@ def meets_an_unknown_instruction(p: Params, bench: Bench) -> Measured:
 
 def is_killed(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), KILL)
 
 
 # --- ways to hang
@@ -230,7 +234,7 @@ def holds_the_gil(p: Params, bench: Bench) -> Measured:
 
 
 def ignores_signals(p: Params, bench: Bench) -> Measured:
-    for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
+    for number in set(signal.valid_signals()) - {KILL, signals.SIGSTOP}:
         signal.signal(number, signal.SIG_IGN)
     yield Row(value=0.0)
     end_s = time.monotonic() + PATIENCE_S
@@ -240,7 +244,7 @@ def ignores_signals(p: Params, bench: Bench) -> Measured:
 
 def stops_itself(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
-    os.kill(os.getpid(), signal.SIGSTOP)
+    os.kill(os.getpid(), signals.SIGSTOP)
 
 
 def leaves_a_thread(p: Params, bench: Bench) -> Measured:
@@ -258,7 +262,7 @@ def prints(p: Params, bench: Bench) -> Measured:
     libc.puts(b"from a C library")
     libc.fflush(None)
     subprocess.run(["/bin/sh", "-c", "echo from a child process"], check=True)
-    if (pid := os.fork()) == 0:
+    if (pid := posix.fork()) == 0:
         os.write(1, b"from a forked process\n")
         os._exit(0)
     os.waitpid(pid, 0)
@@ -351,7 +355,9 @@ def closes_the_wire(p: Params, bench: Bench) -> Measured:
 
 def _protocol() -> int:
     """Return the descriptor that the engine keeps for its events: a pipe, not 0, 1 or 2."""
-    import fcntl  # not on Windows
+    if sys.platform == "win32":
+        raise NotImplementedError
+    import fcntl
 
     log = os.readlink("/proc/self/fd/2")
     for number in range(3, 32):
@@ -370,7 +376,7 @@ def _protocol() -> int:
 
 def leaves_children(p: Params, bench: Bench) -> Measured:
     """Leave one that is still in the group, one with a program of its own, and go on."""
-    if os.fork() == 0:
+    if posix.fork() == 0:
         _become_useless()
     subprocess.Popen(["/bin/sleep", str(PATIENCE_S)])
     yield Row(value=0.0)
@@ -394,7 +400,7 @@ def _leave_children_that_keep_the_wire() -> None:
     for free in (False, True):
         if c.fork() == 0:
             if free:
-                os.setsid()
+                posix.setsid()
             c.sleep(PATIENCE_S)
             os._exit(0)
 
@@ -409,7 +415,7 @@ def starts_what_nobody_finds(p: Params, bench: Bench) -> Measured:
 def forks_and_the_child_raises(p: Params, bench: Bench) -> Measured:
     """Fork like a library that forgot about the child: it comes back here a second time."""
     yield Row(value=0.0)
-    if (pid := os.fork()) == 0:
+    if (pid := posix.fork()) == 0:
         raise ValueError("in the child")
     os.waitpid(pid, 0)
     yield Row(value=1.0)
@@ -417,12 +423,12 @@ def forks_and_the_child_raises(p: Params, bench: Bench) -> Measured:
 
 def forks_all_the_time(p: Params, bench: Bench) -> Measured:
     """A child that sets itself free and is never the same process for long."""
-    if os.fork() == 0:
-        os.setsid()
+    if posix.fork() == 0:
+        posix.setsid()
         _ignore_signals()
         end_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < end_s:
-            if os.fork():
+            if posix.fork():
                 os._exit(0)
             time.sleep(0.001)
         os._exit(0)
@@ -432,12 +438,12 @@ def forks_all_the_time(p: Params, bench: Bench) -> Measured:
 
 def _set_child_free() -> None:
     """Start a process that has done all it can to outlive this one."""
-    first = os.fork()
+    first = posix.fork()
     if first:
         os.waitpid(first, 0)
         return
-    os.setsid()
-    if os.fork():
+    posix.setsid()
+    if posix.fork():
         os._exit(0)
     _become_useless()
 
@@ -450,7 +456,7 @@ def _become_useless() -> None:
 
 
 def _ignore_signals() -> None:
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in (signal.SIGTERM, signals.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
 
 
