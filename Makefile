@@ -27,7 +27,7 @@ test sweep bench: TOLD := /dev/null
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test sweep bench gpu-check lint format clean libraries another-torch
+.PHONY: help run test sweep bench package gpu-check lint format clean libraries another-torch
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
@@ -49,6 +49,9 @@ sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experime
 
 bench: .venv/.dev libraries $(TORCH_STAMP) ## measure the budgets of ARCHITECTURE.md
 	$(BIN)/python -m tests.tools.bench $(ARGS)
+
+package: .venv/.package ## make a folder that needs no Python, packed in dist/ in two ways
+	$(BIN)/python -m tests.tools.package
 
 # On a bare GPU server nothing is installed: what is there is used, and what is missing is named.
 gpu-check: ## check the experiments of a GPU, where there is one; ARGS='full' or 'checks'
@@ -95,6 +98,10 @@ $(BIN)/python:
 .venv/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -c constraints.txt -e '.[dev$(WINDOW:%=,%)]'
 	@touch .venv/.app $@
+
+.venv/.package: pyproject.toml constraints.txt | .venv/.app
+	$(PIP) -c constraints.txt -e '.[package$(WINDOW:%=,%)]'
+	@touch $@
 
 # The stamp's content is the choice. One of one's own comes without the pins, since another torch
 # wants other versions beside it.

@@ -82,8 +82,8 @@ _{NAME}() {{
   _describe {NAME} offered
   _files
 }}
-compdef _{NAME} {NAME}
-"""
+if [ "$funcstack[1]" = _{NAME} ]; then _{NAME} "$@"; else compdef _{NAME} {NAME}; fi
+"""  # the former where zsh loads a file of its path, at the first completion
 
 
 def _fish(found: Offers) -> str:

@@ -24,6 +24,7 @@ from machine.text import plain
 
 ENGLISH = "en"
 SHARED = "shared"
+FROZEN = "frozen"  # its texts take the place of others in a frozen folder
 VALUE_LETTERS = 2000  # of one value: a name may come from a stranger
 _TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
 _ASKED = re.compile(r"\{(\w+)")
@@ -128,9 +129,11 @@ def load(
     `program` is what a person types to call this one; `experiments` are all unless told, also those
     of the checkup.
     """
+    from machine.system.adding import is_frozen
+
     unread: dict[str, list[str | Path]] = {}
     known = homes((*SHELVES, PROBES)) if experiments is None else experiments
-    for name in dict.fromkeys((ENGLISH, language)):
+    for name in dict.fromkeys((ENGLISH, language, *([FROZEN] if is_frozen() else []))):
         for path in sorted(FOLDER.joinpath("text", name).glob("*.toml")):
             for section, text in _sections(path.read_text(encoding="utf-8")).items():
                 unread.setdefault(section, []).append(text)

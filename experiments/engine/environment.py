@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import platform
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 from experiments.core.processes.own_environment import CLEARED, cleared, own_environment, recorded
 from machine.live.power import told_by_psutil
+from machine.system.installed import version_of
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
 
@@ -19,15 +19,6 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
 def program_version() -> str:
     """Return the version of this program, "unknown" where it is not installed."""
     return version_of("coreopsis") or "unknown"
-
-
-def version_of(library: str) -> str | None:
-    """Return its version if it is installed; `importlib.metadata` would take 35 ms of each run."""
-    name = glob.escape(library.replace("-", "_"))
-    for place in sys.path:
-        for path in glob.iglob(os.path.join(glob.escape(place), f"{name}-*.*-info")):
-            return os.path.basename(path).split("-")[1].removesuffix(".dist").removesuffix(".egg")
-    return None
 
 
 def gil_enabled() -> bool:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,6 +27,9 @@ from machine.system.pythons import find
 
 ABI_FLAGS = getattr(sys, "abiflags", "")  # Windows has none
 OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in ABI_FLAGS else "")
+SUBINTERPRETERS = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+# Before 3.12 they share one lock; some builds of Python come without the module.
+HAS_SUBINTERPRETERS = sys.version_info >= (3, 12) and find_spec(SUBINTERPRETERS) is not None
 OWN_COMMAND = (sys.executable, "-P")
 POLL_S = 0.05
 ERROR_LINES = 60  # of a trace

@@ -224,9 +224,9 @@ class TorchDevice(Record):
 class Torch(Record):
     """A Python and its PyTorch. `stage` is the last one that it reached: start, import, look, use.
 
-    `installer` installs packages into it: pip, uv, conda, pipx or make. `companions` are packages
-    such as torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or `xpu`.
-    `problem` is its error message if it found no device, `import_problem` if it could not be
+    `installer` installs packages into it: pip, uv, conda, pipx, make or nothing. `companions` are
+    packages such as torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or
+    `xpu`. `problem` is its error message if it found no device, `import_problem` if it could not be
     imported.
 
     `file` is what `import torch` loads, `others` are more of them later on the path. `in_the_way`

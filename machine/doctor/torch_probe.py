@@ -190,6 +190,6 @@ def _installer(prefix: str | None, *, has_pip: bool) -> str:
     if prefix and any(Path(prefix, "conda-meta").glob("pytorch-*.json")):
         return "conda"
     by = keeper(Path(prefix)) if prefix else Keeper.PIP
-    if by in (Keeper.PIPX, Keeper.MAKE):
+    if by in (Keeper.PIPX, Keeper.MAKE, Keeper.NOTHING):
         return by.value
     return "pip" if has_pip else "uv"

@@ -17,7 +17,7 @@ import sys
 from msgspec.structs import replace
 
 from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
-from machine.system.adding import adding_by_make
+from machine.system.adding import PROGRAM, Keeper, adding_by_make, adding_here, wheel
 from machine.system.adding import quoted as quoted
 
 JETSON_PAGE = (
@@ -62,6 +62,9 @@ def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
         evidence.surroundings.system == "windows" or evidence.surroundings.wsl
     ):
         return (AMD_WINDOWS_PAGE,)
+    if torch.installer == Keeper.NOTHING:  # the program anew, in an environment of pipx
+        there = replace(torch, installer="pipx", prefix=PROGRAM, is_missing=True)
+        return (f"pipx install {quoted(wheel())}", _install(there, _index(evidence, vendor)))
     if torch.installer == "conda" and vendor is Vendor.NVIDIA:
         return (f"conda install{_into(torch)} -c conda-forge pytorch-gpu",)
     index = _index(evidence, vendor)
@@ -117,6 +120,8 @@ def add_torch(torch: Torch) -> str:
     """Return how to add a PyTorch to an environment that has none, on a machine without GPU."""
     if torch.installer == "make":
         return adding_by_make()
+    if torch.installer == Keeper.NOTHING:
+        return adding_here("torch")
     return _install(replace(torch, is_missing=True), None)
 
 

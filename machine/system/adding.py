@@ -2,7 +2,7 @@
 
 Sources: pipx writes `pipx_metadata.json` into each environment of its own, uv writes
 `uv-receipt.toml` into those of `uv tool install` and a line `uv = VERSION` into the `pyvenv.cfg` of
-`uv venv`; neither kind of uv's has pip.
+`uv venv`; neither kind of uv's has pip. PyInstaller sets `sys.frozen`; its folder takes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 
+from machine.system.installed import version_of
+
+PROGRAM = "coreopsis"
 CHECKOUT = Path(__file__).resolve().parents[2]  # where the program lies, a checkout or not
 
 
@@ -24,10 +27,13 @@ class Keeper(StrEnum):
     PIPX = "pipx"
     UV = "uv"
     PIP = "pip"
+    NOTHING = "nothing"  # a frozen folder
 
 
 def keeper(prefix: Path, checkout: Path = CHECKOUT) -> Keeper:
     """Return what keeps the environment at `prefix`: it left a file there. Never raises."""
+    if is_frozen() and os.path.realpath(prefix) == os.path.realpath(sys.prefix):
+        return Keeper.NOTHING
     has_make = (checkout / "Makefile").is_file() and (checkout / "constraints.txt").is_file()
     if has_make and sys.platform != "win32":
         with_links = os.path.realpath(checkout / ".venv")
@@ -41,7 +47,12 @@ def keeper(prefix: Path, checkout: Path = CHECKOUT) -> Keeper:
 
 
 def adding(package: str, by: Keeper, *, python: str, prefix: Path) -> str:
-    """Return the line that adds `package` to the environment of `python`, at `prefix`."""
+    """Return the line that adds `package` to the environment of `python`, at `prefix`.
+
+    Beside a frozen folder it installs the program anew, with the extra of that name.
+    """
+    if by is Keeper.NOTHING:
+        return f"pipx install {quoted(f'{wheel()}[{package}]')}"
     if by is Keeper.MAKE:
         return adding_by_make()
     if by is Keeper.PIPX:
@@ -63,6 +74,16 @@ def adding_here(package: str) -> str:
     """Return the line that adds `package` to the environment that this program runs in."""
     prefix = Path(sys.prefix)
     return adding(package, keeper(prefix), python=sys.executable, prefix=prefix)
+
+
+def is_frozen() -> bool:
+    """Is this program a folder that PyInstaller made?"""
+    return bool(getattr(sys, "frozen", False))
+
+
+def wheel() -> str:
+    """Return the name of this program's wheel."""
+    return f"{PROGRAM}-{version_of(PROGRAM)}-py3-none-any.whl"
 
 
 def quoted(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-INSTALLED = ("site-packages", "dist-packages")
+INSTALLED = ("site-packages", "dist-packages", "_internal")  # the last one in a frozen folder
 # What torch and its compilers keep among the temporary files or in the home unless told otherwise.
 CACHES = {"TORCHINDUCTOR_CACHE_DIR": "torch", "TRITON_CACHE_DIR": "triton"}
 CLEARED = "COREOPSIS_CLEARED"  # the names that were cleared, for the record of the run

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments import api as x
-from experiments.tools.interpreters import OWN, OWN_COMMAND, Interpreter
+from experiments.tools.interpreters import HAS_SUBINTERPRETERS, OWN, OWN_COMMAND, Interpreter
 from machine.system.pythons import find
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Arms:
             arms.append(Arm("processes", OWN, lambda: self._in_pool(pool, size)))
         if "processes_started" in params.methods:
             arms.append(Arm("processes_started", OWN, lambda: self._in_new_processes(size)))
-        if "subinterpreters" in params.methods and sys.version_info >= (3, 12):
+        if "subinterpreters" in params.methods and HAS_SUBINTERPRETERS:
             arms.append(self._arm("subinterpreters", own, "subinterpreters", params.job, size))
         arms += self._other_pythons(size)
         arms += [Arm("sleeper", OWN, lambda n=n: self._sleeper(own, n)) for n in BURNERS]  # type: ignore[misc]

@@ -17,12 +17,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import shutil
-import sys
 from itertools import pairwise
 
 from experiments import api as x
 from experiments.tools.batches import batch
-from experiments.tools.interpreters import OWN, own
+from experiments.tools.interpreters import HAS_SUBINTERPRETERS, OWN, own
 from experiments.tools.own_folder import own_folder
 
 PROCESSES = ("posix_spawn", "os_fork", "fork", "forkserver", "spawn")
@@ -98,7 +97,7 @@ def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str
         method
         for method in methods
         if (method not in PROCESSES or method in processes)
-        and (method != "subinterpreter" or sys.version_info >= (3, 12))
+        and (method != "subinterpreter" or HAS_SUBINTERPRETERS)
     ]
 
 

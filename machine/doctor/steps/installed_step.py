@@ -21,6 +21,7 @@ from machine.doctor.torch_remedies import (
     uninstall_torch,
 )
 from machine.doctor.verdicts import Verdict, fine, look, wrong
+from machine.system.adding import Keeper
 
 _NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|errno (28|122)\b", re.I)
 _NO_MEMORY = re.compile(r"bad_alloc|cannot allocate memory|failed to map|MemoryError", re.I)
@@ -81,6 +82,10 @@ def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 def _missing(evidence: Evidence, torch: Torch, vendor: Vendor | None) -> Verdict:
     python = torch.python
+    if torch.installer == Keeper.NOTHING:
+        if vendor is None:
+            return fine("torch_not_in_folder", add_torch(torch))
+        return wrong("torch_not_in_folder", *install_torch(evidence, vendor))
     if not lacks_build(evidence, vendor):
         if vendor is None:
             return fine("torch_missing_here", add_torch(torch), python=python)

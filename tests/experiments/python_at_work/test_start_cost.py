@@ -177,11 +177,11 @@ def test_a_warm_pool_is_cheaper_than_a_cold_one():
 
 
 def test_what_this_system_lacks_is_left_out(monkeypatch):
-    monkeypatch.setattr(start_cost.sys, "version_info", (3, 11, 7))
+    monkeypatch.setattr(start_cost, "HAS_SUBINTERPRETERS", False)
     assert start_cost.possible_methods(Params().methods, ["spawn"]) == [
         m for m in Params().methods if m not in (*start_cost.PROCESSES[:-1], "subinterpreter")
     ]
-    monkeypatch.setattr(start_cost.sys, "version_info", (3, 14, 0))
+    monkeypatch.setattr(start_cost, "HAS_SUBINTERPRETERS", True)
     assert "subinterpreter" in start_cost.possible_methods(Params().methods, ["fork"])
 
 

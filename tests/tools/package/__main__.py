@@ -1,0 +1,98 @@
+"""Make the packages that need no Python: `make package`, or `python -m tests.tools.package`."""
+
+from __future__ import annotations
+
+import compileall
+import platform
+import py_compile
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+from tests import ROOT
+from tests.tools.package.contents import NAME, ROOMS, SHARE
+from tests.tools.share import version
+
+DIST, BUILD = ROOT / "dist", ROOT / "build" / "package"
+SPEC = Path(__file__).with_name(f"{NAME}.spec")
+KINDS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
+
+
+def main() -> int:
+    """Freeze the program, and pack the folder; return the exit code."""
+    folder = frozen(DIST, BUILD)
+    base = f"{NAME}-{version()}-{KINDS[sys.platform]}-{platform.machine().lower()}"
+    made = [folder, packed(folder, DIST / base)]
+    if sys.platform == "linux":
+        if shutil.which("makeself"):
+            made.append(self_extracting(folder, DIST / f"{base}.run"))
+        else:
+            say("No self-extracting file: makeself is missing (sudo apt-get install makeself).")
+    for path in made:
+        say(f"{_size_bytes(path) / 1e6:6.0f} MB  {path}")
+    return 0
+
+
+def frozen(dist: Path, build: Path) -> Path:
+    """Freeze the program into a folder below `dist`, and return it."""
+    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
+    places = ["--distpath", dist, "--workpath", build]
+    subprocess.run([*command, *places, SPEC], cwd=ROOT, check=True)
+    folder = dist / NAME
+    for room in ROOMS:  # they are sources, which the program shows, and load quickly all the same
+        compileall.compile_dir(
+            folder / "_internal" / room,
+            quiet=1,
+            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        )
+    if sys.platform == "linux":
+        shutil.copytree(SHARE, folder / "share", dirs_exist_ok=True)
+    for path in (ROOT / "resources/frozen").iterdir():
+        if path.name != "install" or sys.platform == "linux":
+            shutil.copy2(path, folder)
+    return folder
+
+
+def packed(folder: Path, base: Path) -> Path:
+    """Pack a folder as this system unpacks it without further programs; return the file."""
+    if sys.platform == "win32":
+        path = base.with_name(f"{base.name}.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(folder.rglob("*")):
+                archive.write(file, file.relative_to(folder.parent))
+        return path
+    path = base.with_name(f"{base.name}.tar.gz")
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(folder, folder.name, filter=_of_nobody)
+    return path
+
+
+def say(line: str) -> None:
+    """Print a line."""
+    sys.stdout.write(f"{line}\n")
+
+
+def _of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = "root"
+    return member
+
+
+def self_extracting(folder: Path, path: Path) -> Path:
+    """Pack a folder into a script that installs it for the user who runs it; return the script."""
+    title = f"Coreopsis {version()}"
+    command = ["makeself", "--quiet", "--tar-quietly", "--sha256", folder, path, title]
+    subprocess.run([*command, "./install", "--copy"], check=True)
+    return path
+
+
+def _size_bytes(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.lstat().st_size for file in files)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

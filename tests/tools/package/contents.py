@@ -1,0 +1,107 @@
+"""What the frozen folder holds of the program, of Python and of the libraries."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from app.context import NAME as NAME
+from experiments.engine.environment import LIBRARIES
+from tests import ROOT as ROOT
+
+START = ROOT / "app/frozen.py"
+ROOMS = ("app", "widgets", "experiments", "machine", "resources")
+SHARE = ROOT / "resources/share"  # for the desktop, and not for the program
+NOT_SHIPPED = (
+    *("resources/screenshots/*", "resources/share/*", "resources/frozen/*"),
+    "*/__pycache__/*",
+)
+# What other programs are for: windows of Tk, installing, tests; and PyTorch, which no folder takes.
+NOT_NEEDED = [
+    *("tkinter", "_tkinter", "turtle", "turtledemo", "idlelib", "lib2to3", "ensurepip", "venv"),
+    *("test", "_testcapi", "_testbuffer", "_testimportmultiple", "_testmultiphase", "_testclinic"),
+    *("_testinternalcapi", "_ctypes_test", "_xxtestfuzz", "xxlimited", "xxlimited_35", "this"),
+    *("antigravity", "torch", "scipy", "pytest", "setuptools", "pip", "matplotlib", "OpenGL"),
+    *("PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "IPython", "PIL"),
+]
+# Of Qt: texts and ways to show a window that no desktop needs, and the look of GTK's dialogs.
+NEEDLESS = (
+    "PySide6/Qt/translations/*",
+    *(f"PySide6/Qt/plugins/platforms/libq{way}*" for way in ("minimal", "eglfs", "linuxfb", "vnc")),
+    *(f"PySide6/Qt/plugins/{kind}/*" for kind in ("egldeviceintegrations", "generic", "tls")),
+    "PySide6/Qt/plugins/networkinformation/*",
+    "PySide6/Qt/plugins/platformthemes/libqgtk3*",
+)
+File = tuple[str, str, str]  # PyInstaller's: name in the folder, path here, kind
+
+
+def data() -> list[tuple[str, str]]:
+    """Return every file of the program, with the folder that it lies in: sources are read too."""
+    ours = [
+        (str(path), str(path.parent.relative_to(ROOT)))
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*"))
+        if path.is_file() and not _matches(path.relative_to(ROOT).as_posix(), NOT_SHIPPED)
+    ]
+    return ours + [each for name in LIBRARIES if name != "torch" for each in _version_of(name)]
+
+
+def _version_of(library: str) -> Iterator[tuple[str, str]]:
+    """Yield the file by which a run tells the version of a library."""
+    for file in metadata.files(library) or ():
+        if file.name == "METADATA":
+            yield str(file.locate()), str(file.parent)
+
+
+def modules() -> list[str]:
+    """Return the modules of the program: commands and experiments are imported by name."""
+    return [name for room in ROOMS for name in _modules(ROOT / room)]
+
+
+def _modules(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if (path.parent / "__init__.py").is_file():
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def standard() -> list[str]:
+    """Return the modules of Python itself: experiments of a user's own may import any."""
+    return sorted(sys.stdlib_module_names - set(NOT_NEEDED))
+
+
+def is_needless(name: str) -> bool:
+    """Is it a file of Qt that nothing here uses?"""
+    return _matches(name, NEEDLESS)
+
+
+def reached(binaries: Sequence[File]) -> list[File]:
+    """Return the binaries without what is needless, and without what only that needs."""
+    needless = [path for name, path, _ in binaries if is_needless(name)]
+    wanted = [each for each in binaries if not is_needless(each[0])]
+    kept = [path for _, path, kind in wanted if kind != "SYMLINK"]
+    only_theirs = _needed(needless) - _needed(kept)
+    return [each for each in wanted if os.path.basename(each[0]) not in only_theirs]
+
+
+def _needed(paths: Sequence[str]) -> set[str]:
+    """Return the names of the libraries that these need, at any remove."""
+    from PyInstaller.depend.bindepend import get_imports
+
+    names, waiting, seen = set[str](), [*paths], set[str]()
+    while waiting:
+        if (path := waiting.pop()) in seen:
+            continue
+        seen.add(path)
+        for name, found in get_imports(path):
+            names.add(name)
+            waiting += [found] if found else []
+    return names
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
