@@ -9,23 +9,19 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from collections.abc import Sequence
 
-OPTIONS = frozenset(("-B", "-E", "-I", "-P", "-S", "-s", "-u"))  # it has no site and no user's path
-FORKED = "--multiprocessing-fork"
+# There is neither a site nor a user's path here, so most mean nothing.
+OPTIONS = frozenset(("-B", "-E", "-I", "-P", "-S", "-s", "-u"))
+WITH_VALUE = frozenset(("-W", "-X"))
 LOADER = "LD_LIBRARY_PATH"
-PYINSTALLERS = "_PYI_"  # what its variables begin with
+PYINSTALLERS = "_PYI_"  # how its variables begin
 
 
 def main() -> None:
     """Be the program, or the Python that its arguments ask for."""
     _prepare()
     first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if first == FORKED:
-        from multiprocessing import spawn
-
-        spawn.freeze_support()
-    elif first in OPTIONS or first in ("-c", "-m"):
+    if first in ("-c", "-m") or first in OPTIONS or first[:2] in WITH_VALUE:
         _be_python(sys.argv[1:])
     else:
         from app.cli import main as program
@@ -33,11 +29,10 @@ def main() -> None:
         sys.exit(program())
 
 
-def _be_python(arguments: Sequence[str]) -> None:
+def _be_python(rest: list[str]) -> None:
     """Run a module, code or a file as the main program of this process."""
-    rest = list(arguments)
-    while rest[0] in OPTIONS:
-        rest.pop(0)
+    while rest[0] in OPTIONS or rest[0][:2] in WITH_VALUE:
+        del rest[: 2 if rest[0] in WITH_VALUE else 1]
     if rest[0] == "-m":
         sys.argv = rest[1:]
         runpy.run_module(rest[1], run_name="__main__", alter_sys=True)
@@ -51,7 +46,10 @@ def _be_python(arguments: Sequence[str]) -> None:
 
 
 def _prepare() -> None:
-    """Do what Python does at its start, and keep from others what PyInstaller's start has set."""
+    """Do what Python does at its start, and undo what PyInstaller did at its own."""
+    # Our modules are plain files, so libraries need no ways for frozen programs: Numba would not
+    # see that a kernel has changed, and multiprocessing would want other options.
+    del sys.frozen  # type: ignore[attr-defined]
     for name in [name for name in os.environ if name.startswith(PYINSTALLERS)]:
         del os.environ[name]  # else what we start would not look for its libraries anew
     before = os.environ.pop(f"{LOADER}_ORIG", None)

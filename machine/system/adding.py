@@ -2,7 +2,8 @@
 
 Sources: pipx writes `pipx_metadata.json` into each environment of its own, uv writes
 `uv-receipt.toml` into those of `uv tool install` and a line `uv = VERSION` into the `pyvenv.cfg` of
-`uv venv`; neither kind of uv's has pip. PyInstaller sets `sys.frozen`; its folder takes nothing.
+`uv venv`; neither kind of uv's has pip. PyInstaller sets `sys._MEIPASS`; no package can be added to
+its folder.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def adding_here(package: str) -> str:
 
 def is_frozen() -> bool:
     """Is this program a folder that PyInstaller made?"""
-    return bool(getattr(sys, "frozen", False))
+    return hasattr(sys, "_MEIPASS")
 
 
 def wheel() -> str:

@@ -104,11 +104,17 @@ def cleared(environment: Mapping[str, str]) -> list[str]:
 
 
 def own_caches() -> dict[str, str]:
-    """Return where torch keeps what it compiled; nothing where no such folder can be made."""
+    """Return where torch, and in a frozen folder Numba, keep what they compiled; nothing where no
+    such folder can be made.
+    """
     import platformdirs
+
+    from machine.system.adding import is_frozen
 
     folder = platformdirs.user_cache_path("coreopsis", appauthor=False)
     there = next(place for place in (folder, *folder.parents) if os.path.exists(place))
     if not (there.is_dir() and os.access(there, os.W_OK)):
         return {}
-    return {variable: str(folder / name) for variable, name in CACHES.items()}
+    # Numba's stands beside the kernels, or in a place of its own where those cannot be written.
+    names = CACHES | ({"NUMBA_CACHE_DIR": "numba"} if is_frozen() else {})
+    return {variable: str(folder / name) for variable, name in names.items()}

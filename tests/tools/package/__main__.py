@@ -48,6 +48,10 @@ def frozen(dist: Path, build: Path) -> Path:
             quiet=1,
             invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
         )
+    known = folder / "_internal" / f"{NAME}-{version()}.dist-info"
+    known.mkdir()
+    known.joinpath("METADATA").write_text(f"Name: {NAME}\nVersion: {version()}\n")
+    shutil.copy2(ROOT / "LICENSE", folder)
     if sys.platform == "linux":
         shutil.copytree(SHARE, folder / "share", dirs_exist_ok=True)
     for path in (ROOT / "resources/frozen").iterdir():

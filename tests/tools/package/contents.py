@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
+import re
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
 from app.context import NAME as NAME
-from experiments.engine.environment import LIBRARIES
 from tests import ROOT as ROOT
 
 START = ROOT / "app/frozen.py"
@@ -47,13 +49,29 @@ def data() -> list[tuple[str, str]]:
         for path in sorted((ROOT / room).rglob("*"))
         if path.is_file() and not _matches(path.relative_to(ROOT).as_posix(), NOT_SHIPPED)
     ]
-    return ours + [each for name in LIBRARIES if name != "torch" for each in _version_of(name)]
+    return ours + [each for name in sorted(_libraries()) for each in _papers(name)]
 
 
-def _version_of(library: str) -> Iterator[tuple[str, str]]:
-    """Yield the file by which a run tells the version of a library."""
+def _libraries() -> set[str]:
+    """Return the libraries that the program needs, at any remove."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found, waiting = set[str](), [*project["dependencies"]]
+    while waiting:
+        needed, _, condition = waiting.pop().partition(";")
+        name = re.split(r"[^\w.-]", needed.strip(), maxsplit=1)[0]
+        if name in found or "extra" in condition:
+            continue
+        with contextlib.suppress(metadata.PackageNotFoundError):  # of another system
+            waiting += metadata.requires(name) or ()
+            found.add(name)
+    return found
+
+
+def _papers(library: str) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a library: its version, which runs keep, and its licences."""
     for file in metadata.files(library) or ():
-        if file.name == "METADATA":
+        folder = file.parts[0]
+        if folder.endswith("-info") and re.search("METADATA|LICEN|COPYING|NOTICE", str(file)):
             yield str(file.locate()), str(file.parent)
 
 
