@@ -15,7 +15,7 @@ from tests.tools import share
 
 ROOMS = ("app", "widgets", "experiments", "machine", "resources")
 PICTURES = "resources/screenshots/"  # of the README
-FROZEN = ("app/frozen.py", "resources/frozen/", "resources/text/frozen/")
+FROZEN = ("app/shells/frozen.py", "resources/frozen/", "resources/text/frozen/")
 SHARE = "resources/share/"
 
 

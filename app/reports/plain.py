@@ -24,8 +24,8 @@ from app.reports.document import (
 )
 from app.reports.privacy import for_html
 from experiments.core.words import Words
-from experiments.engine.environment import version_of
 from experiments.engine.report_file import FORMAT, VERSION
+from machine.system.installed import version_of
 
 COLUMNS = 80
 MOST_ROWS = 40  # of a plot: longer tables are for programs

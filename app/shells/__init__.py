@@ -1,1 +1,1 @@
-"""What a shell, `man` and a desktop ask the program for: completion, the manual, a file."""
+"""What a shell, `man` and a desktop ask the program for, and how it starts where it is frozen."""

@@ -104,9 +104,7 @@ def cleared(environment: Mapping[str, str]) -> list[str]:
 
 
 def own_caches() -> dict[str, str]:
-    """Return where torch, and in a frozen folder Numba, keep what they compiled; nothing where no
-    such folder can be made.
-    """
+    """Return where libraries keep what they compiled; nothing where no such folder can be made."""
     import platformdirs
 
     from machine.system.adding import is_frozen
@@ -115,6 +113,6 @@ def own_caches() -> dict[str, str]:
     there = next(place for place in (folder, *folder.parents) if os.path.exists(place))
     if not (there.is_dir() and os.access(there, os.W_OK)):
         return {}
-    # Numba's stands beside the kernels, or in a place of its own where those cannot be written.
+    # Numba keeps it beside the kernels; a frozen folder is to stay as it was unpacked.
     names = CACHES | ({"NUMBA_CACHE_DIR": "numba"} if is_frozen() else {})
     return {variable: str(folder / name) for variable, name in names.items()}

@@ -39,8 +39,8 @@ def main() -> int:
 def frozen(dist: Path, build: Path) -> Path:
     """Freeze the program into a folder below `dist`, and return it."""
     command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
-    places = ["--distpath", dist, "--workpath", build]
-    subprocess.run([*command, *places, SPEC], cwd=ROOT, check=True)
+    places = ["--distpath", str(dist), "--workpath", str(build)]
+    subprocess.run([*command, *places, str(SPEC)], cwd=ROOT, check=True)
     folder = dist / NAME
     for room in ROOMS:  # they are sources, which the program shows, and load quickly all the same
         compileall.compile_dir(
@@ -88,7 +88,7 @@ def _of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
 def self_extracting(folder: Path, path: Path) -> Path:
     """Pack a folder into a script that installs it for the user who runs it; return the script."""
     title = f"Coreopsis {version()}"
-    command = ["makeself", "--quiet", "--tar-quietly", "--sha256", folder, path, title]
+    command = ["makeself", "--quiet", "--tar-quietly", "--sha256", str(folder), str(path), title]
     subprocess.run([*command, "./install", "--copy"], check=True)
     return path
 

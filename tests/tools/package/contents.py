@@ -15,7 +15,7 @@ from pathlib import Path
 from app.context import NAME as NAME
 from tests import ROOT as ROOT
 
-START = ROOT / "app/frozen.py"
+START = ROOT / "app/shells/frozen.py"
 ROOMS = ("app", "widgets", "experiments", "machine", "resources")
 SHARE = ROOT / "resources/share"  # for the desktop, and not for the program
 NOT_SHIPPED = (
