@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from machine.doctor.evidence import Evidence, Interpreter, Torch, Vendor
-from machine.system.adding import PROGRAM, Keeper, adding_by_make, adding_here, wheel
+from machine.system.adding import PROGRAM, Keeper, adding, adding_by_make, wheel
 from machine.system.adding import quoted as quoted
 
 JETSON_PAGE = (
@@ -121,7 +122,7 @@ def add_torch(torch: Torch) -> str:
     if torch.installer == "make":
         return adding_by_make()
     if torch.installer == Keeper.NOTHING:
-        return adding_here("torch")
+        return adding("torch", Keeper.NOTHING, python=torch.python, prefix=Path(torch.prefix or ""))
     return _install(replace(torch, is_missing=True), None)
 
 
