@@ -21,12 +21,11 @@ from app.lecture import record
 from experiments.checkup import result as checkup
 from experiments.engine import recording, report_file
 from machine.live import recorded_watch
-from tests import ROOT
 from tests.opened import check_window, own_home
+from tests.tools.package.contents import INSTALL
 from tests.tools.share import FOLDER as SHARE
 
 ENTRY = "applications/coreopsis.desktop"
-INSTALL = ROOT / "resources/frozen/install"
 NOBODY = 65534
 linux = pytest.mark.skipif(sys.platform != "linux", reason="of Linux's desktops")
 

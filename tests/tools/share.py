@@ -11,7 +11,7 @@ from app.shells.manual import manual
 from experiments.core.catalogue import Catalogue
 from tests import ROOT
 
-FOLDER = ROOT / "resources/share"
+FOLDER = ROOT / "resources/share"  # what lies below `share` of a system or a user
 COMPLETIONS = {  # where each shell looks, below `share`
     "bash": f"bash-completion/completions/{NAME}",
     "zsh": f"zsh/site-functions/_{NAME}",

@@ -13,7 +13,8 @@ import zipfile
 from pathlib import Path
 
 from tests import ROOT
-from tests.tools.package.contents import NAME, ROOMS, SHARE
+from tests.tools.package.contents import INSTALL, NAME, ROOMS
+from tests.tools.share import FOLDER as SHARE
 from tests.tools.share import version
 
 DIST, BUILD = ROOT / "dist", ROOT / "build" / "package"
@@ -51,12 +52,13 @@ def frozen(dist: Path, build: Path) -> Path:
     known = folder / "_internal" / f"{NAME}-{version()}.dist-info"
     known.mkdir()
     known.joinpath("METADATA").write_text(f"Name: {NAME}\nVersion: {version()}\n")
+    (plugins,) = folder.glob("_internal/PySide6/**/plugins")
+    prefix = plugins.parent.relative_to(folder).as_posix()
+    folder.joinpath("qt.conf").write_text(f"[Paths]\nPrefix = {prefix}\n")
     shutil.copy2(ROOT / "LICENSE", folder)
     if sys.platform == "linux":
-        shutil.copytree(SHARE, folder / "share", dirs_exist_ok=True)
-    for path in (ROOT / "resources/frozen").iterdir():
-        if path.name != "install" or sys.platform == "linux":
-            shutil.copy2(path, folder)
+        shutil.copytree(SHARE, folder / "share")
+        shutil.copy2(INSTALL, folder)
     return folder
 
 

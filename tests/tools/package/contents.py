@@ -17,7 +17,7 @@ from tests import ROOT as ROOT
 
 START = ROOT / "app/shells/frozen.py"
 ROOMS = ("app", "widgets", "experiments", "machine", "resources")
-SHARE = ROOT / "resources/share"  # for the desktop, and not for the program
+INSTALL = ROOT / "resources/frozen/install"
 NOT_SHIPPED = (
     *("resources/screenshots/*", "resources/share/*", "resources/frozen/*"),
     "*/__pycache__/*",
@@ -32,11 +32,12 @@ NOT_NEEDED = [
 ]
 # Of Qt: texts and ways to show a window that no desktop needs, and the look of GTK's dialogs.
 NEEDLESS = (
-    "PySide6/Qt/translations/*",
-    *(f"PySide6/Qt/plugins/platforms/libq{way}*" for way in ("minimal", "eglfs", "linuxfb", "vnc")),
-    *(f"PySide6/Qt/plugins/{kind}/*" for kind in ("egldeviceintegrations", "generic", "tls")),
-    "PySide6/Qt/plugins/networkinformation/*",
-    "PySide6/Qt/plugins/platformthemes/libqgtk3*",
+    "PySide6/*translations/*",
+    *(f"PySide6/*plugins/platforms/*q{way}*" for way in ("minimal", "eglfs", "linuxfb", "vnc")),
+    *(f"PySide6/*plugins/{kind}/*" for kind in ("egldeviceintegrations", "generic", "tls")),
+    "PySide6/*plugins/networkinformation/*",
+    "PySide6/*plugins/platformthemes/libqgtk3*",
+    "PySide6/opengl32sw.dll",
 )
 File = tuple[str, str, str]  # PyInstaller's: name in the folder, path here, kind
 
@@ -122,4 +123,5 @@ def _needed(paths: Sequence[str]) -> set[str]:
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    plain = name.replace("\\", "/")
+    return any(fnmatch.fnmatchcase(plain, pattern) for pattern in patterns)
