@@ -212,7 +212,10 @@ def quoted(text: str) -> str:
 
 
 def called() -> str:
-    """Return how to call this program here; the bare name only if the shell finds this very one."""
+    """Return how to call this program here, as its shell takes it.
+
+    The bare name only if the shell finds this very one.
+    """
     path = sys.argv[0]
     if os.path.basename(path).partition(".")[0] != NAME or not os.path.exists(path):
         return NAME
@@ -223,8 +226,10 @@ def called() -> str:
             return NAME
         near = os.path.relpath(path)
     except FileNotFoundError:  # the working folder is gone
-        return path
-    return path if near.startswith("..") else near
+        return quoted(path)
+    if os.path.dirname(near) == "":  # else the shell looks among its own
+        near = os.path.join(os.curdir, near)
+    return quoted(path if near.startswith(os.pardir) else near)
 
 
 def discard_output() -> None:

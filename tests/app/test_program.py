@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from app.context import called
+from app.context import called, quoted
 
 
 @pytest.fixture
@@ -28,6 +28,20 @@ def test_one_that_lies_elsewhere_is_called_by_its_whole_path(program, tmp_path, 
     monkeypatch.chdir(tmp_path / "other")
 
     assert called() == str(program)
+
+
+def test_one_in_this_folder_is_not_looked_for_among_those_of_the_shell(program, monkeypatch):
+    monkeypatch.chdir(program.parent)
+
+    assert called() == os.path.join(".", "coreopsis")
+
+
+def test_a_path_with_spaces_is_one_word(program, tmp_path, monkeypatch):
+    program = program.rename(tmp_path / ".venv" / "coreopsis")
+    spaced = program.parent.rename(tmp_path / "a b") / "coreopsis"
+    monkeypatch.setattr("sys.argv", [str(spaced)])
+
+    assert called() == quoted(os.path.join("a b", "coreopsis")) != str(spaced)
 
 
 def test_one_that_the_shell_finds_is_called_by_its_name(program, monkeypatch):
