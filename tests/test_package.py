@@ -133,7 +133,7 @@ class Frozen:
             json.loads(line) for line in self("run", *arguments, "--quick", "--json").splitlines()
         ]
         assert events[-1]["outcome"] == "completed", events[-1]
-        return [row for event in events if event["type"] == "rows" for row in event["rows"]]
+        return [event["row"] for event in events if event["type"] == "row"]
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def packed(folder: Path, base: Path) -> Path:
                 archive.write(file, file.relative_to(folder.parent))
         return path
     path = base.with_name(f"{base.name}.tar.gz")
-    with tarfile.open(path, "w:gz") as archive:
+    with tarfile.open(path, "w:gz", compresslevel=6) as archive:
         archive.add(folder, folder.name, filter=_of_nobody)
     return path
 
@@ -90,7 +90,17 @@ def _of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
 def self_extracting(folder: Path, path: Path) -> Path:
     """Pack a folder into a script that installs it for the user who runs it; return the script."""
     title = f"Coreopsis {version()}"
-    command = ["makeself", "--quiet", "--tar-quietly", "--sha256", str(folder), str(path), title]
+    command = [
+        "makeself",
+        "--quiet",
+        "--tar-quietly",
+        "--sha256",
+        "--complevel",
+        "6",
+        str(folder),
+        str(path),
+        title,
+    ]
     subprocess.run([*command, "./install", "--copy"], check=True)
     return path
 

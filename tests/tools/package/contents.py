@@ -28,7 +28,7 @@ NOT_NEEDED = [
     *("test", "_testcapi", "_testbuffer", "_testimportmultiple", "_testmultiphase", "_testclinic"),
     *("_testinternalcapi", "_ctypes_test", "_xxtestfuzz", "xxlimited", "xxlimited_35", "this"),
     *("antigravity", "torch", "scipy", "pytest", "setuptools", "pip", "matplotlib", "OpenGL"),
-    *("PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtTest", "IPython", "PIL"),
+    *("PySide6.QtTest", "IPython", "PIL"),
 ]
 # Of Qt: texts and ways to show a window that no desktop needs, and the look of GTK's dialogs.
 NEEDLESS = (
