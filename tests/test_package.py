@@ -198,6 +198,13 @@ def test_it_measures_in_other_pythons(coreopsis):
 
 
 @pytest.mark.slow
+def test_experiments_of_a_users_own_have_all_of_python(coreopsis):
+    names = "concurrent.futures, decimal, email.mime.text, sqlite3, statistics, xml.dom.minidom"
+
+    assert coreopsis("-I", "-S", "-c", f"import {names}; print('all')") == "all\n"
+
+
+@pytest.mark.slow
 def test_what_was_compiled_is_kept_in_the_users_cache(coreopsis):
     coreopsis.rows("stream")
 

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from app.context import NAME as NAME
@@ -90,7 +91,17 @@ def _modules(folder: Path) -> Iterator[str]:
 
 def standard() -> list[str]:
     """Return the modules of Python itself: experiments of a user's own may import any."""
-    return sorted(sys.stdlib_module_names - set(NOT_NEEDED))
+    from PyInstaller.utils.hooks import collect_submodules
+
+    names = sorted(sys.stdlib_module_names - set(NOT_NEEDED))
+    there = {name: spec for name in names if (spec := find_spec(name)) is not None}
+    inner = [
+        each
+        for name, spec in there.items()
+        if spec.submodule_search_locations
+        for each in collect_submodules(name, filter=lambda module: ".test" not in module)
+    ]
+    return [*there, *inner]
 
 
 def is_needless(name: str) -> bool:
