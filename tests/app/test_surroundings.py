@@ -325,10 +325,9 @@ def test_where_the_working_folder_is_gone_a_command_works_or_says_why_not(
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.setattr(sys, "argv", [str(Path(sys.executable).with_name("coreopsis"))])
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-
-    code = main(["--data", str(coreopsis.data), *arguments])
+    with contextlib.chdir(gone):  # pytest cannot tell of a failure in a folder that is gone
+        gone.rmdir()
+        code = main(["--data", str(coreopsis.data), *arguments])
 
     said = capfd.readouterr()
     assert "Traceback" not in said.err

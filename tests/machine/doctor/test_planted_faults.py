@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -379,16 +380,15 @@ def test_a_pytorch_that_takes_standard_output_for_itself_does_not_hide_the_answe
     assert walked().state is State.OK
 
 
-def test_a_working_folder_that_was_removed_does_not_stop_the_doctor(
-    walked, packages, tmp_path, monkeypatch
-):
+def test_a_working_folder_that_was_removed_does_not_stop_the_doctor(walked, packages, tmp_path):
     fake_torch.install(packages, fake_torch.CUDA)
     gone = tmp_path / "gone"
     gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+    with contextlib.chdir(gone):  # pytest cannot tell of a failure in a folder that is gone
+        gone.rmdir()
+        found = walked()
 
-    assert walked().state is State.OK
+    assert found.state is State.OK
 
 
 # --- Pythons without a build --------------------------------------------------------------------

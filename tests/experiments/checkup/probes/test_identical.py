@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 
-from experiments.checkup.probes.identical import experiment
 from experiments.checkup.probes.identical.experiment import (
     DTYPES,
     EXPERIMENT,
@@ -189,11 +190,10 @@ def test_a_gpu_that_makes_an_error_is_found(gpu, monkeypatch):
     assert "first_faulty_thread" not in finding.values
 
 
-def test_without_pytorch_no_gpu_is_offered(monkeypatch):
-    import importlib.util
-
-    here = machine(gpus=2)
-    assert specs(EXPERIMENT.params)["device"].known_choices(here) == ("cuda:0", "cuda:1", "cpu")
+@pytest.mark.parametrize(
+    ("torch", "offered"), [(object(), ("cuda:0", "cuda:1", "cpu")), (None, ("cpu",))]
+)
+def test_without_pytorch_no_gpu_is_offered(torch, offered, monkeypatch):
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "torch" else find(n))
-    assert experiment.torch_devices(here) == ("cpu",)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: torch if n == "torch" else find(n))
+    assert specs(EXPERIMENT.params)["device"].known_choices(machine(gpus=2)) == offered
