@@ -30,7 +30,6 @@ from widgets.style import theme as themes
 from widgets.style.look import Look
 
 FRAME_S = 1 / 15
-COLOURS = 64  # edges of letters included
 
 
 def recorded(experiment_id: str) -> Playable:

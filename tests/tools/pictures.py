@@ -1,7 +1,8 @@
 """Pictures of every place and state of the real window, to be looked at: nothing is asserted.
 
-`python -m tests.tools.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [NAME ...]`;
-the README's pictures are made by it too. Without a data folder some quick runs are made first; one
+`python -m tests.tools.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [--small]
+[NAME ...]`; the README's pictures `map`, `explained` and `guesses` are made by it too, `--small`, and
+the one that moves by `motion_picture`. Without a data folder some quick runs are made first; one
 with an empty `runs` shows the window as it is at first.
 """
 
@@ -34,6 +35,7 @@ from experiments.core.declare import Part
 from experiments.engine.lock import FOLDER_VARIABLE
 from machine.system.kill import KILL
 from widgets.doctor.page import DoctorPage
+from widgets.lesson.drawing.motion_player import MotionPlayer
 from widgets.plots.plot import Plot
 from widgets.sheets.about import About
 from widgets.sheets.overlay import Overlay
@@ -52,9 +54,9 @@ RUNS_FIRST = (
 class Tour:
     """Goes through the window; each method is one state, named by its picture."""
 
-    def __init__(self, window: Window, folder: Path, suffix: str) -> None:
+    def __init__(self, window: Window, folder: Path, suffix: str, *, is_small: bool) -> None:
         self.window, self.session = window, window.session
-        self._folder, self._suffix = folder, suffix
+        self._folder, self._suffix, self._is_small = folder, suffix, is_small
 
     def states(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield every state, in an order in which one leads to the next."""
@@ -70,14 +72,27 @@ class Tour:
         lecture = self.window.lecture_mode.windows
         slide = lecture.audience if lecture is not None else None
         (in_front or slide or self.window).grab().save(str(path))
+        if self._is_small:
+            from PIL import Image  # `pip install pillow`: Qt's palettes are coarse
+
+            Image.open(path).quantize(dither=Image.Dither.NONE).save(path, optimize=True)
         print(path)  # noqa: T201
 
     def show_map(self) -> None:
         self.window.go(Target(MAP))
+        wait_s(3)  # until kept runs are read, and the load is a mean of some samples
 
     def show_map_part(self) -> None:
         self.window.go(Target(MAP, part=Part.L3))
         wait_s(1)
+
+    def show_guesses(self) -> None:
+        guesses = self.window.actions_here.guesses
+        guesses.open()
+        assert guesses.sheet is not None
+        guesses.sheet.answered.emit(1e9)
+        until(lambda: guesses.round.shown is not None)
+        wait_s(0.5)
 
     def show_live(self) -> None:
         self.window.go(Target(LIVE))
@@ -93,6 +108,13 @@ class Tour:
     def show_page_last(self) -> None:
         self.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
         wait_s(1.5)
+
+    def show_explained(self) -> None:
+        path = self.session.catalogue.recording("cache-ladder")
+        self.session.go(EXPERIMENTS, experiment="cache-ladder", run=path)
+        wait_s(1.5)
+        player = self.window.findChild(MotionPlayer)
+        player.stand_at(player.motion.duration_s / 2)
 
     def show_page_running(self) -> None:
         self.window.go(Target(EXPERIMENTS, experiment="gil-threads"))
@@ -289,6 +311,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--light", action="store_true")
+    parser.add_argument("--small", action="store_true", help="256 colours")
     parser.add_argument("--zoom", type=float, default=1.0)
     parser.add_argument("--size", type=int, nargs=2, default=(1440, 900))
     options = parser.parse_intermixed_args()  # names may follow options
@@ -316,7 +339,7 @@ def main() -> None:
         window.show()
         until(lambda: bool(session.entries))
         suffix = "" if not options.light else "-light"
-        tour = Tour(window, options.folder, suffix)
+        tour = Tour(window, options.folder, suffix, is_small=options.small)
         for name, show in tour.states():
             if not options.names or name in options.names:
                 show()
