@@ -72,8 +72,9 @@ def unguarded(stream: Any) -> Any:
 
 
 def write_styled(text: str, style: str) -> None:
-    """Write text in a style, a sequence of ours, where standard output is a terminal."""
-    if not style or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+    """Write text in a style, a sequence of ours, where standard output is a terminal that can."""
+    is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    if not style or is_plain or not sys.stdout.isatty():
         sys.stdout.write(text)
     else:
         unguarded(sys.stdout).write(f"{style}{escaped(text)}{PLAIN}")

@@ -82,8 +82,9 @@ _{NAME}() {{
   _describe {NAME} offered
   _files
 }}
-if [ "$funcstack[1]" = _{NAME} ]; then _{NAME} "$@"; else compdef _{NAME} {NAME}; fi
-"""  # the former where zsh loads a file of its path, at the first completion
+# Read as `_{NAME}` from a folder of $fpath, this file is the function itself at the first Tab.
+if [[ $funcstack[1] == _{NAME} ]]; then _{NAME} "$@"; else compdef _{NAME} {NAME}; fi
+"""
 
 
 def _fish(found: Offers) -> str:

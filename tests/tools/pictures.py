@@ -1,9 +1,8 @@
 """Pictures of every place and state of the real window, to be looked at: nothing is asserted.
 
 `python -m tests.tools.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [--small]
-[NAME ...]`; the README's pictures `map`, `explained` and `guesses` are made by it too, `--small`, and
-the one that moves by `motion_picture`. Without a data folder some quick runs are made first; one
-with an empty `runs` shows the window as it is at first.
+[NAME ...]`; the README's `map`, `explained` and `guesses` are made by it too, `--small`. Without a
+data folder some quick runs are made first; one with an empty `runs` shows the window as at first.
 """
 
 from __future__ import annotations
