@@ -1,11 +1,11 @@
-"""What is written where standard output is no terminal."""
+"""What is written where standard output is no terminal, or a simple one."""
 
 import io
 import sys
 
 import pytest
 
-from app.output import guard_streams
+from app.output import guard_streams, write_styled
 
 BARS = "\u2588\u2713 \u00e4\n"
 
@@ -51,3 +51,21 @@ def test_a_terminal_and_other_systems_keep_the_encoding_that_they_have(written):
 def test_the_encoding_that_somebody_asked_for_stays(written, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
     assert written("win32") == "?? ä\n".encode("cp1252")
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [({}, "\x1b[1mnew\x1b[0m"), ({"NO_COLOR": "1"}, "new"), ({"TERM": "dumb"}, "new")],
+    ids=["terminal", "no colour", "dumb"],
+)
+def test_only_a_terminal_that_can_gets_sequences(monkeypatch, environment, said):
+    out = File(is_terminal=True)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in ({"TERM": "xterm"} | environment).items():
+        monkeypatch.setenv(name, value)
+
+    write_styled("new", "\x1b[1m")
+
+    out.flush()
+    assert out.buffer.getvalue().decode() == said
