@@ -234,7 +234,7 @@ def test_what_is_no_command_is_answered_in_words_and_the_next_is_obeyed(line):
     [
         (b"x" * (LINE_LIMIT_BYTES + 1), "more than 1048576 bytes"),  # and no end of the line
         (b"[" * (LINE_LIMIT_BYTES - 1) + b"\n", "got `array`"),
-        (b'{"type":"measure","params":{"a":' + b"[" * 10_000 + b"\n", "recursion"),
+        (b'{"type":"measure","params":{"a":' + b"[" * 1_000_000 + b"\n", "recursion"),
     ],
     ids=["endless", "brackets", "brackets in a measurement"],
 )

@@ -222,7 +222,11 @@ def test_a_guardian_hands_on_all_that_it_is_told(guard):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_guardian_that_is_told_to_go_takes_all_along(number, guard, token):
-    process = guard("/bin/sh", "-c", "setsid sleep 60 & trap '' TERM INT HUP; echo; sleep 60")
+    before = signal.signal(number, signal.SIG_DFL)  # what `nohup` ignores stays so in a guardian
+    try:
+        process = guard("/bin/sh", "-c", "setsid sleep 60 & trap '' TERM INT HUP; echo; sleep 60")
+    finally:
+        signal.signal(number, before)
     process.stdout.readline()
     process.send_signal(number)
     assert process.wait(PATIENCE_S) == 128 + number
