@@ -50,6 +50,21 @@ def test_others_take_their_script(shell):
     subprocess.run([shell, "-n"], input=SCRIPTS[shell](OFFERED), text=True, check=True, timeout=60)
 
 
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
+def test_zsh_takes_its_script_from_a_folder_too(tmp_path):
+    """The first Tab reads the file as the function, and must offer something already."""
+    (tmp_path / "_coreopsis").write_text(SCRIPTS["zsh"](OFFERED), encoding="utf-8")
+    typed = f"""
+        fpath=({tmp_path} $fpath); autoload -U compinit; compinit -u -D
+        _describe() {{ print -l -- "${{(P@)2}}" }}; _files() {{ }}
+        words=(coreopsis completion f); CURRENT=3; $_comps[coreopsis]
+    """
+    said = subprocess.run(
+        ["zsh", "-f", "-c", typed], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
+    assert "fish:a shell" in said.splitlines()
+
+
 def test_a_text_with_an_apostrophe_stays_one_word():
     offered = {"": {"run": "it's one"}}
     assert r"'run:it'\''s one'" in SCRIPTS["zsh"](offered)
