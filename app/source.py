@@ -243,7 +243,7 @@ def _installed() -> Mapping[str, list[str]]:
 
 
 def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
-    """Return the installed packages that files import, each with its version."""
+    """Return the packages that files import, each with the version that is installed here."""
     names = {
         module.split(".")[0]
         for path in paths if path.suffix == ".py"
@@ -251,7 +251,8 @@ def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
     } - OPTIONAL  # fmt: skip
     known = _installed()
     foreign = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
-    return {
+    lacking = names & {"torch"} - known.keys()  # left out here, but the script needs it
+    return lacking | {
         f"{each}=={metadata.version(each).partition('+')[0]}"
         for each in foreign - {"coreopsis"}
     }  # fmt: skip

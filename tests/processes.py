@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
 TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
 PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
+
+# WORKAROUND: with PySide6 6.11.3, in a test of pytest, `from x import y` is a SystemError where the
+# working folder is gone. The same import in a program, and on 3.12.1 and 3.14.10, works.
+GONE_BREAKS_IMPORTS = pytest.mark.skipif(
+    sys.version_info[:3] == (3, 13, 0),
+    reason="on Python 3.13.0 no import works there",
+)
 
 
 def living(token: str) -> dict[int, str]:

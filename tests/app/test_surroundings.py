@@ -18,7 +18,7 @@ import pytest
 from app.cli import main
 from tests.app.program import CTRL_C, Program
 from tests.app.recordings import burst
-from tests.processes import PATIENCE_S, until
+from tests.processes import GONE_BREAKS_IMPORTS, PATIENCE_S, until
 
 if sys.platform == "win32":
     pytest.skip("terminals and limits of POSIX", allow_module_level=True)
@@ -318,6 +318,7 @@ EVERY = [
 ]  # fmt: skip
 
 
+@GONE_BREAKS_IMPORTS
 @pytest.mark.parametrize("arguments", EVERY, ids=lambda arguments: " ".join(arguments[:3]))
 def test_where_the_working_folder_is_gone_a_command_works_or_says_why_not(
     coreopsis, monkeypatch, capfd, tmp_path, arguments

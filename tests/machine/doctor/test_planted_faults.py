@@ -24,6 +24,7 @@ from machine.doctor.verdicts import State
 from tests.machine.doctor import fake_torch
 from tests.machine.doctor.buses import geforce, load, plug
 from tests.machine.doctor.made import DEVICE, named
+from tests.processes import GONE_BREAKS_IMPORTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="made of POSIX environments")
 WELL = Nvml(code=0, driver="580.65.06", cuda=(13, 0), devices=(DEVICE,))
@@ -380,6 +381,7 @@ def test_a_pytorch_that_takes_standard_output_for_itself_does_not_hide_the_answe
     assert walked().state is State.OK
 
 
+@GONE_BREAKS_IMPORTS
 def test_a_working_folder_that_was_removed_does_not_stop_the_doctor(walked, packages, tmp_path):
     fake_torch.install(packages, fake_torch.CUDA)
     gone = tmp_path / "gone"
