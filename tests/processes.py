@@ -19,7 +19,7 @@ PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
 # working folder is gone. The same import in a program, and on 3.12.1 and 3.14.10, works.
 GONE_BREAKS_IMPORTS = pytest.mark.skipif(
     sys.version_info[:3] == (3, 13, 0),
-    reason="on Python 3.13.0 no import works there",
+    reason="on Python 3.13.0 tests cannot import where the folder is gone",
 )
 
 
