@@ -137,6 +137,7 @@ def test_a_run_on_the_processor_is_no_check_of_a_gpu():
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
+@pytest.mark.torch
 def test_what_needs_two_gpus_is_left_out_with_one(gpus):
     order = verdicts.expected(H200).order()
     chosen, left_out = runs.chosen(machine(gpus=gpus), (), order)
@@ -479,6 +480,7 @@ def made_up(monkeypatch, tmp_path, as_told):
     return SimpleNamespace(check=check, ways=as_told, out=tmp_path / "out")
 
 
+@pytest.mark.torch
 def test_a_stage_survives_what_its_experiments_do_and_saves_it(made_up, capsys):
     made_up.ways |= {"pinned": "crashes", "async": "is killed"}
     code, saved = made_up.check("quick")
@@ -498,6 +500,7 @@ def test_a_stage_survives_what_its_experiments_do_and_saves_it(made_up, capsys):
 
 
 @pytest.mark.parametrize("card", CARDS)
+@pytest.mark.torch
 def test_the_last_lines_have_the_verdicts_of_a_known_card(made_up, capsys, card):
     made_up.check("quick", card=card)
     last = capsys.readouterr().out.splitlines()[-2:]
@@ -507,6 +510,7 @@ def test_the_last_lines_have_the_verdicts_of_a_known_card(made_up, capsys, card)
     assert last[1] == "Wrong: nothing."
 
 
+@pytest.mark.torch
 def test_the_last_lines_say_that_nothing_is_expected_of_an_unknown_card(made_up, capsys):
     code, saved = made_up.check("quick", card="NVIDIA X1")
     last = capsys.readouterr().out.splitlines()[-2:]
@@ -525,6 +529,7 @@ def test_a_second_call_need_not_look_again(made_up, monkeypatch, tmp_path):
     assert looked == ["machine", "facts"]
 
 
+@pytest.mark.torch
 def test_what_no_time_was_left_for_is_told_and_done_by_going_on(made_up, monkeypatch, capsys):
     began_s, run = time.monotonic(), runs.run
     clock = SimpleNamespace(monotonic=lambda: began_s)
@@ -547,6 +552,7 @@ def test_what_no_time_was_left_for_is_told_and_done_by_going_on(made_up, monkeyp
     assert Report(made_up.out, "full").runs == {}
 
 
+@pytest.mark.torch
 def test_checks_run_in_full_what_is_held_against_cuda(made_up, monkeypatch):
     monkeypatch.setattr(outside, "twin", lambda *_: ({"launch_s": 2e-6}, ""))
     monkeypatch.setattr(outside, "nvbandwidth", lambda *_: ({}, "nvbandwidth is not here."))
@@ -563,6 +569,7 @@ def test_checks_run_in_full_what_is_held_against_cuda(made_up, monkeypatch):
 # --- the command
 
 
+@pytest.mark.torch
 def test_without_a_gpu_it_says_so(capsys, monkeypatch):
     monkeypatch.setattr("experiments.devices.device.default_device", lambda machine: "cpu")
 
@@ -580,6 +587,7 @@ def test_without_a_library_it_names_what_pip_calls_it(capsys, monkeypatch):
     assert "pip install what-pip-says" in capsys.readouterr().err
 
 
+@pytest.mark.torch
 def test_an_unknown_experiment_is_no_check_that_passes(capsys):
     with pytest.raises(SystemExit):
         gpu_check.main(["full", "--only", "nothing"])
