@@ -4,6 +4,7 @@ EXPERIMENTS = (
     "gil_threads",
     "start_cost",
     "talk_cost",
+    "python_objects",
     "waiting",
     "race",
     "uneven",

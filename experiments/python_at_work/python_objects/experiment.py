@@ -1,0 +1,287 @@
+"""What does a list of numbers cost? The same numbers in a list, a tuple, an array and NumPy.
+
+Method: one thread, kept on one core (pinned), adds up the same numbers, held in each way. A list
+holds addresses of objects; an array holds the numbers. The list is in order, as it was made, and
+shuffled: then the same addresses lead all over memory. As a control, the array's numbers are
+shuffled too: the order of what is added is as new, but no address is. Lengths and ways are shuffled
+in each round; compared are the medians of the longest. Bytes are those that Python's own allocators
+were asked for (`tracemalloc`). Numbers are then looked up in a list and in a set; an equal number
+is asked for, not the same object.
+Source: the source of CPython, `Objects/floatobject.c` and `Python/bltinmodule.c`.
+
+What it cannot tell: what the allocator adds by rounding up, and what other Pythons do.
+"""
+
+from __future__ import annotations
+
+import array
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from experiments import api as x
+
+FLOATS, INTEGERS = KINDS = ("floats", "integers")
+LIST, SHUFFLED, LOOP, TUPLE = "list", "shuffled_list", "list_loop", "tuple"
+ARRAY, SHUFFLED_ARRAY, NUMPY, SET = "array", "shuffled_array", "numpy", "set"
+WAYS = (SHUFFLED, LOOP, LIST, TUPLE, ARRAY, SHUFFLED_ARRAY, NUMPY)
+HELD: dict[str, Callable[[Any], Any]] = {
+    LIST: lambda numbers: numbers.tolist(),
+    TUPLE: lambda numbers: tuple(numbers.tolist()),
+    ARRAY: lambda numbers: array.array("d" if numbers.dtype.kind == "f" else "q", numbers.tobytes()),
+    NUMPY: lambda numbers: numbers.copy(),
+    SET: lambda numbers: set(numbers.tolist()),
+}
+SHORTEST, MOST = 2**10, 2**28
+FEWEST_SOUGHT, MOST_SOUGHT, SOUGHT = 2**4, 2**16, 32
+TRACED = 2**16  # numbers whose bytes are counted
+AT_ONCE, AT_ONCE_IN_NUMPY = 2**19, 2**23  # numbers in a sample of a millisecond or more
+IN_LIST, IN_SET = 2**13, 2**10  # numbers gone through, and repeats, in a sample of look-ups
+OBJECT_BYTES, HELD_BYTES = 32, 115  # of an object; of a number in all ways together
+BUILD_S, ALL_WAYS_S = 250e-9, 80e-9  # of a number
+LOOKUPS_S = 0.03  # in a round
+FREE_SHARE = 0.12
+SUMS_FRACTION = 0.9  # of the time
+ALIKE = 1.2  # times as long: up to this, the order costs nothing worth a name
+SHARED_BYTES = 16  # of a number in a list: below, it has no object of its own
+
+
+class Params(x.Params):
+    """The parameters; integers are drawn from 0 up to `below`."""
+
+    most_numbers: int = x.param(2**22, minimum=SHORTEST, maximum=MOST, scale="log2")
+    kind: str = x.param(FLOATS, choices=KINDS)
+    below: int = x.param(
+        10**6, minimum=2, maximum=10**9, scale="log10", used_with=("kind", INTEGERS)
+    )
+    rounds: int = x.param(10, minimum=1, maximum=100)
+
+
+class Summed(x.Row):
+    """One repeat of adding up `numbers` in one way."""
+
+    numbers: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    element_s: float = x.column(scale="log10")
+
+
+class Sought(x.Row):
+    """One repeat of looking up numbers that are there, at places spread evenly."""
+
+    numbers: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    lookup_s: float = x.column(scale="log10")
+
+
+class Held(x.Row):
+    """What a number takes in one way, its object and its address included."""
+
+    way: str
+    element_bytes: float
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what a number takes; then a row for each length, way and round, of sums and searches."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        for way in HELD:
+            yield Held(way=way, element_bytes=bytes_each(way, drawn(params, TRACED)))
+        of, sums_fraction = dict[tuple[int, str], Any](), SUMS_FRACTION
+        for length, way, held in summed(params):
+            bench.check_stop()
+            of[length, way] = held
+        for turn, (length, way) in bench.interleave([*of], params.rounds):
+            taken_s = element_s(way, of[length, way], bench)
+            yield Summed(numbers=length, way=way, repeat=turn.round, element_s=taken_s)
+            yield x.Progress(sums_fraction * turn.fraction)
+        lengths = x.ladder(FEWEST_SOUGHT, min(params.most_numbers, MOST_SOUGHT), 4)
+        sought = {(n, way): HELD[way](drawn(params, n)) for n in lengths for way in (LIST, SET)}
+        for turn, (length, way) in bench.interleave([*sought], params.rounds):
+            asked = drawn(params, length)[:: -(-length // SOUGHT)].tolist()
+            times = IN_SET if way == SET else max(1, IN_LIST // length)
+            taken_s = lookup_s(asked, sought[length, way], times, bench)
+            yield Sought(numbers=length, way=way, repeat=turn.round, lookup_s=taken_s)
+            yield x.Progress(sums_fraction + (1 - sums_fraction) * turn.fraction)
+
+
+def drawn(params: Params, length: int) -> Any:
+    """Return so many numbers as a NumPy array, the same in each call."""
+    import numpy as np
+
+    chance = np.random.default_rng(x.SEED)
+    if params.kind == INTEGERS:
+        return chance.integers(0, params.below, length)
+    return chance.random(length)
+
+
+def summed(params: Params) -> Iterator[tuple[int, str, Any]]:
+    """Yield each length and way with what holds the numbers; lists share their objects."""
+    import numpy as np
+
+    numbers = drawn(params, params.most_numbers)
+    objects, chance = numbers.tolist(), np.random.default_rng(x.SEED)
+    for length in x.ladder(SHORTEST, params.most_numbers, 4):
+        order, places = chance.permutation(length), np.empty(length, object)
+        places[:] = in_order = objects[:length]
+        some = numbers[:length]
+        held = (places[order].tolist(), in_order, in_order, tuple(in_order))
+        held += (HELD[ARRAY](some), HELD[ARRAY](some[order]), some.copy())
+        yield from ((length, way, each) for way, each in zip(WAYS, held, strict=True))
+
+
+def add_up(way: str, held: Any, times: int) -> None:
+    """Add up all numbers so many times."""
+    for _ in range(times):
+        if way == NUMPY:
+            held.sum()
+        elif way == LOOP:
+            total = 0
+            for number in held:
+                total += number
+        else:
+            sum(held)
+
+
+def element_s(way: str, held: Any, bench: x.Bench) -> float:
+    """Return the seconds of one number; before, they are added up once as a warm-up."""
+    times = max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // len(held))
+    add_up(way, held, 1)
+    return bench.time(lambda: add_up(way, held, times)) / (times * len(held))
+
+
+def lookup_s(asked: list[Any], held: Any, times: int, bench: x.Bench) -> float:
+    """Return the seconds of one look-up, of those that are asked for."""
+
+    def look_up() -> None:
+        for _ in range(times):
+            for number in asked:
+                _ = number in held
+
+    return bench.time(look_up) / (times * len(asked))
+
+
+def bytes_each(way: str, numbers: Any) -> float:
+    """Return the bytes that Python was asked for to hold a number in one way."""
+    tracemalloc.start()
+    try:
+        held = HELD[way](numbers)
+        return tracemalloc.get_traced_memory()[0] / len(held)
+    finally:
+        tracemalloc.stop()
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways at the greatest length that all of them reached."""
+    of = x.spreads_of(tables["sums"], "element_s", "numbers", "way")
+    values = {f"{row.way}_bytes": row.element_bytes for row in tables["bytes"]}
+    limits = x.Limits(["rounded_up"])
+    whole = [n for n, way in of if way == LIST and all((n, each) in of for each in WAYS)]
+    if not whole:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    length = max(whole)
+    ways = {way: of[length, way] for way in WAYS}
+    values |= {"numbers": length} | {f"{way}_s": each.median for way, each in ways.items()}
+    compared, unclear = x.ratios(
+        {
+            "shuffled_over_in_order": (ways[SHUFFLED], ways[LIST]),
+            "list_over_numpy": (ways[LIST], ways[NUMPY]),
+            "loop_over_sum": (ways[LOOP], ways[LIST]),
+            "array_shuffled_over_in_order": (ways[SHUFFLED_ARRAY], ways[ARRAY]),
+        }
+    )
+    values |= compared
+    found = x.medians(((row.numbers, row.way), row.lookup_s) for row in tables["lookups"])
+    if both := [n for n, way in found if way == LIST and (n, SET) in found]:
+        values |= {f"{way}_lookup_s": found[max(both), way] for way in (LIST, SET)}
+    cache_bytes = x.last_level_cache_bytes(machine)
+    limits.add("partly_in_cache", cache_bytes and length * OBJECT_BYTES <= cache_bytes)
+    is_shared = values.get("list_bytes", SHARED_BYTES) < SHARED_BYTES
+    limits.add("shared_objects", is_shared)
+    limits.add("loop_is_slower", ways[LIST].is_below(ways[LOOP]))
+    return x.Finding(_message(ways), values, tuple(limits), unclear)
+
+
+def _message(ways: dict[str, x.Spread]) -> str:
+    """Return the message: the shuffled list against the one in order, that against NumPy."""
+    in_order, shuffled, numpy = ways[LIST], ways[SHUFFLED], ways[NUMPY]
+    if (unsure := x.unsure((shuffled, in_order), (in_order, numpy))) is not None:
+        return unsure
+    if not numpy.is_below(in_order):
+        return "numpy_no_faster"
+    is_dearer = in_order.is_below(shuffled) and shuffled.median > ALIKE * in_order.median
+    return "objects_all_over" if is_dearer else "order_is_free"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take so many numbers that their objects are far larger than the caches."""
+    room = x.beyond_cache(machine, 128 * x.MIB, FREE_SHARE) // OBJECT_BYTES
+    return Params(most_numbers=x.ladder(SHORTEST, room, 4)[-1])
+
+
+def seconds(params: Params) -> float:
+    """Estimate from making the objects, and from the sums with their warm-ups."""
+    lengths = x.ladder(SHORTEST, params.most_numbers, 4)
+    added = sum(length + max(length, AT_ONCE) for length in lengths)
+    return (
+        0.6
+        + params.most_numbers * BUILD_S
+        + params.rounds * (LOOKUPS_S + added * ALL_WAYS_S * 0.7)
+    )
+
+
+EXPERIMENT = x.Experiment(
+    params=Params,
+    tables={"sums": Summed, "lookups": Sought, "bytes": Held},
+    measure=measure,
+    loop="experiment.py:add_up",
+    analyse=analyse,
+    views=(
+        x.Lines(
+            "time",
+            "sums",
+            x.Axis("numbers"),
+            x.Axis("element_s"),
+            series="way",
+            order=WAYS,
+        ),
+        x.Bars("bytes", "bytes", "way", "element_bytes", order=tuple(HELD)),
+        x.Lines(
+            "lookup",
+            "lookups",
+            x.Axis("numbers"),
+            x.Axis("lookup_s"),
+            series="way",
+            order=(LIST, SET),
+        ),
+    ),
+    values=x.values(
+        *(f"{way}_s" for way in WAYS),
+        *(f"{way}_bytes" for way in HELD),
+        "shuffled_over_in_order",
+        "list_over_numpy",
+        "loop_over_sum",
+        "array_shuffled_over_in_order",
+        f"{LIST}_lookup_s",
+        f"{SET}_lookup_s",
+        "numbers",
+    ),
+    keys=(
+        x.Key("list_s", "time", (LIST,), at="numbers"),
+        x.Key("shuffled_list_s", "time", (SHUFFLED,), at="numbers"),
+        x.Key("numpy_s", "time", (NUMPY,), at="numbers"),
+    ),
+    next=x.Next("cache-ladder", {"kind": INTEGERS}),
+    parts=(x.Part.MEMORY,),
+    imports=("numpy",),
+    defaults=defaults,
+    quick=x.change(at_most={"most_numbers": 2**20, "rounds": 5}),
+    smallest=x.change(most_numbers=2**12, rounds=3),
+    budget=x.Budget(
+        full={"rounds": 8, "most_numbers": 2**20}, quick={"rounds": 4, "most_numbers": SHORTEST}
+    ),
+    seconds=seconds,
+    memory_bytes=lambda params: params.most_numbers * HELD_BYTES + 16 * x.MIB,
+)
