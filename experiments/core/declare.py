@@ -320,6 +320,7 @@ class Experiment(Record, Generic[P]):
     live: Live[Any] | None = None
     loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
     can_wait: bool = True  # its first turn can; not where its bench counts none
+    measures_load: bool = False  # what others take is its finding, so it makes no run doubtful
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     def __post_init__(self) -> None:

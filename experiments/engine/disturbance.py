@@ -45,10 +45,13 @@ class Quietest:
 
 
 class Disturbance:
-    """Watches from when it is made; ask once, when the run's own children have been waited for."""
+    """Watches from when it is made; ask once, when the run's own children have been waited for.
 
-    def __init__(self) -> None:
-        self._start = _Used.now()
+    `is_measured`: the run measures this load itself, so it is no reason to doubt the run.
+    """
+
+    def __init__(self, *, is_measured: bool = False) -> None:
+        self._start, self._is_measured = _Used.now(), is_measured
 
     @contextlib.contextmanager
     def left_out(self) -> Iterator[None]:
@@ -59,7 +62,7 @@ class Disturbance:
         self._start = _Used(*(start + now - then for start, then, now in meanwhile))
 
     def notes(self, *, still_runs: bool = False) -> Iterator[Note]:
-        """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`.
+        """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`; or `load_was_measured`.
 
         And `program_was_busy`, where the window or the terminal that shows the run took much.
         `still_runs`: some of the run's own children may not have been waited for.
@@ -77,7 +80,9 @@ class Disturbance:
             "others_fraction": round(min(1.0, others_s / total_s), 4),
             "stolen_fraction": round(min(1.0, (after.stolen_s - before.stolen_s) / total_s), 4),
         }
-        if values["others_fraction"] > BUSY_FRACTION:
+        if self._is_measured:
+            yield Note("load_was_measured", values)
+        elif values["others_fraction"] > BUSY_FRACTION:
             yield Note("machine_was_busy", values)
         elif values["stolen_fraction"] > STOLEN_FRACTION:
             yield Note("time_was_stolen", values)

@@ -107,7 +107,8 @@ class _Run:
         self._start_s = time.monotonic()
         self._has_told_others = False
         self._estimate = Estimate()
-        self._disturbance, self._sleep = Disturbance(), Sleep()
+        self._disturbance = Disturbance(is_measured=experiment.measures_load)
+        self._sleep = Sleep()
         self._planned_s, self._more = 0.0, 0  # when the planned rounds had ended; rounds since
 
     def finished(self) -> messages.Finished:

@@ -81,7 +81,8 @@ def _measured(
     tables: dict[str, list[Any]] = {name: [] for name in experiment.tables}
     table_of = {row: name for name, row in experiment.tables.items()}
     bench = Bench(machine, quick=quick, watch=WATCH, quietest=Quietest())
-    disturbance, said_fraction = Disturbance(), -STEP_FRACTION
+    disturbance = Disturbance(is_measured=experiment.measures_load)
+    said_fraction = -STEP_FRACTION
     for item in experiment.measure(params, bench):
         if isinstance(item, Progress):
             if sys.stderr.isatty() or item.fraction >= said_fraction + STEP_FRACTION:

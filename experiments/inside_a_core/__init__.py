@@ -1,3 +1,3 @@
 """Shelf: what goes on inside a core, and what the system does around it."""
 
-EXPERIMENTS = ("ilp", "smt", "simd")
+EXPERIMENTS = ("ilp", "smt", "simd", "noise")

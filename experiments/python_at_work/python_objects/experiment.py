@@ -28,7 +28,9 @@ WAYS = (SHUFFLED, LOOP, LIST, TUPLE, ARRAY, SHUFFLED_ARRAY, NUMPY)
 HELD: dict[str, Callable[[Any], Any]] = {
     LIST: lambda numbers: numbers.tolist(),
     TUPLE: lambda numbers: tuple(numbers.tolist()),
-    ARRAY: lambda numbers: array.array("d" if numbers.dtype.kind == "f" else "q", numbers.tobytes()),
+    ARRAY: lambda numbers: array.array(
+        "d" if numbers.dtype.kind == "f" else "q", numbers.tobytes()
+    ),
     NUMPY: lambda numbers: numbers.copy(),
     SET: lambda numbers: set(numbers.tolist()),
 }
@@ -226,9 +228,7 @@ def seconds(params: Params) -> float:
     lengths = x.ladder(SHORTEST, params.most_numbers, 4)
     added = sum(length + max(length, AT_ONCE) for length in lengths)
     return (
-        0.6
-        + params.most_numbers * BUILD_S
-        + params.rounds * (LOOKUPS_S + added * ALL_WAYS_S * 0.7)
+        0.6 + params.most_numbers * BUILD_S + params.rounds * (LOOKUPS_S + added * ALL_WAYS_S * 0.7)
     )
 
 

@@ -1,0 +1,276 @@
+"""Who stole my time? A loop on each core that does nothing but read the clock, and what it misses.
+
+Method: one thread on each core (pinned) reads the clock without pause, all at once, in slices.
+Where two readings lie more than 10 microseconds apart, something else had the core: a gap. Within a
+slice this run neither writes nor computes anything else. Beside the gaps stands what the system
+counts: how long the thread was ready but queued for its core, since other programs ran; the time
+that a host says it took (stolen); interrupts and switches. What these leave is interrupts, or a
+host that says nothing. The time of a reading shows whether the core's clock fell.
+Source: the method of the tracers `osnoise` and `hwlat` of Linux (Documentation/trace).
+
+What it cannot tell: what a gap was used for, where the system does not count it; shorter gaps. The
+window that draws this run is another program too, and takes its share.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.side_by_side import CAN_PIN, pin
+
+from .accounts import of_cores, of_thread
+
+NS = 1e-9
+LEAST_S = 1e-5  # a gap is longer
+NOTED = 2**14  # gaps of a slice, at most
+SHOWN = 10  # the longest of each core and slice stand on the timeline
+BINS_PER_DOUBLING = 2
+LOST, QUEUED, STOLEN, LEFT = CAUSES = ("lost", "queued", "stolen", "left")
+HARDLY_ANY = 0.01  # of the time
+MOSTLY = 0.5  # of what was lost
+BEYOND = 10  # so many gaps must have been longer for a quantile to hold
+QUANTILES = {"p50": 0.5, "p999": 0.999}
+WARM_UP_S, BETWEEN_S = 0.02, 0.01
+
+
+class Params(x.Params):
+    """The parameters; a round is a slice in which all threads watch."""
+
+    threads: int = x.param(2, minimum=1, maximum=4096, scale="log2")
+    slice_s: float = x.param(0.25, minimum=0.02, maximum=1.0, scale="log10")
+    rounds: int = x.param(40, minimum=1, maximum=4096, scale="log2")
+
+
+class Gap(x.Row):
+    """One of the longest gaps of a slice and core; seconds from the first reading of all."""
+
+    thread: int
+    repeat: int
+    start_s: float
+    end_s: float
+
+
+class Length(x.Row):
+    """The gaps of about one length on all cores, from the first slice up to this."""
+
+    repeat: int
+    gap_s: float = x.column(scale="log10")
+    gaps: int = x.column(scale="log10")
+
+
+class Watched(x.Row):
+    """One slice on one core: what the readings show, and what the system counted meanwhile."""
+
+    thread: int
+    repeat: int
+    watched_s: float
+    lost_s: float
+    longest_gap_s: float
+    gaps: int
+    queued_s: float
+    stolen_s: float
+    switches: int
+    interrupts: int
+    reading_s: float
+
+
+class Share(x.Row):
+    """The share of a core's time in one slice that its gaps lost, or that one cause explains."""
+
+    cause: str
+    thread: int
+    repeat: int
+    taken_fraction: float
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield for each slice what each core lost and to whom, its longest gaps, and the lengths."""
+    if not hasattr(time, "clock_gettime"):
+        raise x.UserError("no_clock")
+    if not CAN_PIN:
+        yield x.Note("not_pinned")
+    usable: list[int | None] = [thread.id for thread in x.usable_threads(bench.machine)]
+    threads, lengths, first_ns = usable[: params.threads] or [None], Counter[int](), 0
+    watch_together(threads, WARM_UP_S, 0, bench)
+    for turn, slice_s in bench.interleave([params.slice_s], params.rounds):
+        fresh = set[int]()
+        for begin_ns, row, gaps_ns in watch_together(threads, slice_s, turn.round, bench):
+            first_ns = first_ns or begin_ns
+            yield row
+            yield from shares(row)
+            for start, end in sorted(gaps_ns, key=lambda gap: gap[0] - gap[1])[:SHOWN]:
+                start_s, end_s = max(0, start - first_ns) * NS, (end - first_ns) * NS
+                yield Gap(thread=row.thread, repeat=turn.round, start_s=start_s, end_s=end_s)
+            places = [place_of((end - start) * NS) for start, end in gaps_ns]
+            lengths.update(places)
+            fresh.update(places)
+        for place in sorted(fresh):
+            gap_s = LEAST_S * 2 ** (place / BINS_PER_DOUBLING)
+            yield Length(repeat=turn.round, gap_s=gap_s, gaps=lengths[place])
+        yield x.Progress(turn.fraction)
+
+
+def watch_together(
+    threads: Sequence[int | None], slice_s: float, repeat: int, bench: x.Bench
+) -> list[tuple[int, Watched, list[tuple[int, int]]]]:
+    """Return for each thread when it began, in ns, what it saw, and its gaps from when to when."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numpy as np
+
+    from .kernels import watch
+
+    bench.check_stop()
+    together = threading.Barrier(len(threads))
+
+    def one(thread: int | None) -> tuple[tuple[int, ...], Any, float, int]:
+        pin(thread)
+        gaps = np.ones((NOTED, 2), dtype=np.int64)  # written, so that no page is missing later
+        together.wait()
+        queued_s, switches = of_thread()
+        seen = watch(round(slice_s / NS), round(LEAST_S / NS), gaps)
+        after_s, after = of_thread()
+        return seen, gaps, after_s - queued_s, after - switches
+
+    before = of_cores()
+    with ThreadPoolExecutor(len(threads)) as pool:
+        results = [run.result() for run in [pool.submit(one, thread) for thread in threads]]
+    after, rows = of_cores(), []
+    for place, (seen, gaps, queued_s, switches) in enumerate(results):
+        begin, end, readings, found, lost = seen
+        thread = place if (pinned := threads[place]) is None else pinned
+        gaps_ns = [(int(start), int(stop)) for start, stop in gaps[: min(found, NOTED)]]
+        then, now = (counts.get(thread, (0.0, 0)) for counts in (before, after))
+        row = Watched(
+            thread=thread,
+            repeat=repeat,
+            watched_s=(end - begin) * NS,
+            lost_s=lost * NS,
+            longest_gap_s=max((stop - start for start, stop in gaps_ns), default=0) * NS,
+            gaps=found,
+            queued_s=queued_s,
+            stolen_s=now[0] - then[0],
+            switches=switches,
+            interrupts=now[1] - then[1],
+            reading_s=(end - begin - lost) * NS / readings,
+        )
+        rows.append((begin, row, gaps_ns))
+    return rows
+
+
+def shares(row: Watched) -> Iterator[Share]:
+    """Yield what the gaps of a slice lost, and how much of that each cause explains."""
+    left_s = max(0.0, row.lost_s - row.queued_s - row.stolen_s)
+    explained_s = (row.lost_s, row.queued_s, row.stolen_s, left_s)
+    for cause, taken_s in zip(CAUSES, explained_s, strict=True):
+        taken = taken_s / row.watched_s
+        yield Share(cause=cause, thread=row.thread, repeat=row.repeat, taken_fraction=taken)
+
+
+def place_of(gap_s: float) -> int:
+    """Return in which bin of the histogram a gap lies."""
+    return round(BINS_PER_DOUBLING * math.log2(max(gap_s, LEAST_S) / LEAST_S))
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Add up all slices: an account of the whole time, in which load is the finding itself."""
+    rows, limits = tables["slices"], x.Limits()
+    watched_s = math.fsum(row.watched_s for row in rows)
+    if not watched_s:
+        return x.Finding("nothing_watched")
+    lost_s, queued_s, stolen_s = (
+        math.fsum(getattr(row, f"{cause}_s") for row in rows) for cause in (LOST, QUEUED, STOLEN)
+    )
+    values = {
+        "lost_fraction": lost_s / watched_s,
+        "queued_fraction": queued_s / watched_s,
+        "stolen_fraction": stolen_s / watched_s,
+        "left_fraction": max(0.0, lost_s - queued_s - stolen_s) / watched_s,
+        "longest_gap_s": max(row.longest_gap_s for row in rows),
+        "gaps_per_s": sum(row.gaps for row in rows) / watched_s,
+        "switches_per_s": sum(row.switches for row in rows) / watched_s,
+        "interrupts_per_s": sum(row.interrupts for row in rows) / watched_s,
+        "reading_s": x.medians((0, row.reading_s) for row in rows)[0],
+        **quantiles(tables["lengths"]),
+    }
+    limits.add("not_counted", not any(row.queued_s or row.interrupts for row in rows))
+    limits.add("stolen_untold", x.is_virtual(machine) and not stolen_s)
+    limits.append("window_takes_too")
+    return x.Finding(_message(values), values, tuple(limits))
+
+
+def _message(values: dict[str, float]) -> str:
+    """Return which cause explains most of what was lost."""
+    lost = values["lost_fraction"]
+    if lost < HARDLY_ANY:
+        return "hardly_any"
+    if values["queued_fraction"] > MOSTLY * lost:
+        return "other_programs"
+    return "the_host" if values["stolen_fraction"] > MOSTLY * lost else "not_explained"
+
+
+def quantiles(lengths: Sequence[Length]) -> dict[str, float]:
+    """Return the lengths that half and 99.9 % of the gaps keep to, where enough are longer."""
+    of = x.best_of(lengths, "gaps", "gap_s", choose=max)
+    ordered, found = sorted(of), {}
+    so_far = [*accumulate(of[gap_s] for gap_s in ordered)]
+    for name, share in QUANTILES.items():
+        if so_far and so_far[-1] * (1 - share) >= BEYOND:
+            within = zip(ordered, so_far, strict=True)
+            found[f"gap_{name}_s"] = next(at for at, n in within if n >= share * so_far[-1])
+    return found
+
+
+EXPERIMENT = x.Experiment(
+    params=Params,
+    tables={"lengths": Length, "shares": Share, "gaps": Gap, "slices": Watched},
+    measure=measure,
+    loop="kernels.py:watch",
+    analyse=analyse,
+    views=(
+        x.Lines(
+            "histogram",
+            "lengths",
+            x.Axis("gap_s"),
+            x.Axis("gaps"),
+            statistic="greatest",
+            limits=(x.Limit("p999", "gap_p999_s", axis="x"),),
+        ),
+        x.Bars("causes", "shares", "cause", "taken_fraction", order=CAUSES),
+        x.Timeline("lanes", "gaps", "thread", "start_s", "end_s"),
+    ),
+    values=x.values(
+        "lost_fraction",
+        "longest_gap_s",
+        "gaps_per_s",
+        "stolen_fraction",
+        "queued_fraction",
+        "left_fraction",
+        *(f"gap_{name}_s" for name in QUANTILES),
+        "switches_per_s",
+        "interrupts_per_s",
+        "reading_s",
+    ),
+    keys=(
+        x.Key("longest_gap_s", "histogram", at="longest_gap_s"),
+        x.Key("lost_fraction", "causes", (LOST,)),
+        x.Key("stolen_fraction", "causes", (STOLEN,)),
+    ),
+    next=x.Next("gil-threads", {"rounds": 100}),
+    parts=(x.Part.CORES,),
+    imports=("numpy", "numba"),
+    defaults=lambda machine: Params(threads=max(1, len(x.usable_threads(machine)))),
+    quick=x.change(at_most={"rounds": 14}),
+    smallest=x.change(rounds=5, slice_s=0.02),
+    budget=x.Budget(full={"rounds": 14}, quick={"rounds": 5}),
+    seconds=lambda params: 0.5 + params.rounds * (params.slice_s + BETWEEN_S),
+    memory_bytes=lambda params: params.threads * NOTED * 16,
+    measures_load=True,
+)
