@@ -62,9 +62,10 @@ class Disturbance:
         self._start = _Used(*(start + now - then for start, then, now in meanwhile))
 
     def notes(self, *, still_runs: bool = False) -> Iterator[Note]:
-        """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`; or `load_was_measured`.
+        """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`.
 
-        And `program_was_busy`, where the window or the terminal that shows the run took much.
+        Or `load_was_measured`, where that is what the run is for. And `program_was_busy`, where the
+        window or the terminal that shows the run took much.
         `still_runs`: some of the run's own children may not have been waited for.
         """
         before, after = self._start, _Used.now()

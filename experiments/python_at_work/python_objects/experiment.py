@@ -85,7 +85,7 @@ class Held(x.Row):
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what a number takes; then a row for each length, way and round, of sums and searches."""
+    """Yield what a number takes, then sums and look-ups for each length, way and round."""
     with bench.pinned() as thread:
         if thread is None:
             yield x.Note("not_pinned")
