@@ -101,12 +101,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     watch_together(threads, WARM_UP_S, 0, bench)
     for turn, slice_s in bench.interleave([params.slice_s], params.rounds):
         fresh = set[int]()
-        for begin_ns, row, gaps_ns in watch_together(threads, slice_s, turn.round, bench):
-            first_ns = first_ns or begin_ns
+        seen = watch_together(threads, slice_s, turn.round, bench)
+        first_ns = first_ns or min(begin_ns for begin_ns, *_ in seen)
+        for _, row, gaps_ns in seen:
             yield row
             yield from shares(row)
             for start, end in sorted(gaps_ns, key=lambda gap: gap[0] - gap[1])[:SHOWN]:
-                start_s, end_s = max(0, start - first_ns) * NS, (end - first_ns) * NS
+                start_s, end_s = (start - first_ns) * NS, (end - first_ns) * NS
                 yield Gap(thread=row.thread, repeat=turn.round, start_s=start_s, end_s=end_s)
             places = [place_of((end - start) * NS) for start, end in gaps_ns]
             lengths.update(places)

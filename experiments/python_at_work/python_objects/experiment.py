@@ -147,9 +147,14 @@ def add_up(way: str, held: Any, times: int) -> None:
             sum(held)
 
 
+def times_for(way: str, length: int) -> int:
+    """Return how often so many numbers are added up in a sample."""
+    return max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // length)
+
+
 def element_s(way: str, held: Any, bench: x.Bench) -> float:
     """Return the seconds of one number; before, they are added up once as a warm-up."""
-    times = max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // len(held))
+    times = times_for(way, len(held))
     add_up(way, held, 1)
     return bench.time(lambda: add_up(way, held, times)) / (times * len(held))
 
@@ -179,7 +184,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways at the greatest length that all of them reached."""
     of = x.spreads_of(tables["sums"], "element_s", "numbers", "way")
     values = {f"{row.way}_bytes": row.element_bytes for row in tables["bytes"]}
-    limits = x.Limits(["rounded_up"])
+    limits = x.Limits(["interpreter_included", "rounded_up"])
     whole = [n for n, way in of if way == LIST and all((n, each) in of for each in WAYS)]
     if not whole:
         return x.Finding("nothing_to_compare", values, tuple(limits))

@@ -18,6 +18,8 @@ PARTS = (
     "against_c",
     "chains_against_c",
     "starts_against_c",
+    "objects_against_c",
+    "noise_against_c",
     "core_to_core",
     "against_stream",
     "effects",

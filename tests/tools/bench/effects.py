@@ -1,4 +1,7 @@
-"""False sharing and vectors in turns with C, compiled on the spot; lost increments with Python."""
+"""False sharing and vectors in turns with C, compiled on the spot; lost increments with Python.
+
+And the effects of objects in memory and of other programs, which need no other program to show.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from experiments.core.bench import Bench
+from experiments.core.units import show
+from experiments.inside_a_core.noise.experiment import watch_together
 from experiments.inside_a_core.simd.experiment import SCALAR, ways_for
 from experiments.kernels.simd_sums import widest_bits
 from experiments.python_at_work.false_sharing import kernels
@@ -24,12 +29,20 @@ from experiments.python_at_work.false_sharing.experiment import (
     PLAIN,
     Work,
 )
+from experiments.python_at_work.python_objects.experiment import (
+    LIST,
+    NUMPY,
+    SHUFFLED,
+    element_s,
+    summed,
+)
+from experiments.python_at_work.python_objects.experiment import Params as ObjectsParams
 from experiments.python_at_work.race.experiment import BARE, CALL, JOBS
 from experiments.tools.buffers import Buffer
 from experiments.tools.interpreters import OWN_COMMAND, Interpreter
 from experiments.tools.neighbours import SAME_CORE, pairs
 from machine.inspect import inspect
-from machine.model import Machine
+from machine.model import Machine, usable_threads
 from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
@@ -39,6 +52,7 @@ FLAGS = ("-O3", "-march=native", "-pthread", "-fno-tree-vectorize", "-fno-tree-s
 TURNS, SAMPLES = 21, 5
 BUDGET = (0.90, 1.10)
 SUMMED_BYTES, SUMMED_S = 16 * 2**10, 0.003
+OBJECTS, GAP_READINGS = ObjectsParams(), 500
 RACES, THREADS, TIMES, SWITCH_S = 9, 4, 1_000_000, 0.005
 
 
@@ -55,6 +69,29 @@ def lines() -> Iterator[Line]:
             yield from _counters(build("counters"), (cores[0].id, cores[1].id), machine)
             yield from _sums(build("lanes"), machine)
     yield from _races()
+    yield from _objects(Bench(machine))
+    yield from _gaps(Bench(machine))
+
+
+def _objects(bench: Bench) -> Iterator[Line]:
+    """Yield how much longer a shuffled list takes, and one in order than NumPy."""
+    held = {way: each for n, way, each in summed(OBJECTS) if n == OBJECTS.most_numbers}
+    took_s = {way: statistics.median(element_s(way, held[way], bench) for _ in range(SAMPLES))
+              for way in (SHUFFLED, LIST, NUMPY)}  # fmt: skip
+    for slow, fast, least in ((SHUFFLED, LIST, 2.0), (LIST, NUMPY, 4.0)):
+        ratio = took_s[slow] / took_s[fast]
+        what = f"sum of a {slow.replace('_', ' ')} over {fast}".replace("_", " ")
+        yield Line(what, f"{ratio:.1f}", f"{least:.0f} at least", kept=ratio >= least)
+
+
+def _gaps(bench: Bench) -> Iterator[Line]:
+    """Yield the longest gap of a second, far longer than a reading of the clock."""
+    threads: list[int | None] = [thread.id for thread in usable_threads(bench.machine)]
+    rows = [row for _, row, _ in watch_together(threads, 1.0, 0, bench)]
+    longest_s, reading_s = max(row.longest_gap_s for row in rows), rows[0].reading_s
+    figure = f"{show(longest_s, 's')}, a reading {show(reading_s, 's')}"
+    kept = longest_s > GAP_READINGS * reading_s
+    yield Line("longest gap of a second", figure, f"{GAP_READINGS} readings at least", kept=kept)
 
 
 def _built(compiler: str, folder: Path, name: str) -> str:

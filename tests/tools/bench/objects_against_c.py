@@ -1,0 +1,101 @@
+"""Sums of numbers in turns with C, and their bytes against `sys.getsizeof`.
+
+NumPy's must be as fast as C's. The interpreter's own work is in those of lists and arrays, so these
+only show how far apart they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from experiments.core.bench import Bench
+from experiments.core.units import show
+from experiments.python_at_work.python_objects.experiment import (
+    ARRAY,
+    HELD,
+    LIST,
+    NUMPY,
+    SET,
+    SHUFFLED,
+    TUPLE,
+    Params,
+    bytes_each,
+    drawn,
+    element_s,
+    summed,
+    times_for,
+)
+from machine.inspect import inspect
+from tests.tools.bench.lines import Line, within
+from tests.tools.bench.turns import in_turns
+
+SOURCE = Path(__file__).with_name("objects.c")
+FLAGS = ("-O3", "-march=native")
+TURNS = 21
+BUDGET = (0.9, 1.1)
+ANY = (0.0, math.inf)  # the interpreter's own work is in them
+LEAST, NUMBERS = 2**16, 2**22
+TWINS = {NUMPY: "array", LIST: "list", SHUFFLED: "shuffled", ARRAY: "array"}
+
+
+def lines() -> Iterator[Line]:
+    yield from _bytes()
+    compiler, bench = shutil.which("cc") or shutil.which("gcc"), Bench(inspect())
+    with tempfile.TemporaryDirectory() as folder, bench.pinned() as thread:
+        if compiler is None or thread is None:
+            yield Line("objects against C", "no C compiler, or no core to be pinned to")
+            return
+        program = str(Path(folder) / "objects")
+        subprocess.run([compiler, *FLAGS, "-o", program, str(SOURCE)], check=True)
+        for length, way, held in summed(Params(most_numbers=NUMBERS)):
+            if way not in TWINS or length < LEAST or (way != NUMPY and length < NUMBERS):
+                continue
+            command = [program, TWINS[way], str(length), str(times_for(way, length)), str(thread)]
+            with _twin(command) as first, _twin(command) as second:
+                line = in_turns(
+                    f"{way}, {length} numbers, ours against C",
+                    lambda _, way=way, held=held: element_s(way, held, bench),  # type: ignore[misc]
+                    first,
+                    second,
+                    turns=TURNS,
+                    budget=BUDGET if way == NUMPY else ANY,
+                )
+            yield line
+
+
+@contextlib.contextmanager
+def _twin(command: list[str]) -> Iterator[Callable[[int], float]]:
+    """Start the C program; what is yielded asks it once in each turn."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as program:
+        said, asked = program.stdout, program.stdin
+        assert said is not None
+        assert asked is not None
+
+        def ask(_turn: int) -> float:
+            asked.write("\n")
+            asked.flush()
+            return float(said.readline())
+
+        yield ask
+        asked.close()
+
+
+def _bytes() -> Iterator[Line]:
+    """Yield the bytes of a number in each way, against those that each object says it takes."""
+    numbers = drawn(Params(), 2**16)
+    for way in HELD:
+        held = HELD[way](numbers)
+        objects = held if way in (LIST, TUPLE, SET) else ()
+        told = (sys.getsizeof(held) + sum(map(sys.getsizeof, objects))) / len(held)
+        mine = bytes_each(way, numbers)
+        figure = f"{show(mine, 'bytes')} against {show(told, 'bytes')}: {mine / told:.3f}"
+        kept = within(mine / told, *BUDGET)
+        yield Line(f"bytes of a number, {way}, against sys.getsizeof", figure, "0.90 to 1.10", kept)
