@@ -129,9 +129,10 @@ def summed(params: Params) -> Iterator[tuple[int, str, Any]]:
         order, places = chance.permutation(length), np.empty(length, object)
         places[:] = in_order = objects[:length]
         some = numbers[:length]
-        held = (places[order].tolist(), in_order, in_order, tuple(in_order))
-        held += (HELD[ARRAY](some), HELD[ARRAY](some[order]), some.copy())
-        yield from ((length, way, each) for way, each in zip(WAYS, held, strict=True))
+        lists = (places[order].tolist(), in_order, in_order, tuple(in_order))
+        arrays = (HELD[ARRAY](some), HELD[ARRAY](some[order]), some.copy())
+        held = zip(WAYS, (*lists, *arrays), strict=True)
+        yield from ((length, way, each) for way, each in held)
 
 
 def add_up(way: str, held: Any, times: int) -> None:
@@ -175,7 +176,7 @@ def bytes_each(way: str, numbers: Any) -> float:
     tracemalloc.start()
     try:
         held = HELD[way](numbers)
-        return tracemalloc.get_traced_memory()[0] / len(held)
+        return round(tracemalloc.get_traced_memory()[0] / len(held), 1)
     finally:
         tracemalloc.stop()
 
