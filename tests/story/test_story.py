@@ -62,13 +62,13 @@ def other_run(program: Program) -> str:
     return found[0]
 
 
-def tab_to(program: Program, name: str) -> None:
-    """Press Tab until what is called so has the focus; a round is shorter than this."""
+def step_to(program: Program, name: str, key: str = "Tab") -> None:
+    """Press a key until what is called so has the focus; a round of Tab is shorter than this."""
     for _ in range(60):
         if program.ask("tell")["focus"] == name:
             return
-        program.press("Tab")
-    raise AssertionError(f"Tab does not reach {name}")
+        program.press(key)
+    raise AssertionError(f"{key} does not reach {name}")
 
 
 def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
@@ -118,9 +118,9 @@ def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
 
 def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.take_keys("Coreopsis")
-    coreopsis.press(
-        "ctrl+3", "Down", "Down", "Down", "Down", "Down", "Down", "Return"
-    )  # below the first shelf
+    coreopsis.press("ctrl+3")
+    step_to(coreopsis, "How far away is a byte?", "Down")  # the cards of one column
+    coreopsis.press("Return")
     coreopsis.wait_for("First a guess, then the measurement.")
     coreopsis.press("n")  # numbers, no lesson
     coreopsis.wait_for("Not measured here yet")
@@ -130,7 +130,7 @@ def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path)
     assert coreopsis.wait_until(has_ended)["outcome"] == "stopped"
     coreopsis.wait_until(shows("experiments", 2))
 
-    tab_to(coreopsis, PLOT)
+    step_to(coreopsis, PLOT)
     coreopsis.press("plus", "plus", "Right", "Right")
     coreopsis.wait_until(lambda told: PLOT in told["zoomed"])
     coreopsis.press("0")
@@ -140,12 +140,12 @@ def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path)
     export(coreopsis, picture, lambda: coreopsis.press("ctrl+s"))
     assert "<svg" in picture.read_text()[:500]
 
-    tab_to(coreopsis, "Compare")
+    step_to(coreopsis, "Compare")
     coreopsis.press("Return")
     other_run(coreopsis)
     coreopsis.press("Down", "Return")
     coreopsis.wait_for("Stop comparing")
-    tab_to(coreopsis, "Stop comparing")
+    step_to(coreopsis, "Stop comparing")
     coreopsis.press("Return")
 
     coreopsis.press("ctrl+5")
@@ -169,9 +169,9 @@ def test_a_second_start_only_ends_and_a_run_outlives_its_window(coreopsis: Progr
     assert coreopsis.ask("tell")["place"] == "map"
 
     coreopsis.take_keys("Coreopsis")
-    coreopsis.press(
-        "ctrl+3", "Down", "Down", "Down", "Down", "Down", "Down", "Return"
-    )  # below the first shelf
+    coreopsis.press("ctrl+3")
+    step_to(coreopsis, "How far away is a byte?", "Down")  # the cards of one column
+    coreopsis.press("Return")
     coreopsis.wait_for("First a guess, then the measurement.")
     coreopsis.press("n")
     coreopsis.wait_for("Not measured here yet")

@@ -245,7 +245,7 @@ EXPERIMENT = x.Experiment(
             limits=(x.Limit("p999", "gap_p999_s", axis="x"),),
         ),
         x.Bars("causes", "shares", "cause", "taken_fraction", order=CAUSES),
-        x.Timeline("lanes", "gaps", "thread", "start_s", "end_s"),
+        x.Timeline("lanes", "gaps", "thread", "start_s", "end_s", group="thread"),
     ),
     values=x.values(
         "lost_fraction",
