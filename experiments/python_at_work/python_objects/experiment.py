@@ -40,7 +40,7 @@ TRACED = 2**16  # numbers whose bytes are counted
 AT_ONCE, AT_ONCE_IN_NUMPY = 2**19, 2**23  # numbers in a sample of a millisecond or more
 IN_LIST, IN_SET = 2**13, 2**10  # numbers gone through, and repeats, in a sample of look-ups
 OBJECT_BYTES, HELD_BYTES = 32, 115  # of an object; of a number in all ways together
-BUILD_S, ALL_WAYS_S = 250e-9, 80e-9  # of a number
+BUILD_S, ALL_WAYS_S = 250e-9, 60e-9  # of a number
 LOOKUPS_S = 0.03  # in a round
 FREE_SHARE = 0.12
 SUMS_FRACTION = 0.9  # of the time
@@ -91,14 +91,14 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Note("not_pinned")
         for way in HELD:
             yield Held(way=way, element_bytes=bytes_each(way, drawn(params, TRACED)))
-        of, sums_fraction = dict[tuple[int, str], Any](), SUMS_FRACTION
-        for length, way, held in summed(params):
+        of = dict[tuple[int, str], Any]()
+        for length, way, *held in summed(params):
             bench.check_stop()
             of[length, way] = held
         for turn, (length, way) in bench.interleave([*of], params.rounds):
-            taken_s = element_s(way, of[length, way], bench)
+            taken_s = element_s(way, *of[length, way], bench)
             yield Summed(numbers=length, way=way, repeat=turn.round, element_s=taken_s)
-            yield x.Progress(sums_fraction * turn.fraction)
+            yield x.Progress(SUMS_FRACTION * turn.fraction)
         lengths = x.ladder(FEWEST_SOUGHT, min(params.most_numbers, MOST_SOUGHT), 4)
         sought = {(n, way): HELD[way](drawn(params, n)) for n in lengths for way in (LIST, SET)}
         for turn, (length, way) in bench.interleave([*sought], params.rounds):
@@ -106,7 +106,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             times = IN_SET if way == SET else max(1, IN_LIST // length)
             taken_s = lookup_s(asked, sought[length, way], times, bench)
             yield Sought(numbers=length, way=way, repeat=turn.round, lookup_s=taken_s)
-            yield x.Progress(sums_fraction + (1 - sums_fraction) * turn.fraction)
+            yield x.Progress(1 - (1 - SUMS_FRACTION) * (1 - turn.fraction))
 
 
 def drawn(params: Params, length: int) -> Any:
@@ -119,8 +119,11 @@ def drawn(params: Params, length: int) -> Any:
     return chance.random(length)
 
 
-def summed(params: Params) -> Iterator[tuple[int, str, Any]]:
-    """Yield each length and way with what holds the numbers; lists share their objects."""
+def summed(params: Params) -> Iterator[tuple[int, str, Any, Any]]:
+    """Yield each length and way, what holds the numbers, and its first piece.
+
+    Lists share their objects. A piece is made beforehand: making it touches each object.
+    """
     import numpy as np
 
     numbers = drawn(params, params.most_numbers)
@@ -131,8 +134,8 @@ def summed(params: Params) -> Iterator[tuple[int, str, Any]]:
         some = numbers[:length]
         lists = (places[order].tolist(), in_order, in_order, tuple(in_order))
         arrays = (HELD[ARRAY](some), HELD[ARRAY](some[order]), some.copy())
-        held = zip(WAYS, (*lists, *arrays), strict=True)
-        yield from ((length, way, each) for way, each in held)
+        for way, held in zip(WAYS, (*lists, *arrays), strict=True):
+            yield length, way, held, held if way == NUMPY else held[:AT_ONCE]
 
 
 def add_up(way: str, held: Any, times: int) -> None:
@@ -153,11 +156,14 @@ def times_for(way: str, length: int) -> int:
     return max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // length)
 
 
-def element_s(way: str, held: Any, bench: x.Bench) -> float:
-    """Return the seconds of one number; before, they are added up once as a warm-up."""
-    times = times_for(way, len(held))
+def element_s(way: str, held: Any, piece: Any, bench: x.Bench) -> float:
+    """Return the seconds of one number in the first piece, once all of them were added up.
+
+    A short sample is seldom disturbed, and finds in the caches what a whole sum leaves there.
+    """
+    times = times_for(way, len(piece))
     add_up(way, held, 1)
-    return bench.time(lambda: add_up(way, held, times)) / (times * len(held))
+    return bench.time(lambda: add_up(way, piece, times)) / (times * len(piece))
 
 
 def lookup_s(asked: list[Any], held: Any, times: int, bench: x.Bench) -> float:
@@ -231,11 +237,9 @@ def defaults(machine: x.Machine) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from making the objects, and from the sums with their warm-ups."""
-    lengths = x.ladder(SHORTEST, params.most_numbers, 4)
-    added = sum(length + max(length, AT_ONCE) for length in lengths)
-    return (
-        0.6 + params.most_numbers * BUILD_S + params.rounds * (LOOKUPS_S + added * ALL_WAYS_S * 0.7)
-    )
+    added = sum(n + AT_ONCE for n in x.ladder(SHORTEST, params.most_numbers, 4))
+    rounds_s = params.rounds * (LOOKUPS_S + added * ALL_WAYS_S)
+    return 0.6 + params.most_numbers * BUILD_S + rounds_s
 
 
 EXPERIMENT = x.Experiment(
