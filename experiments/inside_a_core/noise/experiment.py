@@ -33,6 +33,7 @@ NOTED = 2**14  # gaps of a slice, at most
 SHOWN = 10  # the longest of each core and slice stand on the timeline
 BINS_PER_DOUBLING = 2
 LOST, QUEUED, STOLEN, LEFT = CAUSES = ("lost", "queued", "stolen", "left")
+COUNTED = ("gaps", "switches", "interrupts")
 HARDLY_ANY = 0.01  # of the time
 MOSTLY = 0.5  # of what was lost
 BEYOND = 10  # so many gaps must have been longer for a quantile to hold
@@ -186,23 +187,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     watched_s = math.fsum(row.watched_s for row in rows)
     if not watched_s:
         return x.Finding("nothing_watched")
-    lost_s, queued_s, stolen_s = (
-        math.fsum(getattr(row, f"{cause}_s") for row in rows) for cause in (LOST, QUEUED, STOLEN)
-    )
+    taken_s = {n: math.fsum(getattr(row, f"{n}_s") for row in rows) for n in CAUSES if n != LEFT}
+    taken_s[LEFT] = max(0.0, taken_s[LOST] - taken_s[QUEUED] - taken_s[STOLEN])
     values = {
-        "lost_fraction": lost_s / watched_s,
-        "queued_fraction": queued_s / watched_s,
-        "stolen_fraction": stolen_s / watched_s,
-        "left_fraction": max(0.0, lost_s - queued_s - stolen_s) / watched_s,
+        **{f"{cause}_fraction": each_s / watched_s for cause, each_s in taken_s.items()},
+        **{f"{n}_per_s": sum(getattr(row, n) for row in rows) / watched_s for n in COUNTED},
         "longest_gap_s": max(row.longest_gap_s for row in rows),
-        "gaps_per_s": sum(row.gaps for row in rows) / watched_s,
-        "switches_per_s": sum(row.switches for row in rows) / watched_s,
-        "interrupts_per_s": sum(row.interrupts for row in rows) / watched_s,
         "reading_s": x.medians((0, row.reading_s) for row in rows)[0],
         **quantiles(tables["lengths"]),
     }
     limits.add("not_counted", not any(row.queued_s or row.interrupts for row in rows))
-    limits.add("stolen_untold", x.is_virtual(machine) and not stolen_s)
+    limits.add("stolen_untold", x.is_virtual(machine) and not taken_s[STOLEN])
     limits.append("window_takes_too")
     return x.Finding(_message(values), values, tuple(limits))
 
@@ -248,15 +243,10 @@ EXPERIMENT = x.Experiment(
         x.Timeline("lanes", "gaps", "thread", "start_s", "end_s", group="thread"),
     ),
     values=x.values(
-        "lost_fraction",
+        *(f"{cause}_fraction" for cause in CAUSES),
+        *(f"{name}_per_s" for name in COUNTED),
         "longest_gap_s",
-        "gaps_per_s",
-        "stolen_fraction",
-        "queued_fraction",
-        "left_fraction",
         *(f"gap_{name}_s" for name in QUANTILES),
-        "switches_per_s",
-        "interrupts_per_s",
         "reading_s",
     ),
     keys=(

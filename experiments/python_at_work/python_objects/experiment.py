@@ -91,12 +91,12 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Note("not_pinned")
         for way in HELD:
             yield Held(way=way, element_bytes=bytes_each(way, drawn(params, TRACED)))
-        of = dict[tuple[int, str], Any]()
-        for length, way, *held in summed(params):
+        of = dict[tuple[int, str], tuple[Any, Any]]()
+        for length, way, held in summed(params):
             bench.check_stop()
             of[length, way] = held
         for turn, (length, way) in bench.interleave([*of], params.rounds):
-            taken_s = element_s(way, *of[length, way], bench)
+            taken_s = element_s(way, of[length, way], bench)
             yield Summed(numbers=length, way=way, repeat=turn.round, element_s=taken_s)
             yield x.Progress(SUMS_FRACTION * turn.fraction)
         lengths = x.ladder(FEWEST_SOUGHT, min(params.most_numbers, MOST_SOUGHT), 4)
@@ -119,8 +119,8 @@ def drawn(params: Params, length: int) -> Any:
     return chance.random(length)
 
 
-def summed(params: Params) -> Iterator[tuple[int, str, Any, Any]]:
-    """Yield each length and way, what holds the numbers, and its first piece.
+def summed(params: Params) -> Iterator[tuple[int, str, tuple[Any, Any]]]:
+    """Yield each length and way with what holds the numbers, and its first piece.
 
     Lists share their objects. A piece is made beforehand: making it touches each object.
     """
@@ -135,7 +135,7 @@ def summed(params: Params) -> Iterator[tuple[int, str, Any, Any]]:
         lists = (places[order].tolist(), in_order, in_order, tuple(in_order))
         arrays = (HELD[ARRAY](some), HELD[ARRAY](some[order]), some.copy())
         for way, held in zip(WAYS, (*lists, *arrays), strict=True):
-            yield length, way, held, held if way == NUMPY else held[:AT_ONCE]
+            yield length, way, (held, held if way == NUMPY else held[:AT_ONCE])
 
 
 def add_up(way: str, held: Any, times: int) -> None:
@@ -156,13 +156,14 @@ def times_for(way: str, length: int) -> int:
     return max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // length)
 
 
-def element_s(way: str, held: Any, piece: Any, bench: x.Bench) -> float:
-    """Return the seconds of one number in the first piece, once all of them were added up.
+def element_s(way: str, held: tuple[Any, Any], bench: x.Bench) -> float:
+    """Return the seconds of one number in the piece, once all numbers were added up.
 
     A short sample is seldom disturbed, and finds in the caches what a whole sum leaves there.
     """
+    whole, piece = held
     times = times_for(way, len(piece))
-    add_up(way, held, 1)
+    add_up(way, whole, 1)
     return bench.time(lambda: add_up(way, piece, times)) / (times * len(piece))
 
 
@@ -249,23 +250,9 @@ EXPERIMENT = x.Experiment(
     loop="experiment.py:add_up",
     analyse=analyse,
     views=(
-        x.Lines(
-            "time",
-            "sums",
-            x.Axis("numbers"),
-            x.Axis("element_s"),
-            series="way",
-            order=WAYS,
-        ),
+        x.Lines("time", "sums", x.Axis("numbers"), x.Axis("element_s"), series="way", order=WAYS),
         x.Bars("bytes", "bytes", "way", "element_bytes", order=tuple(HELD)),
-        x.Lines(
-            "lookup",
-            "lookups",
-            x.Axis("numbers"),
-            x.Axis("lookup_s"),
-            series="way",
-            order=(LIST, SET),
-        ),
+        x.Lines("lookup", "lookups", x.Axis("numbers"), x.Axis("lookup_s"), series="way"),
     ),
     values=x.values(
         *(f"{way}_s" for way in WAYS),

@@ -108,7 +108,7 @@ def test_shared_objects_and_caches_that_hold_all_are_named():
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_way_holds_the_same_numbers_and_the_shuffled_ones_the_same_objects(kind):
     params = Params(most_numbers=2**12, kind=kind)
-    held = {(n, way): each for n, way, each, _ in summed(params)}
+    held = {(n, way): each for n, way, (each, _) in summed(params)}
     numbers = drawn(params, 2**12).tolist()
 
     assert {n for n, _ in held} == {2**10, 2**12}
@@ -142,7 +142,7 @@ def test_small_integers_are_shared_so_a_list_takes_their_addresses_alone():
 def test_numpy_adds_a_list_of_a_million_numbers_faster_than_python():
     bench, numbers = Bench(inspect()), drawn(Params(), 2**17)
     python, numpy = (
-        min(element_s(way, *[HELD[way](numbers)] * 2, bench) for _ in range(3))
+        min(element_s(way, (HELD[way](numbers),) * 2, bench) for _ in range(3))
         for way in (LIST, NUMPY)
     )
     assert numpy < python / 3

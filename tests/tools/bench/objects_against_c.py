@@ -54,14 +54,14 @@ def lines() -> Iterator[Line]:
             return
         program = str(Path(folder) / "objects")
         subprocess.run([compiler, *FLAGS, "-o", program, str(SOURCE)], check=True)
-        for length, way, *held in summed(Params(most_numbers=NUMBERS)):
+        for length, way, held in summed(Params(most_numbers=NUMBERS)):
             if way not in TWINS or length < LEAST or (way != NUMPY and length < NUMBERS):
                 continue
             command = [program, TWINS[way], str(length), str(times_for(way, length)), str(thread)]
             with _twin(command) as first, _twin(command) as second:
                 line = in_turns(
                     f"{way}, {length} numbers, ours against C",
-                    lambda _, way=way, held=held: element_s(way, *held, bench),  # type: ignore[misc]
+                    lambda _, way=way, held=held: element_s(way, held, bench),  # type: ignore[misc]
                     first,
                     second,
                     turns=TURNS,
