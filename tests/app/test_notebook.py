@@ -218,6 +218,8 @@ def test_it_says_whether_the_run_was_disturbed(tmp_path):
 from experiments.core.declare import Note
 from experiments.engine import standalone as alone
 class Disturbance:
+    def __init__(self, **_):
+        pass
     def notes(self):
         yield Note("machine_was_busy" if {others} else "machine_was_quiet",
                    {{"others_fraction": {others}, "stolen_fraction": 0.0}})

@@ -2,7 +2,7 @@
 
 Method: one thread, kept on one core (pinned), adds up the same numbers, held in each way. A list
 holds addresses of objects; an array holds the numbers. The list is in order, as it was made, and
-shuffled: then the same addresses lead all over memory. As a control, the array's numbers are
+shuffled: then the same addresses lead far apart in memory. As a control, the array's numbers are
 shuffled too: the order of what is added is as new, but no address is. Lengths and ways are shuffled
 in each round; compared are the medians of the longest. Bytes are those that Python's own allocators
 were asked for (`tracemalloc`). Numbers are then looked up in a list and in a set; an equal number
