@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from experiments.core.teaching.lesson_run import LessonRun, lesson_run
 from experiments.engine.recording import sent
@@ -25,9 +26,9 @@ def tables(
     queued: float = 1.0,
     stolen: float = 0.0,
     slices: int = 4,
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     """Return slices with these gaps on each core; so much of them is queued, or stolen."""
-    rows: dict[str, list] = {"lengths": [], "shares": [], "gaps": [], "slices": []}
+    rows: dict[str, list[Any]] = {"lengths": [], "shares": [], "gaps": [], "slices": []}
     for turn in range(slices):
         for thread, of in enumerate(gaps_s):
             lost_s = sum(of)
@@ -48,19 +49,17 @@ def tables(
             rows["shares"] += shares(row)
             start_s = turn * SLICE_S
             for gap_s in of:
-                row = Gap(
-                    thread=thread, repeat=turn, start_s=start_s + 1e-4, end_s=start_s + 1e-4 + gap_s
-                )
-                rows["gaps"].append(row)
-                start_s = row.end_s
+                gap = Gap(thread=thread, repeat=turn, start_s=start_s, end_s=start_s + gap_s)
+                rows["gaps"].append(gap)
+                start_s = gap.end_s + 1e-4
         together = sorted(gap for of in gaps_s for gap in of)
         for gap_s in dict.fromkeys(together):
-            row = Length(repeat=turn, gap_s=gap_s, gaps=together.count(gap_s) * (turn + 1))
-            rows["lengths"].append(row)
+            count = together.count(gap_s) * (turn + 1)
+            rows["lengths"].append(Length(repeat=turn, gap_s=gap_s, gaps=count))
     return rows
 
 
-def made(of: dict[str, list], virtualization: str | None = None) -> LessonRun:
+def made(of: dict[str, list[Any]], virtualization: str | None = None) -> LessonRun:
     here = machine(cores=2, virtualization=virtualization)
     return lesson_run(Params(), of, here, sent(analyse(Params(), of, here)))
 

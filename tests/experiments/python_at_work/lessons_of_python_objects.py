@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -40,13 +41,13 @@ def tables(
     held: Mapping[str, float] = BYTES,
     longest_sought: int = 2**16,
     noise: Mapping[str, tuple[float, ...]] | None = None,
-    **ns: float,
-) -> dict[str, list]:
+    ns: Mapping[str, float] | None = None,
+) -> dict[str, list[Any]]:
     """Return rows in which each way takes so many ns, however many numbers there are."""
     sums = [
         Summed(numbers=n, way=way, repeat=turn, element_s=each_ns * 1e-9 * factor)
         for n in lengths
-        for way, each_ns in {**NS, SHUFFLED: shuffled_ns[n], **ns}.items()
+        for way, each_ns in {**NS, SHUFFLED: shuffled_ns[n], **(ns or {})}.items()
         for turn, factor in enumerate((noise or {}).get(way, NOISE))
     ]
     sought = [n for n in (16, 256, 1024, 4096, 2**16) if n <= longest_sought]
@@ -60,7 +61,7 @@ def tables(
     return {"sums": sums, "lookups": lookups, "bytes": rows}
 
 
-def made(of: dict[str, list], params: Params | None = None) -> LessonRun:
+def made(of: dict[str, list[Any]], params: Params | None = None) -> LessonRun:
     settings = params or Params()
     finding = sent(analyse(settings, of, machine()))
     return lesson_run(settings, of, machine(), finding)
@@ -73,8 +74,8 @@ RUNS = {
     "usual": made(tables()),
     "order_is_free": made(tables(lengths=(2**10,))),
     "shared_objects": made(tables(FLAT, held=SHARED), SMALL),
-    "numpy_no_faster": made(tables(lengths=(2**10,), **{NUMPY: 4.0})),
-    "order_of_values_counts": made(tables(**{SHUFFLED_ARRAY: 9.0})),
-    "array_as_fast": made(tables(**{ARRAY: 2.5, SHUFFLED_ARRAY: 2.5, LOOP: 3.0})),
+    "numpy_no_faster": made(tables(lengths=(2**10,), ns={NUMPY: 4.0})),
+    "order_of_values_counts": made(tables(ns={SHUFFLED_ARRAY: 9.0})),
+    "array_as_fast": made(tables(ns={ARRAY: 2.5, SHUFFLED_ARRAY: 2.5, LOOP: 3.0})),
     "shortest_for_a_set": made(tables(longest_sought=1024), replace(Params(), rounds=20)),
 }

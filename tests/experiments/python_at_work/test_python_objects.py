@@ -73,7 +73,7 @@ def test_an_order_that_costs_little_is_said_to_be_free(shuffled_ns, message):
 
 
 def test_numpy_without_a_gain_is_told_and_rounds_that_scatter_tell_nothing():
-    assert found(tables(**{NUMPY: 3.5})).message == "numpy_no_faster"
+    assert found(tables(ns={NUMPY: 3.5})).message == "numpy_no_faster"
     scattered = {LIST: (0.1, 9, 1, 4, 0.3)}
     assert found(tables(noise=scattered)).message == "cannot_tell"
     two = {way: (1.0, 1.0) for way in WAYS}
