@@ -60,7 +60,7 @@ _PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
 _EXACT = 8  # digits before a number is rounded to two: 0.9453 ns are 0.95
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
-_COMPARING = re.compile(r"(^|_)over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
+_COMPARING = re.compile(r"(^|_)over_|slowdown$|speedup$|gain$|penalty$|^gain_|^speedup_")
 
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (

@@ -1,0 +1,123 @@
+"""What the lesson of branches computes."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from experiments import api as x
+
+from .experiment import BRANCHLESS, HALF, LENGTHS, RANDOM, SORTED
+
+HELD_BACK = (BRANCHLESS,)
+ALIKE = 1.25  # times the least of a line: up to this, the share makes no difference
+AROUND = 0.1  # of the share: so exactly can one click
+HALF_LEARNED = (1.5, 3.0)  # times as long as sorted: neither all is guessed, nor nothing
+WRONG, MOST = 3, 45  # wrong guesses that are shown; bytes in a line
+
+
+def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
+    """Return the times of a shuffled byte where all are added, and in the shortest array."""
+    found: dict[str, float] = {}
+    if (all_s := _line(run, RANDOM).get(1.0)) is not None:
+        found["all_s"] = all_s
+    short = x.medians(
+        (row.elements, row.element_s) for row in run.tables["lengths"] if row.way == RANDOM
+    )
+    if LENGTHS[0] in short:
+        found |= {"short_elements": LENGTHS[0], "short_s": short[LENGTHS[0]]}
+    return found
+
+
+def option_by_share(run: x.LessonRun) -> int | None:
+    """Return the answer by where shuffled bytes take longest; None where it was not measured."""
+    line = _line(run, RANDOM)
+    if not {0.0, HALF, 1.0} <= line.keys():
+        return None
+    if line[HALF] <= ALIKE * max(line[0.0], line[1.0]):
+        return 2 if max(line.values()) <= ALIKE * min(line.values()) else 0
+    return 1
+
+
+def top_of_the_hump(run: x.LessonRun) -> x.Spot:
+    """Return the shares around which shuffled bytes are farthest above sorted ones."""
+    random, ordered = _line(run, RANDOM), _line(run, SORTED)
+    above = {share: random[share] - ordered[share] for share in random.keys() & ordered.keys()}
+    if not above:
+        return x.Spot()
+    top = max(above, key=above.__getitem__)
+    return x.Spot(low=top - AROUND, high=top + AROUND)
+
+
+order_costs_nothing = x.found("order_costs_nothing")  # were shuffled bytes no slower?
+learned_by_heart = x.limited("learned_by_heart")  # are they slower in longer arrays?
+branch_is_faster_sorted = x.limited("branchless_slower")  # is sorted faster with a branch?
+
+
+def in_cycles(run: x.LessonRun) -> bool:
+    """Is a wrong guess known in cycles?"""
+    return "mispredict_cycles" in run.values
+
+
+def half_learned(run: x.LessonRun) -> bool:
+    """Are shuffled bytes slower than sorted ones, but by far not as slow as in long arrays?"""
+    low, high = HALF_LEARNED
+    return learned_by_heart(run) and low <= run.values.get("penalty", 0.0) <= high
+
+
+def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
+    """Send sorted and shuffled bytes on their way, each with a guess; a wrong one stops the line.
+
+    The way to the check takes as long as a wrong guess costs. At a share that is pointed at, as
+    many guesses are wrong as the time of its shuffled bytes says; they are spread evenly.
+    """
+    way_s = run.values.get("mispredict_s")
+    share = HALF if pointed is None or pointed.at is None else pointed.at
+    ordered_s, random_s = (_line(run, way).get(share) for way in (SORTED, RANDOM))
+    if way_s is None or ordered_s is None or random_s is None or way_s <= 0:
+        return None
+    wrong_share = min(1.0, max(0.0, random_s - ordered_s) / way_s)
+    end_s = min(WRONG * way_s, MOST * ordered_s)
+    says = (
+        [("guesses", 0.0), ("is_wrong", way_s + ordered_s)] if wrong_share else [("guesses", 0.0)]
+    )
+    return x.Motion(
+        scenes=(
+            _scene("sorted", 0.0, ordered_s, way_s, end_s),
+            _scene("random", wrong_share, ordered_s, way_s, end_s),
+        ),
+        duration_s=end_s,
+        stills=(end_s / 6, end_s / 2, end_s),
+        says=tuple(x.Say(text=text, start_s=at) for text, at in says if at <= end_s),
+    )
+
+
+def _scene(title: str, wrong_share: float, each_s: float, way_s: float, end_s: float) -> x.Scene:
+    """Return bytes that leave one after another; behind a wrong guess none leaves until its check.
+
+    Each is shown that arrives in time.
+    """
+    events: list[x.Travel | x.Hold] = []
+    at_s, arrived = 0.0, []
+    for n in count(1):
+        if at_s + way_s > end_s * (1 + 1e-9):
+            break
+        is_wrong = int(n * wrong_share) > int((n - 1) * wrong_share)
+        there_s = min(at_s + way_s, end_s)
+        role = "attention" if is_wrong else "main"
+        events.append(x.Travel(along=("guess", "check"), start_s=at_s, end_s=there_s, role=role))
+        arrived.append(there_s)
+        if is_wrong:
+            held = {"label": "in_vain", "role": "attention"}
+            events.append(x.Hold(shape="way", start_s=at_s + each_s, end_s=there_s, **held))
+        at_s += each_s + is_wrong * way_s
+    return x.Scene(
+        title=title,
+        events=(*events, x.Count(shape="check", label="done", times=tuple(arrived))),
+    )
+
+
+def _line(run: x.LessonRun, way: str) -> dict[float, float]:
+    """Return the median time of a byte at each share that is added."""
+    return x.medians(
+        (row.taken_fraction, row.element_s) for row in run.tables["passes"] if row.way == way
+    )

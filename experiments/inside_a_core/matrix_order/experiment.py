@@ -1,0 +1,243 @@
+"""Why does swapping two loops cost ten times? A matrix by rows, by columns and in blocks.
+
+Method: one thread, kept on the last core (pinned), multiplies square matrices of 8-byte numbers, or
+transposes one. The inner loop goes along a row; with the loops swapped it goes down a column; in
+blocks it goes down only as far as a block. The three run the same compiled loops, with other
+strides. An empty assembly keeps the compiler from swapping loops and from making vectors. Of a
+product only the first steps of each number are done, so that large matrices fit the time. All
+memory was written before, on pages of 4 KiB. Sizes lie at powers of two, 8 beside them and between.
+Rounds are shuffled; compared are rows and columns round by round.
+Source: U. Drepper, What Every Programmer Should Know About Memory, section 6.2.1; M. Lam, E.
+Rothberg, M. Wolf, The Cache Performance and Optimizations of Blocked Algorithms, 1991.
+
+What it cannot tell: how fast a library multiplies, which uses vectors, several levels of blocks and
+all cores.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer
+
+SMALLEST, BESIDE = 256, 8  # numbers in a row; so much more or less is no power of two
+BETWEEN = (1.25, 1.5, 1.75)
+STEPS = 4  # of a product, for each number
+LINE = 8  # numbers in a cache line
+SAMPLE_STEPS = 2**22  # at least
+STEP_S = 6e-9  # of rows, columns and blocks together, over all sizes
+MULTIPLY, TRANSPOSE = JOBS = ("multiply", "transpose")
+ROWS, COLUMNS, BLOCKED = WAYS = ("rows", "columns", "blocked")
+DARKEST = 60  # shade of what was visited, at least
+
+
+class Params(x.Params):
+    """The parameters; `largest` is the side of the largest matrix, a power of two."""
+
+    job: str = x.param(MULTIPLY, choices=JOBS)
+    largest: int = x.param(2048, minimum=512, maximum=8192, scale="log2")
+    block: int = x.param(LINE, minimum=2, maximum=64, scale="log2")
+    rounds: int = x.param(12, minimum=1, maximum=50)
+
+
+class Walk(x.Row):
+    """One repeat over a matrix of `size` rows: the time of one step of the inner loop."""
+
+    size: int = x.column(scale="log2")
+    way: str
+    repeat: int
+    element_s: float = x.column(scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the sides of the matrices, smallest first: powers of two, beside them and between."""
+    powers = x.ladder(SMALLEST, params.largest, 2)
+    near = (power + off for power in powers for off in (-BESIDE, 0, BESIDE))
+    return sorted([*near, *(round(each * power) for power in powers[:-1] for each in BETWEEN)])
+
+
+def power_of(params: Params) -> int:
+    """Return the largest power of two among the sides."""
+    return x.ladder(SMALLEST, params.largest, 2)[-1]
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each size, way and round, and the picture of the largest power of two."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        matrices = Matrices(params, bench)
+        visits = Visits(params)
+        arms = [(size, way) for size in sizes(params) for way in WAYS]
+        for turn, (size, way) in bench.interleave(arms, params.rounds):
+            element_s = matrices.step_s(size, way)
+            yield Walk(size=size, way=way, repeat=turn.round, element_s=element_s)
+            if size == power_of(params):
+                yield visits.after(way, element_s)
+            yield x.Progress(turn.fraction)
+
+
+class Matrices:
+    """Three matrices of the largest size, of which smaller ones take the beginning."""
+
+    def __init__(self, params: Params, bench: x.Bench) -> None:
+        self._params, self._bench = params, bench
+        self._buffers = [Buffer(8 * max(sizes(params)) ** 2) for _ in range(3)]
+        self._numbers = [buffer.words.view("float64") for buffer in self._buffers]
+        for each in self._numbers:
+            each.fill(1)
+
+    def step_s(self, size: int, way: str) -> float:
+        """Return the seconds of one step of the inner loop."""
+        from . import kernels
+
+        c, a, b = (each[: size * size] for each in self._numbers)
+        steps = STEPS if self._params.job == MULTIPLY else 1
+        strides = (size, 1) if way == ROWS else (1, size)
+        # By columns, c is its own transpose: that of b times that of a.
+        factors = (b, a) if way != ROWS and self._params.job == MULTIPLY else (a, b)
+        block = self._params.block if way == BLOCKED else size
+        work = partial(
+            getattr(kernels, self._params.job), c, *factors, size, block, steps, *strides
+        )
+        laps = math.ceil(SAMPLE_STEPS / (steps * size * size))
+
+        def walk() -> None:
+            for _ in range(laps):
+                work()
+
+        return self._bench.time(walk) / (laps * steps * size * size)
+
+
+class Visits:
+    """A corner of the matrix by rows, by columns and in blocks, drawn in the order of visiting.
+
+    Each round draws the next stretch, in the shade of its time: the slower, the brighter.
+    """
+
+    def __init__(self, params: Params) -> None:
+        import numpy as np
+
+        block, side = params.block, 4 * params.block
+        i, j = np.indices((side, side))
+        in_blocks = ((j // block * 4 + i // block) * block + j % block) * block + i % block
+        turns = {ROWS: i * side + j, COLUMNS: j * side + i, BLOCKED: in_blocks}
+        self._stretches = {way: turn * params.rounds // side**2 for way, turn in turns.items()}
+        self._rounds = params.rounds
+        self._times: dict[str, list[float]] = {way: [] for way in WAYS}
+
+    def after(self, way: str, element_s: float) -> x.Frame:
+        """Return the picture after one more round of a way."""
+        import numpy as np
+
+        self._times[way].append(element_s)
+        known = [math.log(each) for times in self._times.values() for each in times]
+        low, wide = min(known), max(known) - min(known) or 1.0
+        parts = []
+        for name, times in self._times.items():
+            shades = [DARKEST + (255 - DARKEST) * (math.log(each) - low) / wide for each in times]
+            shades += [0.0] * max(0, self._rounds - len(shades))
+            part = np.array(shades)[self._stretches[name]]
+            parts += [part, np.zeros((len(part), 2))]
+        data = np.hstack(parts[:-1]).astype(np.uint8)
+        return x.Frame("walks", data.shape, data.tobytes())
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare rows, columns and blocks beside the largest power of two, and columns at it."""
+    of = x.spreads_of(tables["walks"], "element_s", "way", "size")
+    power, beside = power_of(params), power_of(params) + BESIDE
+    here = {way: of[way, beside] for way in WAYS if (way, beside) in of}
+    at_power = {way: of[way, power] for way in WAYS if (way, power) in of}
+    values: dict[str, float] = {f"{way}_s": each.median for way, each in here.items()}
+    values |= {f"{way}_spike_s": each.median for way, each in at_power.items()}
+    values |= {"largest_side": beside, "power_side": power}
+    limits = x.Limits()
+    if not {ROWS, COLUMNS} <= here.keys() & at_power.keys():
+        return x.Finding("nothing_to_compare", values)
+    rows, columns = here[ROWS], here[COLUMNS]
+    swapped, unclear = x.ratios({"columns_over_rows": (columns, rows)})  # alone, as the verdict
+    pairs = {"power_of_two_penalty": (at_power[COLUMNS], columns)}
+    if BLOCKED in here:
+        pairs["columns_over_blocked"] = (columns, here[BLOCKED])
+    others, unclear_too = x.ratios(pairs)
+    values |= swapped | others
+    unclear += unclear_too
+    limits.add("no_spike", not columns.is_below(at_power[COLUMNS]))
+    if params.job == MULTIPLY:
+        limits += ["without_vectors", "part_of_product"]
+        compared = columns, rows
+        message = "swapping_costs" if rows.is_below(columns) else "swapping_costs_nothing"
+    elif BLOCKED in at_power:
+        better = min((at_power[ROWS], at_power[COLUMNS]), key=lambda each: each.median)
+        compared = better, at_power[BLOCKED]
+        message = "blocks_win" if compared[1].is_below(better) else "blocks_gain_nothing"
+    else:
+        return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
+    limits.add("virtual_machine", x.is_virtual(machine))
+    return x.Finding(x.unsure(compared) or message, values, tuple(limits), unclear)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: the steps of all sizes and ways, writing the memory, loading compiled loops."""
+    steps = STEPS if params.job == MULTIPLY else 1
+    each_round = sum(max(SAMPLE_STEPS, steps * size * size) for size in sizes(params))
+    return 0.8 + 24 * params.largest**2 * 0.6 / x.GIB + params.rounds * each_round * STEP_S
+
+
+EXPERIMENT = x.Experiment(
+    params=Params,
+    tables={"walks": Walk},
+    measure=measure,
+    loop="kernels.py:multiply",
+    analyse=analyse,
+    views=(
+        x.Lines(
+            "swapped",
+            "walks",
+            x.Axis("size"),
+            x.Axis("element_s"),
+            series="way",
+            only=(ROWS, COLUMNS),
+            order=WAYS,
+        ),
+        x.Lines(
+            "in_blocks",
+            "walks",
+            x.Axis("size"),
+            x.Axis("element_s"),
+            series="way",
+            order=WAYS,
+        ),
+        x.Field("picture", "walks"),
+    ),
+    values=x.values(
+        x.Value("rows_s", x.Part.L1),
+        x.Value("columns_s", x.Part.L2),
+        "blocked_s",
+        "rows_spike_s",
+        "columns_spike_s",
+        "blocked_spike_s",
+        "power_of_two_penalty",
+        "columns_over_rows",
+        "columns_over_blocked",
+        "largest_side",
+        "power_side",
+    ),
+    keys=(
+        x.Key("rows_s", "swapped", (ROWS,)),
+        x.Key("columns_s", "swapped", (COLUMNS,), at="largest_side"),
+        x.Key("columns_spike_s", "swapped", (COLUMNS,), at="power_side"),
+    ),
+    next=x.Next("burst-random", {"job": TRANSPOSE}),
+    parts=(x.Part.CORES, x.Part.L1, x.Part.L2),
+    imports=("numpy", "numba"),
+    defaults=lambda _machine: Params(),
+    quick=x.change(rounds=5, at_most={"largest": 1024}),
+    smallest=x.change(largest=512, rounds=3),
+    budget=x.Budget(full={"rounds": 5, "largest": 512}, quick={"largest": 512, "rounds": 3}),
+    seconds=seconds,
+    memory_bytes=lambda params: 24 * (params.largest + BESIDE) ** 2 + 12 * x.MIB,
+)

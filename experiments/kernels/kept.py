@@ -1,0 +1,27 @@
+"""A number through an empty assembly: the compiler can neither leave it out nor look through it.
+
+So a loop keeps its branches and its order, and no vectors are made.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba.extending import intrinsic
+
+_IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
+
+
+@intrinsic  # type: ignore[misc,unused-ignore]
+def keep(_typing: Any, number: Any) -> Any:
+    """Return the number, an integer or floating point."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        (given,) = arguments
+        register = "r" if isinstance(given.type, ir.IntType) else "w" if _IS_ARM else "x"
+        same = ir.FunctionType(given.type, [given.type])
+        return builder.asm(same, "", f"={register},0", [given], True)
+
+    return number(number), generate
