@@ -2,3 +2,4 @@
 
 EXPERIMENTS = ("ilp", "smt", "simd", "noise")
 EXPERIMENTS = ("ilp", "branches", "matrix-order", "smt", "simd")
+EXPERIMENTS = ("ilp", "branches", "matrix_order", "smt", "simd")

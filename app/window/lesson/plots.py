@@ -16,7 +16,7 @@ from experiments.core.declare import Experiment
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.teaching.lessons import Marker, Predict, Sketch
 from experiments.core.teaching.motion import Pointed
-from experiments.core.views import Lines
+from experiments.core.views import Field, Lines
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.lesson.steps import Step
 
@@ -54,9 +54,10 @@ class LessonPlots(QObject):
         words = taught.words
         headline = experiment.plots[0].key
         drawn = getattr(words.predict, "view", headline)
+        live = [view.key for view in experiment.plots if isinstance(view, Field)]
         keys = {
             Step.PREDICT: {drawn},
-            Step.RUN: {headline, drawn},
+            Step.RUN: {headline, drawn, *live},
             Step.OBSERVE: {words.observe.view},
             Step.EXPLAIN: {drawn, words.explain.confirm.view},
         }

@@ -5,18 +5,18 @@ limit. The limit sets the share of bytes that are added. The bytes are sorted or
 are read in order. An empty assembly keeps the compiler from turning the branch into something else.
 The same sum without a branch is the control. Then half of the bytes are added in arrays of other
 lengths: a short pattern is learned by heart. The core's clock is measured in each round. Rounds are
-shuffled; compared are sorted and shuffled bytes of which half are added, round by round. The
-picture times pieces of the sorted and the shuffled array alone.
+shuffled; compared are sorted and shuffled bytes of which half are added, round by round. For the
+picture, pieces of both arrays are timed alone, and the best time of each counts.
 Source: "Why is processing a sorted array faster than processing an unsorted array?", Stack
 Overflow, question 11227809; J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3.3.
 
-What it cannot tell: how often the core guesses wrong in your own loop.
+What it cannot tell: how often the core guesses wrong in your own loop; and how long a byte takes
+that is guessed right, beyond one cycle or one and a half. That depends on where the loop lies in
+memory: the same C program, started twice, differed by a third.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ HALF = 0.5
 SORTED, RANDOM, BRANCHLESS = WAYS = ("sorted", "random", "branchless")
 LENGTHS = tuple(2**n for n in range(10, 20))
 SAMPLE_S = 0.001
-PIECE = 1024  # bytes that are one square of the picture
+PIECES = 16  # of an array, in the picture
 LEARNED = 1.2  # times as long as sorted, at most
 PARTLY = 0.8  # of the time in the longest array
 
@@ -42,21 +42,17 @@ class Params(x.Params):
 
 
 class Pass(x.Row):
-    """One repeat of a way, in which a share of the bytes is added; the time of one byte."""
+    """One repeat of a way: the time of a byte where a share of the bytes is added."""
 
+    elements: int = x.column(scale="log2")
     taken_fraction: float
     way: str
     repeat: int
     element_s: float
 
 
-class Length(x.Row):
-    """The same in an array of so many bytes, of which half are added."""
-
-    elements: int = x.column(scale="log2")
-    way: str
-    repeat: int
-    element_s: float
+class Length(Pass):
+    """The same where half are added, in arrays of other lengths."""
 
 
 def limit_of(share: float) -> int:
@@ -70,21 +66,24 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if thread is None:
             yield x.Note("not_pinned")
         sums = Sums({*LENGTHS, params.elements}, bench)
-        arms = [(Pass, way, limit_of(each), params.elements) for way in WAYS for each in SHARES]
+        arms: list[tuple[type[Pass], str, int, int]] = [
+            (Pass, way, limit_of(share), params.elements) for way in WAYS for share in SHARES
+        ]
         arms += [(Length, way, limit_of(HALF), n) for way in (SORTED, RANDOM) for n in LENGTHS]
         clocked = -1
-        for turn, (kind, way, limit, elements) in bench.interleave(arms, params.rounds):
+        for turn, (row, way, limit, elements) in bench.interleave(arms, params.rounds):
             if turn.round > clocked:
                 yield from clocks(bench, turn.round)
                 clocked = turn.round
-            element_s = sums.element_s(way, limit, elements)
-            if kind is Length:
-                yield Length(elements=elements, way=way, repeat=turn.round, element_s=element_s)
-            else:
-                taken = 1 - limit / BYTES
-                yield Pass(taken_fraction=taken, way=way, repeat=turn.round, element_s=element_s)
-                if way == RANDOM:
-                    yield sums.picture(limit, elements)
+            yield row(
+                elements=elements,
+                taken_fraction=1 - limit / BYTES,
+                way=way,
+                repeat=turn.round,
+                element_s=sums.element_s(way, limit, elements),
+            )
+            if row is Pass and way == RANDOM:
+                yield sums.picture(limit, elements)
             yield x.Progress(turn.fraction)
 
 
@@ -95,52 +94,46 @@ class Sums:
         import numpy as np
 
         shuffled = np.random.default_rng(x.SEED).permutation
-        self._bench, self._laps = bench, dict[tuple[str, int, int], int]()
-        self._bytes: dict[tuple[str, int], Any] = {}
-        for n in lengths:
-            random = shuffled(np.arange(n) % BYTES).astype(np.uint8)
-            self._bytes |= {(SORTED, n): np.sort(random), (RANDOM, n): random}
-        self._slowest_s = 0.0
+        random = {n: shuffled(np.arange(n) % BYTES).astype(np.uint8) for n in lengths}
+        ordered = {n: np.sort(each) for n, each in random.items()}
+        self._bytes = {SORTED: ordered, RANDOM: random, BRANCHLESS: random}
+        self._bench, self._pieces_s = bench, np.zeros((PIECES, 2 * len(SHARES) + 1))
+        self._laps: dict[tuple[str, int, int], int] = {}
+
+    def bytes_of(self, way: str, elements: int) -> Any:
+        """Return the bytes that a way adds up, an array of uint8."""
+        return self._bytes[way][elements]
 
     def element_s(self, way: str, limit: int, elements: int) -> float:
-        """Return the seconds of one byte; without a branch the bytes are shuffled."""
-        work, known = self._work(way, limit, elements), (way, limit, elements)
-        if known not in self._laps:
-            self._laps[known] = self._bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
-        laps = self._laps[known]
+        """Return the seconds of one byte."""
+        from .kernels import with_branch, without_branch
+
+        kernel = without_branch if way == BRANCHLESS else with_branch
+        work = partial(kernel, self.bytes_of(way, elements), limit)
+        laps = self._laps.get((way, limit, elements))
+        if laps is None:
+            laps = self._bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
+            self._laps[way, limit, elements] = laps
         return self._bench.time(partial(work, laps)) / (laps * elements)
 
     def picture(self, limit: int, elements: int) -> x.Frame:
-        """Return the pieces of the sorted array beside those of the shuffled one; slow is bright.
+        """Return the best times of all pieces until now; slow is bright.
 
-        Each is timed once, so one that was interrupted is bright as well.
+        A column has the pieces of one array at one share: first the sorted ones, then the shuffled.
         """
         import numpy as np
 
-        side = math.isqrt(elements // PIECE)
-        halves = []
-        for order in (SORTED, RANDOM):
-            pieces = self._bytes[order, elements][: side * side * PIECE].reshape(-1, PIECE)
-            halves.append(np.reshape([self._piece_s(piece, limit) for piece in pieces], (side, -1)))
-        # The middle of the slower half: an interruption must not darken all other pieces.
-        self._slowest_s = max(self._slowest_s, *(float(np.median(half)) for half in halves))
-        gap = np.zeros((side, 1))
-        shades = np.hstack([halves[0], gap, halves[1]]) / (1.25 * self._slowest_s)
-        data = (255 * np.minimum(shades, 1)).astype(np.uint8)
-        return x.Frame("passes", data.shape, data.tobytes())
-
-    def _piece_s(self, piece: Any, limit: int) -> float:
         from .kernels import with_branch
 
-        start_s = self._bench.now_s()
-        with_branch(piece, limit, 1)
-        return self._bench.now_s() - start_s
-
-    def _work(self, way: str, limit: int, elements: int) -> Callable[[int], object]:
-        from .kernels import with_branch, without_branch
-
-        numbers = self._bytes[SORTED if way == SORTED else RANDOM, elements]
-        return partial(without_branch if way == BRANCHLESS else with_branch, numbers, limit)
+        share = [limit_of(each) for each in SHARES].index(limit)
+        for order, column in ((SORTED, share), (RANDOM, share + len(SHARES) + 1)):
+            for row, piece in enumerate(np.array_split(self.bytes_of(order, elements), PIECES)):
+                start_s = self._bench.now_s()
+                with_branch(piece, limit, 1)
+                best_s = self._bench.now_s() - start_s
+                self._pieces_s[row, column] = min(best_s, self._pieces_s[row, column] or best_s)
+        data = (255 * self._pieces_s / self._pieces_s.max()).astype(np.uint8)
+        return x.Frame("passes", data.shape, data.tobytes())
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -152,35 +145,32 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values["core_hz"] = clock_hz
     if not {SORTED, RANDOM} <= half.keys():
         return x.Finding("nothing_to_compare", values)
-    pairs = {"penalty": (half[RANDOM], half[SORTED])}
-    ratio, unclear = x.ratios(pairs)
-    values |= ratio
+    compared = half[RANDOM], half[SORTED]
+    penalty, unclear = x.ratios({"penalty": compared})
+    values |= penalty
     long = x.spreads_of(tables["lengths"], "element_s", "way", "elements")
-    learned = [n for n in LENGTHS if _is_learned(long, n)]
+    both = [n for n in LENGTHS if {(SORTED, n), (RANDOM, n)} <= long.keys()]
+    learned = [n for n in both if long[RANDOM, n].median <= LEARNED * long[SORTED, n].median]
     if learned:
         values["learned_elements"] = max(learned)
-    longest = long.get((RANDOM, max(LENGTHS)))
-    if longest is not None and half[RANDOM].is_below(longest):
+    if both and half[RANDOM].is_below(longest := long[RANDOM, max(both)]):
         limits.add("learned_by_heart", half[RANDOM].median < PARTLY * longest.median)
     if BRANCHLESS in half:
         limits.add("branchless_slower", half[SORTED].is_below(half[BRANCHLESS]))
     limits.add("virtual_machine", x.is_virtual(machine))
     limits.add("no_clock", clock_hz is None)
-    if message := x.unsure(*pairs.values()):
+    if message := x.unsure(compared):
         return x.Finding(message, values, tuple(limits), unclear)
     if not half[SORTED].is_below(half[RANDOM]):
         return x.Finding("order_costs_nothing", values, tuple(limits))
-    # Half of the shuffled bytes are added, so every second guess is wrong, however one guesses.
-    values["mispredict_s"] = 2 * (half[RANDOM].median - half[SORTED].median)
+    # Every second guess is wrong where half are added, unless the bytes are known by heart.
+    priced = {RANDOM: half[RANDOM], SORTED: half[SORTED]}
+    if "learned_by_heart" in limits:
+        priced = {way: long[way, max(both)] for way in priced}
+    values["mispredict_s"] = 2 * (priced[RANDOM].median - priced[SORTED].median)
     if clock_hz is not None:
         values["mispredict_cycles"] = values["mispredict_s"] * clock_hz
     return x.Finding("order_costs", values, tuple(limits), unclear)
-
-
-def _is_learned(long: dict[tuple[str, int], x.Spread], n: int) -> bool:
-    """Did a shuffled array of this length take about as long as a sorted one?"""
-    ends = [long.get((way, n)) for way in (RANDOM, SORTED)]
-    return None not in ends and ends[0].median <= LEARNED * ends[1].median  # type: ignore[union-attr]
 
 
 def seconds(params: Params) -> float:
@@ -191,6 +181,8 @@ def seconds(params: Params) -> float:
     return 0.8 + 1e-7 * params.elements + (params.rounds + 0.5) * turn_s
 
 
+_WAYS: dict[str, Any] = {"series": "way", "order": WAYS}
+
 EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "lengths": Length, "clocks": Clock},
@@ -198,22 +190,14 @@ EXPERIMENT = x.Experiment(
     loop="kernels.py:with_branch",
     analyse=analyse,
     views=(
-        x.Lines(
-            "shares",
-            "passes",
-            x.Axis("taken_fraction"),
-            x.Axis("element_s"),
-            series="way",
-            order=WAYS,
-        ),
+        x.Lines("shares", "passes", x.Axis("taken_fraction"), x.Axis("element_s"), **_WAYS),
         x.Lines(
             "lengths",
             "lengths",
             x.Axis("elements"),
             x.Axis("element_s"),
-            series="way",
-            order=WAYS[:2],
             limits=(x.Limit("learned", "learned_elements", "x"),),
+            **_WAYS,
         ),
         x.Field("picture", "passes"),
     ),

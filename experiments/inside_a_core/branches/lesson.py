@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 from experiments import api as x
 
 from .experiment import BRANCHLESS, HALF, LENGTHS, RANDOM, SORTED
@@ -77,9 +75,8 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         return None
     wrong_share = min(1.0, max(0.0, random_s - ordered_s) / way_s)
     end_s = min(WRONG * way_s, MOST * ordered_s)
-    says = (
-        [("guesses", 0.0), ("is_wrong", way_s + ordered_s)] if wrong_share else [("guesses", 0.0)]
-    )
+    says = [x.Say(text="guesses", start_s=0.0)]
+    says += [x.Say(text="is_wrong", start_s=end_s / 3)] if wrong_share else []
     return x.Motion(
         scenes=(
             _scene("sorted", 0.0, ordered_s, way_s, end_s),
@@ -87,33 +84,32 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         ),
         duration_s=end_s,
         stills=(end_s / 6, end_s / 2, end_s),
-        says=tuple(x.Say(text=text, start_s=at) for text, at in says if at <= end_s),
+        says=tuple(says),
     )
 
 
 def _scene(title: str, wrong_share: float, each_s: float, way_s: float, end_s: float) -> x.Scene:
-    """Return bytes that leave one after another; behind a wrong guess none leaves until its check.
-
-    Each is shown that arrives in time.
-    """
-    events: list[x.Travel | x.Hold] = []
-    at_s, arrived = 0.0, []
-    for n in count(1):
-        if at_s + way_s > end_s * (1 + 1e-9):
-            break
-        is_wrong = int(n * wrong_share) > int((n - 1) * wrong_share)
-        there_s = min(at_s + way_s, end_s)
-        role = "attention" if is_wrong else "main"
-        events.append(x.Travel(along=("guess", "check"), start_s=at_s, end_s=there_s, role=role))
-        arrived.append(there_s)
+    """Return the bytes that arrive in time; behind a wrong guess none leaves until its check."""
+    travels: list[x.Travel] = []
+    vain: list[x.Hold] = []
+    at_s = 0.0
+    while at_s + way_s <= end_s * (1 + 1e-9):
+        there_s, n = min(at_s + way_s, end_s), len(travels)
+        is_wrong = int((n + 1) * wrong_share) > int(n * wrong_share)
+        travels.append(
+            x.Travel(
+                along=("guess", "check"),
+                start_s=at_s,
+                end_s=there_s,
+                role="attention" if is_wrong else "main",
+            )
+        )
+        at_s += each_s
         if is_wrong:
-            held = {"label": "in_vain", "role": "attention"}
-            events.append(x.Hold(shape="way", start_s=at_s + each_s, end_s=there_s, **held))
-        at_s += each_s + is_wrong * way_s
-    return x.Scene(
-        title=title,
-        events=(*events, x.Count(shape="check", label="done", times=tuple(arrived))),
-    )
+            vain.append(x.Hold(shape="way", start_s=at_s, end_s=there_s, label="in_vain"))
+            at_s = there_s + each_s
+    done = x.Count(shape="check", label="done", times=tuple(each.end_s for each in travels))
+    return x.Scene(title=title, events=(*travels, *vain, done))
 
 
 def _line(run: x.LessonRun, way: str) -> dict[float, float]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -75,7 +76,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             element_s = matrices.step_s(size, way)
             yield Walk(size=size, way=way, repeat=turn.round, element_s=element_s)
             if size == power_of(params):
-                yield visits.after(way, element_s)
+                yield visits.after(way, turn.round, element_s)
             yield x.Progress(turn.fraction)
 
 
@@ -123,25 +124,22 @@ class Visits:
         block, side = params.block, 4 * params.block
         i, j = np.indices((side, side))
         in_blocks = ((j // block * 4 + i // block) * block + j % block) * block + i % block
-        turns = {ROWS: i * side + j, COLUMNS: j * side + i, BLOCKED: in_blocks}
-        self._stretches = {way: turn * params.rounds // side**2 for way, turn in turns.items()}
-        self._rounds = params.rounds
-        self._times: dict[str, list[float]] = {way: [] for way in WAYS}
+        turns = (i * side + j, j * side + i, in_blocks)
+        self._stretches = [turn * params.rounds // side**2 for turn in turns]
+        self._times = np.zeros((len(WAYS), params.rounds))
 
-    def after(self, way: str, element_s: float) -> x.Frame:
-        """Return the picture after one more round of a way."""
+    def after(self, way: str, turn: int, element_s: float) -> x.Frame:
+        """Return the picture after a way's turn in a round; further rounds change nothing."""
         import numpy as np
 
-        self._times[way].append(element_s)
-        known = [math.log(each) for times in self._times.values() for each in times]
-        low, wide = min(known), max(known) - min(known) or 1.0
-        parts = []
-        for name, times in self._times.items():
-            shades = [DARKEST + (255 - DARKEST) * (math.log(each) - low) / wide for each in times]
-            shades += [0.0] * max(0, self._rounds - len(shades))
-            part = np.array(shades)[self._stretches[name]]
-            parts += [part, np.zeros((len(part), 2))]
-        data = np.hstack(parts[:-1]).astype(np.uint8)
+        self._times[WAYS.index(way), turn:][:1] = element_s
+        seen = self._times > 0
+        logs = np.log(self._times, where=seen, out=np.zeros_like(self._times))
+        low, wide = logs[seen].min(), np.ptp(logs[seen]) or 1.0
+        shades = np.where(seen, DARKEST + (255 - DARKEST) * (logs - low) / wide, 0)
+        gap = np.zeros((len(self._stretches[0]), 2))
+        rows, columns, blocked = (shades[n][each] for n, each in enumerate(self._stretches))
+        data = np.hstack([rows, gap, columns, gap, blocked]).astype(np.uint8)
         return x.Frame("walks", data.shape, data.tobytes())
 
 
@@ -187,6 +185,14 @@ def seconds(params: Params) -> float:
     return 0.8 + 24 * params.largest**2 * 0.6 / x.GIB + params.rounds * each_round * STEP_S
 
 
+_STEPS: dict[str, Any] = {
+    "table": "walks",
+    "x": x.Axis("size"),
+    "y": x.Axis("element_s"),
+    "series": "way",
+    "order": WAYS,
+}
+
 EXPERIMENT = x.Experiment(
     params=Params,
     tables={"walks": Walk},
@@ -194,23 +200,8 @@ EXPERIMENT = x.Experiment(
     loop="kernels.py:multiply",
     analyse=analyse,
     views=(
-        x.Lines(
-            "swapped",
-            "walks",
-            x.Axis("size"),
-            x.Axis("element_s"),
-            series="way",
-            only=(ROWS, COLUMNS),
-            order=WAYS,
-        ),
-        x.Lines(
-            "in_blocks",
-            "walks",
-            x.Axis("size"),
-            x.Axis("element_s"),
-            series="way",
-            order=WAYS,
-        ),
+        x.Lines("swapped", only=(ROWS, COLUMNS), **_STEPS),
+        x.Lines("in_blocks", **_STEPS),
         x.Field("picture", "walks"),
     ),
     values=x.values(

@@ -11,7 +11,6 @@ from .experiment import (
     BLOCKED,
     COLUMNS,
     LINE,
-    MULTIPLY,
     ROWS,
     TRANSPOSE,
     WAYS,
@@ -68,7 +67,8 @@ def transposes(run: x.LessonRun) -> bool:
 
 def blocks_no_faster(run: x.LessonRun) -> bool:
     """Were blocks about as slow as whole columns, so that the explanation fails?"""
-    return run.params.job == MULTIPLY and run.values.get("columns_over_blocked", HELPS) < HARDLY
+    gain = run.values.get("columns_over_blocked", HELPS)
+    return run.message == "swapping_costs" and gain < HARDLY
 
 
 def transposed_twice(run: x.LessonRun) -> bool:

@@ -42,14 +42,26 @@ def tables(
 
     shares = [1 - limit_of(share) / 256 for share in SHARES]
     passes = [
-        Pass(taken_fraction=share, way=way, repeat=turn, element_s=cost(way, share, known) * factor)
+        Pass(
+            elements=2**18,
+            taken_fraction=share,
+            way=way,
+            repeat=turn,
+            element_s=cost(way, share, known) * factor,
+        )
         for way in WAYS
         for share in shares
         for turn, factor in enumerate(noise[::-1] if way == RANDOM else noise)
         for known in [learned_share]
     ]
     lengths = [
-        Length(elements=n, way=way, repeat=turn, element_s=cost(way, HALF, n <= learned) * factor)
+        Length(
+            elements=n,
+            taken_fraction=HALF,
+            way=way,
+            repeat=turn,
+            element_s=cost(way, HALF, n <= learned) * factor,
+        )
         for way in (SORTED, RANDOM)
         for n in LENGTHS
         for turn, factor in enumerate(noise)

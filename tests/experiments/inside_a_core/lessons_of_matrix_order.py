@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from experiments.core.teaching.lesson_run import LessonRun, lesson_run
 from experiments.engine.recording import sent
 from experiments.inside_a_core.matrix_order.experiment import (
@@ -42,7 +44,7 @@ def walks(
     ]
 
 
-def made(params: Params | None = None, **given: float) -> LessonRun:
+def made(params: Params | None = None, **given: Any) -> LessonRun:
     params = params or Params()
     rows = {"walks": walks(params, **given)}
     return lesson_run(params, rows, machine(), sent(analyse(params, rows, machine())))

@@ -13,8 +13,8 @@ from experiments.inside_a_core.branches.experiment import (
     BRANCHLESS,
     EXPERIMENT,
     HALF,
-    PIECE,
     RANDOM,
+    SHARES,
     SORTED,
     WAYS,
     Params,
@@ -69,6 +69,7 @@ def test_without_a_clock_there_are_no_cycles_and_it_is_said():
 
 def test_what_limits_it_is_said_where_it_is_so():
     assert "learned_by_heart" in found(learned_share=0.9).limits
+    assert found(learned_share=0.9).values["mispredict_s"] == pytest.approx(WRONG_S)
     assert "learned_by_heart" not in found().limits
     assert "branchless_slower" in found().limits
     assert "branchless_slower" not in found(branchless_s=0.2e-9).limits
@@ -147,13 +148,19 @@ def test_the_hump_is_there_on_this_machine_and_gone_without_a_branch():
     assert of[BRANCHLESS, HALF] < 1.5 * of[BRANCHLESS, 0.0]
 
 
-def test_the_picture_is_dark_where_the_guesses_are_right():
-    sums = Sums({16 * PIECE}, Bench(inspect()))
-    frame = sums.picture(limit_of(HALF), 16 * PIECE)
+def test_the_picture_fills_a_column_of_each_half_at_each_share():
+    """A clock that counts its calls makes each piece take as long as any other."""
+    ticks = iter(range(10**6))
+    sums = Sums({2**14}, Bench(inspect(), clock=lambda: float(next(ticks))))
+    frame = sums.picture(limit_of(HALF), 2**14)
     assert isinstance(frame, Frame)
-    assert frame.shape == (4, 9)
     pixels = np.frombuffer(frame.data, np.uint8).reshape(frame.shape)
-    assert pixels.max() > 0
+    at = SHARES.index(HALF)
+    assert {*np.flatnonzero(pixels.any(axis=0))} == {at, at + len(SHARES) + 1}
+    assert (pixels[:, at] == 255).all()
+    sums.picture(limit_of(1.0), 2**14)
+    pixels = np.frombuffer(sums.picture(limit_of(0.0), 2**14).data, np.uint8).reshape(frame.shape)
+    assert pixels.any(axis=0).sum() == 6
 
 
 def test_it_is_as_short_as_it_says():

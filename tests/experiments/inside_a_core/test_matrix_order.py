@@ -156,15 +156,16 @@ def test_the_spike_and_the_price_of_swapping_are_there_on_this_machine():
 
 def test_the_picture_grows_in_the_order_of_visiting():
     visits = Visits(Params(rounds=4))
-    once = np.frombuffer(visits.after(ROWS, 1e-9).data, np.uint8).reshape(32, -1)
+    once = np.frombuffer(visits.after(ROWS, 0, 1e-9).data, np.uint8).reshape(32, -1)
     assert once[:8, :32].all()
     assert not once[8:].any()
-    visits.after(COLUMNS, 9e-9)
-    both = np.frombuffer(visits.after(BLOCKED, 3e-9).data, np.uint8).reshape(32, -1)
+    visits.after(COLUMNS, 0, 9e-9)
+    both = np.frombuffer(visits.after(BLOCKED, 0, 3e-9).data, np.uint8).reshape(32, -1)
     assert both[:, 34:42].all()
     assert not both[:, 42:66].any()
     assert both[0, 34] > both[0, 68] > both[0, 0]
     assert both[:8, 68:76].all()
+    assert visits.after(ROWS, 4, 5e-9).data == both.tobytes()
 
 
 def test_it_is_as_short_as_it_says():

@@ -17,6 +17,7 @@ from tests import ROOT
 PARTS = (
     "against_c",
     "chains_against_c",
+    "loops_against_c",
     "starts_against_c",
     "objects_against_c",
     "noise_against_c",

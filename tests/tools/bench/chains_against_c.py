@@ -38,7 +38,7 @@ def lines() -> Iterator[Line]:
         for name, chains in ARMS:
             operations = operations_for(name, bench)
             command = [str(program), name, str(chains), str(thread), str(niceness())]
-            twins = [_Twin(command, operations) for _ in range(2)]
+            twins = [Twin(command, operations) for _ in range(2)]
             with contextlib.closing(twins[0]), contextlib.closing(twins[1]):
                 yield in_turns(
                     f"{name}, {chains} {'chain' if chains == 1 else 'chains'}, ours against C",
@@ -50,7 +50,7 @@ def lines() -> Iterator[Line]:
                 )
 
 
-class _Twin:
+class Twin:
     """The C program, asked once in each turn."""
 
     def __init__(self, command: list[str], operations: int) -> None:
@@ -60,7 +60,7 @@ class _Twin:
             command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
         )
 
-    def operation_s(self, _turn: int) -> float:
+    def operation_s(self, _turn: int = 0) -> float:
         assert self._program.stdin is not None
         assert self._program.stdout is not None
         self._program.stdin.write(f"{self._operations}\n")
