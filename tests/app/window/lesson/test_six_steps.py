@@ -99,6 +99,20 @@ def answer(qtbot, stage: Stage) -> None:
         press(qtbot, Key.Key_Right, Key.Key_Right)
 
 
+def test_a_live_picture_is_shown_only_while_it_measures(qtbot, stage):
+    stage.page.open("matrix-order")
+    lesson = lesson_of(stage)
+    settle(lambda: lesson.taught is not None and lesson.step is Step.QUESTION)
+    lesson.answer(None)
+    letter(qtbot, stage, Key.Key_F5)
+    assert lesson.step is Step.RUN
+    shown = {key for key, plot in stage.views.keyed_plots().items() if plot.isVisible()}
+    assert shown == {"swapped", "picture"}
+    measure(stage, "matrix-order")
+    assert lesson.step is Step.OBSERVE
+    assert not stage.views.keyed_plots()["picture"].isVisible()
+
+
 @pytest.mark.parametrize("id_", LESSONS)
 def test_all_six_steps_by_keyboard_only(qtbot, stage, id_):
     stage.page.open(id_)
