@@ -10,7 +10,7 @@ HELD_BACK = (BRANCHLESS,)
 ALIKE = 1.25  # times the least of a line: up to this, the share makes no difference
 AROUND = 0.1  # of the share: so exactly can one click
 HALF_LEARNED = (1.5, 3.0)  # times as long as sorted: neither all is guessed, nor nothing
-WRONG, MOST = 3, 45  # wrong guesses that are shown; bytes in a line
+WRONG, MOST = 3, 48  # wrong guesses that are shown; bytes that arrive, at most
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
@@ -74,7 +74,7 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     if way_s is None or ordered_s is None or random_s is None or way_s <= 0:
         return None
     wrong_share = min(1.0, max(0.0, random_s - ordered_s) / way_s)
-    end_s = min(WRONG * way_s, MOST * ordered_s)
+    end_s = min(WRONG * (way_s + 2 * ordered_s), way_s + MOST * ordered_s)
     says = [x.Say(text="guesses", start_s=0.0)]
     says += [x.Say(text="is_wrong", start_s=end_s / 3)] if wrong_share else []
     return x.Motion(

@@ -70,13 +70,14 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if thread is None:
             yield x.Note("not_pinned")
         matrices = Matrices(params, bench)
-        visits = Visits(params)
+        times: dict[str, dict[int, float]] = {way: {} for way in WAYS}  # at the power of two
         arms = [(size, way) for size in sizes(params) for way in WAYS]
         for turn, (size, way) in bench.interleave(arms, params.rounds):
             element_s = matrices.step_s(size, way)
             yield Walk(size=size, way=way, repeat=turn.round, element_s=element_s)
             if size == power_of(params):
-                yield visits.after(way, turn.round, element_s)
+                times[way][turn.round] = element_s
+                yield picture(params, times)
             yield x.Progress(turn.fraction)
 
 
@@ -85,10 +86,11 @@ class Matrices:
 
     def __init__(self, params: Params, bench: x.Bench) -> None:
         self._params, self._bench = params, bench
-        self._buffers = [Buffer(8 * max(sizes(params)) ** 2) for _ in range(3)]
-        self._numbers = [buffer.words.view("float64") for buffer in self._buffers]
+        buffers = [Buffer(8 * max(sizes(params)) ** 2) for _ in range(3)]
+        self._buffers = buffers  # they keep the memory
+        self._numbers = [buffer.words.view("float64") for buffer in buffers]
         for each in self._numbers:
-            each.fill(1)
+            each.fill(1)  # tiny numbers would be slow
 
     def step_s(self, size: int, way: str) -> float:
         """Return the seconds of one step of the inner loop."""
@@ -100,47 +102,31 @@ class Matrices:
         # By columns, c is its own transpose: that of b times that of a.
         factors = (b, a) if way != ROWS and self._params.job == MULTIPLY else (a, b)
         block = self._params.block if way == BLOCKED else size
-        work = partial(
-            getattr(kernels, self._params.job), c, *factors, size, block, steps, *strides
-        )
+        kernel = getattr(kernels, self._params.job)
+        work = partial(kernel, c, *factors, size, block, steps, *strides)
         laps = math.ceil(SAMPLE_STEPS / (steps * size * size))
-
-        def walk() -> None:
-            for _ in range(laps):
-                work()
-
-        return self._bench.time(walk) / (laps * steps * size * size)
+        return self._bench.time(lambda: [work() for _ in range(laps)]) / (laps * steps * size**2)
 
 
-class Visits:
-    """A corner of the matrix by rows, by columns and in blocks, drawn in the order of visiting.
+def picture(params: Params, times: dict[str, dict[int, float]]) -> x.Frame:
+    """Return a corner by rows, by columns and in blocks, drawn in the order of visiting.
 
-    Each round draws the next stretch, in the shade of its time: the slower, the brighter.
+    Each round draws the next stretch, in the shade of its time: the slower, the brighter. Further
+    rounds change nothing.
     """
+    import numpy as np
 
-    def __init__(self, params: Params) -> None:
-        import numpy as np
-
-        block, side = params.block, 4 * params.block
-        i, j = np.indices((side, side))
-        in_blocks = ((j // block * 4 + i // block) * block + j % block) * block + i % block
-        turns = (i * side + j, j * side + i, in_blocks)
-        self._stretches = [turn * params.rounds // side**2 for turn in turns]
-        self._times = np.zeros((len(WAYS), params.rounds))
-
-    def after(self, way: str, turn: int, element_s: float) -> x.Frame:
-        """Return the picture after a way's turn in a round; further rounds change nothing."""
-        import numpy as np
-
-        self._times[WAYS.index(way), turn:][:1] = element_s
-        seen = self._times > 0
-        logs = np.log(self._times, where=seen, out=np.zeros_like(self._times))
-        low, wide = logs[seen].min(), np.ptp(logs[seen]) or 1.0
-        shades = np.where(seen, DARKEST + (255 - DARKEST) * (logs - low) / wide, 0)
-        gap = np.zeros((len(self._stretches[0]), 2))
-        rows, columns, blocked = (shades[n][each] for n, each in enumerate(self._stretches))
-        data = np.hstack([rows, gap, columns, gap, blocked]).astype(np.uint8)
-        return x.Frame("walks", data.shape, data.tobytes())
+    block, side, rounds = params.block, 4 * params.block, params.rounds
+    i, j = np.indices((side, side))
+    in_blocks = ((j // block * 4 + i // block) * block + j % block) * block + i % block
+    logs = np.log([[times[way].get(n, np.nan) for n in range(rounds)] for way in WAYS])
+    low, wide = np.nanmin(logs), np.nanmax(logs) - np.nanmin(logs) or 1.0
+    shades = np.nan_to_num(DARKEST + (255 - DARKEST) * (logs - low) / wide)
+    parts = [np.zeros((side, 2))]
+    for n, turns in enumerate((i * side + j, j * side + i, in_blocks)):
+        parts += [shades[n][turns * rounds // side**2], parts[0]]
+    data = np.hstack(parts).astype(np.uint8)
+    return x.Frame("walks", data.shape, data.tobytes())
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

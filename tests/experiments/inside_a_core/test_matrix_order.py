@@ -16,8 +16,8 @@ from experiments.inside_a_core.matrix_order.experiment import (
     WAYS,
     Matrices,
     Params,
-    Visits,
     analyse,
+    picture,
     sizes,
 )
 from experiments.inside_a_core.matrix_order.lesson import (
@@ -155,17 +155,22 @@ def test_the_spike_and_the_price_of_swapping_are_there_on_this_machine():
 
 
 def test_the_picture_grows_in_the_order_of_visiting():
-    visits = Visits(Params(rounds=4))
-    once = np.frombuffer(visits.after(ROWS, 0, 1e-9).data, np.uint8).reshape(32, -1)
-    assert once[:8, :32].all()
+    params, times = Params(rounds=4), {ROWS: {0: 1e-9}, COLUMNS: {}, BLOCKED: {}}
+
+    def drawn():
+        return np.frombuffer(picture(params, times).data, np.uint8).reshape(32, -1)
+
+    rows, columns, blocked = (slice(start, start + 32) for start in (2, 36, 70))
+    once = drawn()
+    assert once[:8, rows].all()
     assert not once[8:].any()
-    visits.after(COLUMNS, 0, 9e-9)
-    both = np.frombuffer(visits.after(BLOCKED, 0, 3e-9).data, np.uint8).reshape(32, -1)
-    assert both[:, 34:42].all()
-    assert not both[:, 42:66].any()
-    assert both[0, 34] > both[0, 68] > both[0, 0]
-    assert both[:8, 68:76].all()
-    assert visits.after(ROWS, 4, 5e-9).data == both.tobytes()
+    times[COLUMNS][0], times[BLOCKED][0], times[ROWS][4] = 9e-9, 3e-9, 5e-9
+    now = drawn()
+    assert now[:, columns][:, :8].all()
+    assert not now[:, columns][:, 8:].any()
+    assert now[:, blocked][:, :8].all()
+    assert now[0, columns][0] > now[0, blocked][0] > now[0, rows][0]
+    assert (now[:, rows] > 0).sum() == 8 * 32
 
 
 def test_it_is_as_short_as_it_says():
