@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import platform
 import re
 
 import numpy as np
@@ -129,13 +130,18 @@ def test_the_loops_let_go_of_the_lock_and_are_kept_on_disk():
     check_kept(kernels_of(kernels))
 
 
-@pytest.mark.skipif(not inspect().cpu.threads, reason="an unknown processor")
-def test_the_branch_is_kept_and_no_vectors_are_made():
+@pytest.mark.skipif(
+    platform.machine().lower() not in ("x86_64", "amd64"), reason="other instructions"
+)
+def test_each_addition_stands_behind_a_jump_and_none_without_a_branch():
     from numba import njit
 
-    again = njit(kernels.with_branch.signatures, nogil=True)(kernels.with_branch.py_func)
-    (text,) = again.inspect_asm().values()
-    assert not re.search(r"\bv?p(cmp|blend|add)\w+\s+%[xyz]mm", text)
+    behind_a_jump = re.compile(r"\bj[a-z]+\s+\.LBB\w+\n\s+addq.*\n\s+#APP")
+    for kernel, has_jump in ((kernels.with_branch, True), (kernels.without_branch, False)):
+        again = njit(kernel.signatures, nogil=True)(kernel.py_func)
+        (text,) = again.inspect_asm().values()
+        assert "#APP" in text
+        assert bool(behind_a_jump.search(text)) == has_jump
 
 
 def test_the_hump_is_there_on_this_machine_and_gone_without_a_branch():
