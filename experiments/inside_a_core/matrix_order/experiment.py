@@ -144,8 +144,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     rows, columns = here[ROWS], here[COLUMNS]
     swapped, unclear = x.ratios({"columns_over_rows": (columns, rows)})  # alone, as the verdict
     pairs = {"power_of_two_penalty": (at_power[COLUMNS], columns)}
-    if BLOCKED in here:
-        pairs["columns_over_blocked"] = (columns, here[BLOCKED])
+    if BLOCKED in at_power:
+        pairs["columns_over_blocked"] = (at_power[COLUMNS], at_power[BLOCKED])
     others, unclear_too = x.ratios(pairs)
     values |= swapped | others
     unclear += unclear_too

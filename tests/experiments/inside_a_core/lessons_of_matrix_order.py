@@ -54,7 +54,7 @@ RUNS = {
     "usual": made(),
     "swapping_costs_nothing": made(columns=1.0, spike=1.0, blocked=1.0),
     "no_spike": made(spike=1.0),
-    "blocks_no_faster": made(blocked=10.0),
+    "blocks_no_faster": made(blocked=10.0, blocked_spike=4.0),
     "transposes": made(Params(job=TRANSPOSE), columns=1.0),
     "transposed_twice": made(Params(job=TRANSPOSE), columns=6.0, blocked=0.3, spike=1.0),
     "helps_beside_it": made(blocked=1.0, blocked_spike=36.0),

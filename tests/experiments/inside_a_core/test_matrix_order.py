@@ -47,7 +47,7 @@ def test_rows_columns_and_blocks_are_told_beside_the_power_of_two_and_the_spike_
     assert finding.values["rows_s"] == pytest.approx(ROWS_S)
     assert finding.values["columns_over_rows"] == pytest.approx(10)
     assert finding.values["power_of_two_penalty"] == pytest.approx(4)
-    assert finding.values["columns_over_blocked"] == pytest.approx(10 / 3)
+    assert finding.values["columns_over_blocked"] == pytest.approx(10 * 4 / (3 * 1.2))
     assert (finding.values["power_side"], finding.values["largest_side"]) == (2048, 2056)
     assert "no_spike" not in finding.limits
 
