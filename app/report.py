@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from app.counted import Counted, events_of, evidence, in_range, running_fraction
 from app.trust import Badge, badge_of, counted, doubts_of, first_line
 from experiments.core.declare import Experiment, Key, Spec, specs
 from experiments.core.judging.disturbed import counting
@@ -102,20 +103,38 @@ def report(
         badge = badge_of(words, finding, lead, doubts, quick=quick, beside=beside)
     because, values = f"{experiment.id}.because.{finding.message}", told_values(experiment, finding)
     is_told = finding.trust is not Trust.DISTURBED
+    events = events_of(words, experiment, tables)
+    why = words.say(because, values) if is_told and words.has(because) else ""
+    confirmed = evidence(words, experiment, events) if why else ""
     return replace(
         told,
         lead=lead,
         finding=verdict(words, experiment, finding),
-        because=words.say(because, values) if is_told and words.has(because) else "",
+        because=f"{why} {confirmed}".rstrip(),
         badge=badge,
         keys=_key_numbers(words, experiment, finding) if is_told else (),
-        values=named_values(words, experiment, values, finding),
+        values=(*named_values(words, experiment, values, finding), *_events(words, events, tables)),
         remarks=(
             *_remarks(words, experiment, finding),
             *filter(None, [without(words, experiment, system)]),
             *(() if badge else doubts),
         ),
     )
+
+
+def _events(
+    words: Words, events: Sequence[Counted], tables: Mapping[str, Sequence[Any]]
+) -> Iterator[NamedValue]:
+    """Yield what the processor counted; and that counters took turns, where they did."""
+    about = words.say("counters.about")
+    yield from (NamedValue(each.called, in_range(words, each), about) for each in events)
+    share = running_fraction(tables)
+    if share < 1:
+        yield NamedValue(
+            words.say("counters.shared"),
+            show(share, "fraction"),
+            words.say("counters.about_shared"),
+        )
 
 
 def report_of(words: Words, run: RunState, of_file: Sequence[messages.Note] = ()) -> Report:

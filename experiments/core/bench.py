@@ -9,6 +9,7 @@ import contextlib
 import functools
 import itertools
 import math
+import operator
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import TypeVar
 from experiments.core.judging.disturbed import DISTURBED_FRACTION, Loss
 from experiments.core.processes.affinity import allowed, can_keep, keep_on
 from machine.model import Machine, usable_threads
+from machine.processor.counters import Counts
 from machine.record import Record
 
 A = TypeVar("A")
@@ -47,44 +49,62 @@ class Bench:
         stop: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.perf_counter,
         watch: Callable[[], Callable[[], Loss]] | None = None,
+        count: Callable[[], Callable[[int], Counts | None]] | None = None,
         quietest: Callable[[Sequence[int]], int] = max,
     ) -> None:
         self.machine = machine
         self.quick = quick
         self._stop = stop
         self.now_s = clock
-        self._watch, self._quietest = watch, quietest
+        self._watch, self._count, self._quietest = watch, count, quietest
         self.before_turns: Callable[[], str] = lambda: ""  # called once; names the first arm, or ""
         self.before_round: Callable[[], object] = lambda: None  # called before each, and at the end
         self.wants_more: Callable[[], bool] = lambda: False  # asked after the last round
         self._losses: list[Loss] | None = None  # of what was timed in a turn; threads add to it
+        self._counts: list[Counts] = []  # likewise
 
     def check_stop(self) -> None:
         """Raise StopRequested if the user asked to stop."""
         if self._stop():
             raise StopRequested
 
-    def time(self, call: Callable[[], object]) -> float:
-        """Return how many seconds one call takes. The caller sizes it: a millisecond or more."""
-        with self.watched():
+    def time(self, call: Callable[[], object], operations: int = 0) -> float:
+        """Return how many seconds one call takes. The caller sizes it: a millisecond or more.
+
+        `operations` says how many it does, so that counts of the processor are told of one.
+        """
+        with self.watched(operations):
             return self._once_s(call)
 
     @contextlib.contextmanager
-    def watched(self) -> Iterator[None]:
-        """Watch what the system takes from the calling thread; for what times itself in a turn."""
-        losses = self._losses
-        if self._watch is None or losses is None:
+    def watched(self, operations: int = 0) -> Iterator[None]:
+        """Watch what the system takes from the calling thread; for what times itself in a turn.
+
+        Where the processor's counters can be had, they run within; what they cost lies outside of
+        the time that is taken within.
+        """
+        losses, counts = self._losses, self._counts
+        if losses is None:
             yield
             return
-        loss = self._watch()
+        loss = self._watch() if self._watch is not None else None
+        counted = self._count() if self._count is not None else None
         yield
-        losses.append(loss())
+        if counted is not None and (found := counted(operations)) is not None:
+            counts.append(found)
+        if loss is not None:
+            losses.append(loss())
 
     @property
     def disturbed(self) -> Loss | None:
         """The greatest loss in this turn, if it spoils the turn's sample."""
         worst = max(self._losses or (), key=lambda loss: loss.lost_fraction, default=None)
         return worst if worst and worst.lost_fraction > DISTURBED_FRACTION else None
+
+    def take_counts(self) -> Counts | None:
+        """Return what was counted since this was last asked in this turn; None for nothing."""
+        taken, self._counts = self._counts, []
+        return functools.reduce(operator.add, taken) if taken else None
 
     def repeat_for(self, work: Callable[[int], object], *, at_least_s: float, start: int) -> int:
         """Return the first count, from `start` upwards, for which `work(count)` takes that long.
@@ -125,7 +145,7 @@ class Bench:
                     turn = Arm(number, min(1.0, (number * len(arms) + place) / total))
                     for again in range(AGAIN + 1):
                         self.check_stop()
-                        self._losses = []
+                        self._losses, self._counts = [], []
                         yield turn, arm
                         if self.disturbed is None or not left or again == AGAIN:
                             break

@@ -318,6 +318,7 @@ class Experiment(Record, Generic[P]):
     keys: tuple[Key, ...] = ()  # at most three
     next: Next | None = None
     live: Live[Any] | None = None
+    confirmed_by: str = ""  # the event of the processor that its effect is made of
     loop: str = ""  # the function that is measured, "FILE:NAME": the code opens there
     can_wait: bool = True  # its first turn can; not where its bench counts none
     measures_load: bool = False  # what others take is its finding, so it makes no run doubtful

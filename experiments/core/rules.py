@@ -31,6 +31,7 @@ from experiments.core.processes.own_errors import own_problem, problem_at, said
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
 from machine.model import Machine
+from machine.processor.counters import EVENTS
 
 UNITS = frozenset(
     {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius", "fraction"}
@@ -142,6 +143,8 @@ def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
     version, tables = typing.cast("tuple[object, object]", (experiment.version, experiment.tables))
     if not isinstance(loop, str):
         yield _wrong("loop", 'a text "FILE:NAME"', loop)
+    if experiment.confirmed_by not in ("", *EVENTS):
+        yield _wrong("confirmed_by", f"one of {', '.join(EVENTS)}", experiment.confirmed_by)
     if not isinstance(version, int):
         yield _wrong("version", "a whole number", version)
     if not isinstance(tables, Mapping):

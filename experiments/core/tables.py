@@ -14,13 +14,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from experiments.core.declare import Row, specs
-from experiments.core.judging.disturbed import loss_of
+from experiments.core.judging.disturbed import counts_of, loss_of
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.text import short_name
 
 ROUND = "repeat"  # counted from 0 in files, shown from 1
 LOST = "lost_fraction"  # the column of disturbed rows
+COUNTED = "counted"  # begins the columns of what the processor counted
 # How a text begins that a spreadsheet computes, after OWASP, "CSV Injection"; the last four are
 # wide letters of Japanese keyboards. A number with or without its unit is none.
 _COMPUTED = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
@@ -31,6 +32,8 @@ def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
     """Return the rows under a line of their columns' names.
 
     Where rows were disturbed, a column `lost_fraction` says how much, and is empty in the others.
+    Where the processor counted, each event has a column `counted_EVENT`; more of them say of how
+    many operations, and for which share of the time its counter ran.
     """
     rows, names = list(rows), list(specs(table))
     lines = [[getattr(row, name) for name in names] for row in rows]
@@ -39,6 +42,12 @@ def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
         names.append(LOST)
         for line, loss in zip(lines, losses, strict=True):
             line.append(loss.lost_fraction if loss else None)
+    found = [counts_of(row) for row in rows]
+    if events := dict.fromkeys(name for each in found if each for name in each.events):
+        names += [f"{COUNTED}_{name}" for name in (*events, "operations", "running_fraction")]
+        for line, counts in zip(lines, found, strict=True):
+            line += [counts.events.get(name) if counts else None for name in events]
+            line += [counts.operations, counts.running_fraction] if counts else [None, None]
     return _written("excel", [names, *lines])
 
 

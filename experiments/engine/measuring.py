@@ -41,6 +41,8 @@ from machine.inspect import inspect, portable
 from machine.memory.host import available_bytes
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
+from machine.processor import counters
+from machine.processor.counters import count
 
 Send = Callable[[messages.Message], None]
 Go = Callable[[float], messages.Go | None]  # waits so many seconds for it
@@ -67,7 +69,9 @@ def measure(
     check_needs(experiment, machine)
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
-    bench = Bench(machine, quick=command.quick, stop=stop, watch=WATCH, quietest=Quietest())
+    bench = Bench(
+        machine, quick=command.quick, stop=stop, watch=WATCH, count=count, quietest=Quietest()
+    )
     lock: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if command.pair in ("", command.run):  # else the run beside this one has it
         lock = one_at_a_time(
@@ -84,6 +88,8 @@ def measure(
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         if is_on_gpu:  # this process has not used a GPU yet
             send(messages.Note(key="loading_gpu_libraries"))
+        if experiment.confirmed_by and (why := counters.refusal()):
+            send(_uncounted(why))
         run = _Run(experiment, params, bench, send)
         if not command.quick:
             bench.wants_more = run.wants_more
@@ -209,16 +215,17 @@ class _Run:
             if type(item) not in self._table_of:
                 raise TypeError(f"measure yields {type(item).__name__}, which no table has")
             table = self._table_of[type(item)]
-            loss = self._bench.disturbed
+            loss, counts = self._bench.disturbed, self._bench.take_counts()
             message = messages.Row(
                 n=self._rows,
                 t_s=self._elapsed_s(),
                 table=table,
                 row=asdict(item),
                 disturbed=loss,
+                counters=counts,
             )
             self._send(message)
-            self._tables[table].append(mark(item, loss) if loss else item)
+            self._tables[table].append(mark(item, loss, counts))
             self._rows += 1
 
     def _tell_frame(self, frame: Frame) -> None:
@@ -259,6 +266,12 @@ def holder(experiment_id: str) -> dict[str, str]:
 
 def _unlocked(error: OSError) -> messages.Note:
     return messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"})
+
+
+def _uncounted(why: str) -> messages.Note:
+    if why in counters.KNOWN_REFUSALS:
+        return messages.Note(key=f"no_counters_{why}")
+    return messages.Note(key="no_counters", values={"reason": why})
 
 
 def _waiting(other: Mapping[str, str]) -> messages.Note:

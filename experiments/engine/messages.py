@@ -21,6 +21,7 @@ import msgspec
 from experiments.core.judging.disturbed import Loss
 from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem
+from machine.processor.counters import Counts
 from machine.text import escaped
 
 VERSION = 1
@@ -175,6 +176,7 @@ class Row(RunLine, frozen=True, tag="row", omit_defaults=True):
     table: str
     row: dict[str, Cell]
     disturbed: Loss | None = None  # what was taken from its sample, where that spoils it
+    counters: Counts | None = None  # what the processor counted during its sample
 
 
 class Frame(RunLine, frozen=True, tag="frame"):

@@ -154,9 +154,8 @@ class Recording(Record, kw_only=False):
 
 
 def as_record(row: messages.Row, record: type[R]) -> R:
-    """Return a row as its record, marked where it was disturbed. Raises msgspec.ValidationError."""
-    found = convert(row.row, record)
-    return found if row.disturbed is None else mark(found, row.disturbed)
+    """Return a row, and what is known of its sample. Raises msgspec.ValidationError."""
+    return mark(convert(row.row, record), row.disturbed, row.counters)
 
 
 def analysed(

@@ -92,8 +92,7 @@ def _measured(
             said = words.say(f"{experiment.id}.notes.{item.key}", item.values)
             sys.stderr.write(f"\r{said}\n")
         elif not isinstance(item, Frame):
-            loss = bench.disturbed
-            tables[table_of[type(item)]].append(mark(item, loss) if loss else item)
+            tables[table_of[type(item)]].append(mark(item, bench.disturbed))
     sys.stderr.write("\r    \r")
     notes = list(disturbance.notes())
     return _Told(tables, analysed(experiment, params, tables, machine, notes), notes)

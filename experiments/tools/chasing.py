@@ -39,4 +39,5 @@ def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, turn: int, at_rando
         lambda count: walk(count, place), at_least_s=SAMPLE_S, start=FIRST_STEPS
     )
     place = walk(steps, place)  # go on: the steps just taken are cached now
-    return bench.time(lambda: walk(steps, place)) / rounded_steps(steps)
+    reads = rounded_steps(steps)
+    return bench.time(lambda: walk(steps, place), reads) / reads

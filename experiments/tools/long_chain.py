@@ -81,7 +81,7 @@ def read_s(chain: LongChain, chains: int, steps: int, bench: Bench) -> float:
     # 32 chains a single one was a third faster for a while than when it is walked on and on.
     walk_all(steps, chain.stretches(chains, steps))
     places = chain.stretches(chains, steps)
-    return bench.time(lambda: walk_all(steps, places)) / (steps * chains)
+    return bench.time(lambda: walk_all(steps, places), steps * chains) / (steps * chains)
 
 
 def fastest_of(of: Mapping[int, Spread]) -> int:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from machine.processor.counters import Counts
 from machine.record import Record
 
 R = TypeVar("R", bound=Record)
@@ -82,21 +83,25 @@ class _Spent(Record, kw_only=False):
 
 
 class _Marked:
-    """A row whose sample was disturbed."""
+    """A row with what is known of its sample: how it was disturbed, and what was counted."""
 
-    disturbed: Loss
+    disturbed: Loss | None
+    counts: Counts | None
 
 
 @functools.cache
 def _marked_type(row_type: Any) -> Any:
-    """Return the type of the disturbed rows among those of a type."""
-    return type(row_type)(f"Disturbed{row_type.__name__}", (_Marked, row_type), {}, dict=True)
+    """Return the type of the marked rows among those of a type."""
+    return type(row_type)(f"Marked{row_type.__name__}", (_Marked, row_type), {}, dict=True)
 
 
-def mark(row: R, loss: Loss) -> R:
-    """Return the row as one that was disturbed; equal in all that it says."""
+def mark(row: R, loss: Loss | None, counts: Counts | None = None) -> R:
+    """Return the row with its loss and its counts; equal in all that it says. As it is without."""
+    if loss is None and counts is None:
+        return row
     marked: R = _marked_type(type(row))(**msgspec.structs.asdict(row))
     msgspec.structs.force_setattr(marked, "disturbed", loss)
+    msgspec.structs.force_setattr(marked, "counts", counts)
     return marked
 
 
@@ -105,6 +110,11 @@ def loss_of(row: object) -> Loss | None:
     return row.disturbed if isinstance(row, _Marked) else None
 
 
+def counts_of(row: object) -> Counts | None:
+    """Return what the processor counted during a row's sample; None where nothing was."""
+    return row.counts if isinstance(row, _Marked) else None
+
+
 def counting(rows: Iterable[Any]) -> list[Any]:
     """Return the rows that were not disturbed: those that count in a statistic."""
-    return [row for row in rows if not isinstance(row, _Marked)]
+    return [row for row in rows if loss_of(row) is None]

@@ -24,8 +24,13 @@ def is_one_lost(views: Iterable[View], table: str, rows: Sequence[Any]) -> bool:
 
 def ways(view: Bars | Lines, rows: Iterable[Any]) -> set[Way]:
     """Return the bars, or the points of the lines, that these rows make."""
+    return {tuple(getattr(row, name) for name in columns_of(view)) for row in rows}
+
+
+def columns_of(view: Bars | Lines) -> tuple[str, ...]:
+    """Return the columns that name a way."""
     names = (view.label, view.detail) if isinstance(view, Bars) else (view.series, view.x.column)
-    return {tuple(getattr(row, name) for name in names if name) for row in rows}
+    return tuple(name for name in names if name)
 
 
 def compared(view: Bars | Lines, rows: Iterable[Any]) -> set[Way]:

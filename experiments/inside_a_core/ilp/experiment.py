@@ -90,7 +90,7 @@ def operation_s(name: str, chains: int, operations: int, bench: x.Bench) -> floa
 
     steps = -(-operations // (chains * STEPS)) * STEPS
     work = in_chains(name, chains)
-    return bench.time(lambda: work(steps)) / (steps * chains)
+    return bench.time(lambda: work(steps), steps * chains) / (steps * chains)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -149,6 +149,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": ChainTime, "clocks": Clock},
     measure=measure,
+    confirmed_by="cycles",
     loop="kernels.py:_chains.walk",
     analyse=analyse,
     views=(

@@ -162,7 +162,7 @@ class Numbers:
 
         go_on(min(words.size, WARM_UP_READS))
         reads = bench.repeat_for(go_on, at_least_s=SAMPLE_S, start=FIRST_READS)
-        return bench.time(lambda: go_on(reads)) / reads
+        return bench.time(lambda: go_on(reads), reads) / reads
 
     def places(self, count: int, order: str) -> Any:
         """Return the list of so many places; each shuffled one takes the place of the last."""
@@ -236,6 +236,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"reads": Read, "overlaps": Overlap},
     measure=measure,
+    confirmed_by="last_level_misses",
     loop="kernels/sums.py:sum_listed",
     analyse=analyse,
     views=(

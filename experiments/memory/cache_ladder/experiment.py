@@ -314,6 +314,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"steps": Step, "clocks": Clock},
     measure=measure,
+    confirmed_by="l1_misses",
     loop="kernels/chains.py:walk",
     analyse=analyse,
     views=(

@@ -7,6 +7,7 @@ import pytest
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.judging.disturbed import Loss
 from machine.model import Machine
+from machine.processor.counters import Counts
 from tests.experiments.machines import machine
 
 
@@ -245,3 +246,31 @@ def test_of_threads_the_one_that_lost_most_tells():
 
 def test_without_a_watch_no_turn_comes_again():
     assert turns_of(Bench(machine()), ["a"], 3) == [(n, "a", False) for n in range(3)]
+
+
+# --- counters of the processor --------------------------------------------------------------------
+
+
+def test_counts_are_those_of_what_was_timed_since_they_were_last_taken(clock):
+    def count():
+        clock.work(1.0)  # what counting costs is no part of the time
+        return lambda operations: (clock.work(1.0), Counts(events={"c": 5}, operations=operations))[
+            1
+        ]
+
+    bench = Bench(machine(), clock=clock, count=count)
+    for _ in bench.interleave(["a", "b"], 2):
+        assert bench.take_counts() is None
+        bench.repeat_for(lambda _count: None, at_least_s=0.0, start=1)  # no sample
+        assert bench.time(lambda: clock.work(0.25), 10) == 0.25
+        assert bench.take_counts() == Counts(events={"c": 5}, operations=10)
+        bench.time(lambda: None, 1)
+        bench.time(lambda: None, 2)
+        assert bench.take_counts() == Counts(events={"c": 10}, operations=3)
+        bench.time(lambda: None)  # another turn does not take these over
+
+
+def test_without_counters_nothing_is_counted(bench):
+    for _ in bench.interleave(["a"], 1):
+        bench.time(lambda: None, 10)
+        assert bench.take_counts() is None

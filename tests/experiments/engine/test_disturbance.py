@@ -3,14 +3,17 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
+from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import Loss
 from experiments.engine import disturbance, measuring, messages
 from experiments.engine.disturbance import Disturbance, Quietest
 from experiments.engine.guardian import PROGRAM
 from machine.live.threads import ThreadSample, ThreadSampler
+from machine.processor.counters import Counts
 from tests.experiments.engine.runs import SHELVES, params
 
 CORES = 4
@@ -113,6 +116,44 @@ def test_a_disturbed_sample_is_told_as_one_and_taken_again(lost, kept, monkeypat
     ]
     assert finished.finding is not None
     assert finished.finding.message != "mostly_disturbed"
+
+
+def test_what_the_processor_counted_stands_beside_each_row(monkeypatch):
+    counts = Counts(events={"cycles": 12}, operations=3)
+    monkeypatch.setattr(measuring, "count", lambda: lambda _operations: counts)
+    told = _measured(monkeypatch, "")
+
+    rows = [each for each in told if isinstance(each, messages.Row)]
+    assert [row.counters for row in rows] == [counts] * 3
+    assert not [each for each in told if getattr(each, "key", "").startswith("no_counters")]
+
+
+@pytest.mark.parametrize(
+    ("why", "key", "values"),
+    [("ENOENT", "no_counters_ENOENT", {}), ("ENOSYS", "no_counters", {"reason": "ENOSYS"})],
+)
+def test_why_nothing_could_be_counted_is_said_once(why, key, values, monkeypatch):
+    notes = [each for each in _measured(monkeypatch, why) if isinstance(each, messages.Note)]
+
+    (said,) = (note for note in notes if note.key.startswith("no_counters"))
+    assert (said.key, said.values) == (key, values)
+    assert words.load("en").has(f"notes.{key}")
+
+
+def _measured(monkeypatch, why):
+    """Return what a run tells whose effect the processor could count."""
+    told, catalogue = [], Catalogue(SHELVES)
+    experiment = catalogue.load("misbehave")
+    monkeypatch.setattr(
+        catalogue, "load", lambda _id: msgspec.structs.replace(experiment, confirmed_by="cycles")
+    )
+    monkeypatch.setattr(measuring.counters, "refusal", lambda: why)
+    monkeypatch.setattr(measuring, "WATCH", None)
+    command = messages.Measure(
+        experiment="misbehave", params=params("takes_samples"), quick=False, run="a-run"
+    )
+    measuring.measure(command, catalogue, told.append, lambda: False)
+    return told
 
 
 @pytest.mark.parametrize(

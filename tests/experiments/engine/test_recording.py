@@ -23,7 +23,7 @@ import pytest
 from app.end_process import is_root
 from experiments.core import declare
 from experiments.core.declare import Finding
-from experiments.core.judging.disturbed import Loss, loss_of, mark
+from experiments.core.judging.disturbed import Loss, counting, counts_of, loss_of, mark
 from experiments.core.problems import UserError
 from experiments.core.views import Axis, Bars, Lines
 from experiments.engine import messages, recording
@@ -33,6 +33,7 @@ from experiments.engine.recorder import Recorder
 from experiments.engine.recording import Recording, analysed, read
 from experiments.engine.seal import Seal
 from machine.model import Machine
+from machine.processor.counters import Counts
 from tests.experiments.engine.lines import (
     FINISHED,
     STARTED,
@@ -587,6 +588,19 @@ def test_a_disturbed_row_stays_in_the_file_and_out_of_the_finding(file):
     assert [loss_of(each) for each in tables["rows"]] == [None, Loss(0.25, 3)]
     assert b'"disturbed":{"lost_fraction":0.25,"switches":3}' in file.read_bytes()
     assert b"disturbed" not in encoded([row(0)])
+
+
+def test_what_the_processor_counted_stands_beside_a_row_and_it_counts(file):
+    counts = Counts(events={"cycles": 12}, operations=3, running_fraction=0.5)
+    counted = msgspec.structs.replace(row(1, value=2.0), counters=counts)
+    write(file, [STARTED, row(0, value=1.0), counted, FINISHED])
+
+    rows = read(file).tables(EXPERIMENT)["rows"]
+    assert [counts_of(each) for each in rows] == [None, counts]
+    assert [each.value for each in counting(rows)] == [1.0, 2.0]
+    told = b'"counters":{"events":{"cycles":12},"operations":3,"running_fraction":0.5}'
+    assert told in file.read_bytes()
+    assert b"counters" not in encoded([row(0)])
 
 
 def test_what_counts_is_analysed_and_nothing_where_nothing_does():
