@@ -20,6 +20,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from experiments.kernels.atomics import write
+
 LINE_BYTES = 64
 _WORDS = LINE_BYTES // 8
 _STEPS = 16  # unrolled by hand: an inner loop would send the address through memory
@@ -93,6 +95,36 @@ def link_in_a_row(words: np.ndarray, nodes: int, base: np.uint64) -> np.uint64:
         words[node * _WORDS] = base + np.uint64((node + 1) * LINE_BYTES)
     words[(nodes - 1) * _WORDS] = base
     return base
+
+
+@njit("uint64(uint64, int64, int64, boolean, uint64)", nogil=True, cache=True)
+def link_apart(
+    base: np.uint64, nodes: int, apart_bytes: int, spread: bool, key: np.uint64
+) -> np.uint64:
+    """Chain `nodes` lines in one random cycle, each so many bytes after the one before in memory.
+
+    Where they are to `spread`, each lies at another line within its `apart_bytes`, so that not all
+    fall into the same few sets of a cache. Returns the address of a node.
+    """
+    bits = np.uint64(1)
+    while (np.uint64(1) << bits) < np.uint64(nodes):
+        bits += np.uint64(1)
+    lines = np.uint64(apart_bytes // LINE_BYTES)
+    first = previous = np.uint64(0)
+    for i in range(1 << bits):
+        node = scramble(np.uint64(i), bits, key)
+        if node >= np.uint64(nodes):
+            continue
+        place = base + node * np.uint64(apart_bytes)
+        if spread:
+            place += scramble(node, np.uint64(32), key) % lines * np.uint64(LINE_BYTES)
+        if previous == np.uint64(0):
+            first = place
+        else:
+            write(previous, np.int64(place))
+        previous = place
+    write(previous, np.int64(first))
+    return first
 
 
 @njit("uint64(int64, uint64)", nogil=True, cache=True)

@@ -9,4 +9,4 @@ EXPERIMENTS = (
     "latency_numbers",
     "roofline",
 )
-FOLLOW_UPS = {"roofline": ("activations",)}
+FOLLOW_UPS = {"burst_random": ("page_faults",), "roofline": ("activations",)}

@@ -11,6 +11,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.judging.disturbed import Loss, mark
 from experiments.core.tables import to_csv
+from experiments.core.units import show
 from experiments.engine import messages
 from experiments.inside_a_core.ilp.experiment import ChainTime
 from machine.processor.counters import EVENTS, KNOWN_REFUSALS, Counts
@@ -50,7 +51,7 @@ def numbers(shown):
 def test_what_the_processor_counted_confirms_the_cause():
     shown = told(row(1, 2.0), row(1, 3.0), row(1, 2.5), row(4, 0.5), row(8, 0.75))
 
-    assert "0.5 (add" in shown.because
+    assert "0.50 (add" in shown.because
     assert "2.5 (add" in shown.because  # the median of three
     assert shown.because.startswith(ENGLISH.say("ilp.because.several_at_once", FINDING.values))
     assert "2.5 (add" in numbers(shown)["cycles per operation"]
@@ -83,7 +84,7 @@ def test_counts_of_samples_are_not_said_to_be_of_operations():
 def test_counters_that_took_turns_are_told_of():
     label = ENGLISH.say("counters.shared")
 
-    assert numbers(told(row(1, 2.0, ran=0.4), row(1, 2.0)))[label] == "40%"
+    assert numbers(told(row(1, 2.0, ran=0.4), row(1, 2.0)))[label] == show(0.4, "fraction")
     assert label not in numbers(told(row(1, 2.0)))
 
 

@@ -62,7 +62,7 @@ def asked(bench: x.Bench) -> dict[str, Number]:
 
     loops = {"lock": locks}
     if sys.platform != "win32":
-        from .kernels import ask_kernel
+        from experiments.kernels.system_calls import ask_kernel
 
         loops["system_call"] = ask_kernel
     return {name: _each(loop, bench) for name, loop in loops.items()}

@@ -147,7 +147,7 @@ def test_without_known_caches_there_are_no_distances():
 
 @pytest.mark.skipif(not hasattr(os, "getppid"), reason="no such call here")
 def test_a_call_of_the_kernel_is_one_and_twice_as_many_take_twice_as_long():
-    from experiments.memory.latency_numbers.kernels import ask_kernel
+    from experiments.kernels.system_calls import ask_kernel
 
     assert ask_kernel(3) == 3 * os.getppid()
 

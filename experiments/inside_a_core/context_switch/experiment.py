@@ -1,0 +1,251 @@
+"""What does it cost to change over from one thread to another?
+
+Method: two threads hand a turn to and fro through the kernel, by a futex (what locks sleep on) and
+through pipes. Both are kept on one core (pinned), so each turn is a switch of threads; then on two,
+so each wakes the other core. One thread alone makes the same calls, where nobody has to wait; its
+time is taken off. A bare system call stands beside them. All take turns; compared are medians.
+Source: L. McVoy, C. Staelin, lmbench (USENIX 1996), lat_ctx; futex(2).
+
+What it cannot tell: what a switch costs afterwards, when the other thread's data fill the caches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Callable
+
+from experiments import api as x
+from experiments.tools.batches import batch
+from experiments.tools.buffers import Buffer
+from experiments.tools.neighbours import by_topology
+from experiments.tools.side_by_side import CAN_PIN, pin
+
+CALL = "system_call"
+FUTEX, PIPE = "futex", "pipe"
+ALONE, ONE_CORE, TWO_CORES = "alone", "one_core", "two_cores"
+WAYS = (
+    CALL,
+    *(f"{means}_{place}" for means in (FUTEX, PIPE) for place in (ALONE, ONE_CORE, TWO_CORES)),
+)
+SAMPLE_S = 0.008
+FIRST_TURNS = 100
+APART_BYTES = 256  # the bytes of both threads lie on lines of their own
+WARM_UP = 50  # turns, in which the other thread is started
+NAMED = (
+    (FUTEX, ONE_CORE, "switch_s"),
+    (FUTEX, TWO_CORES, "wake_other_core_s"),
+    (PIPE, ONE_CORE, "pipe_switch_s"),
+    (PIPE, TWO_CORES, "pipe_wake_other_core_s"),
+)  # each less the same calls alone
+Sample = Callable[[int], float]  # takes the turns, returns the seconds of all
+
+
+class Params(x.Params):
+    """The parameters."""
+
+    rounds: int = x.param(15, minimum=1, maximum=200)
+
+
+class Turn(x.Row):
+    """One repeat: the time of one call, or of handing over once, there or back."""
+
+    way: str
+    repeat: int
+    each_s: float = x.column(scale="log10")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each way and round."""
+    from experiments.kernels.system_calls import ask_kernel
+
+    from .kernels import HAS_FUTEX
+
+    if not (CAN_PIN and HAS_FUTEX):
+        raise x.UserError("no_futex")
+    with bench.pinned() as own:
+        if own is None:
+            raise x.UserError("no_futex")
+        others = [thread.id for thread in by_topology(bench.machine) if thread.id != own]
+        if not others:
+            yield x.Note("one_core_only")
+        cores = {ONE_CORE: own, **({TWO_CORES: others[-1]} if others else {})}
+        with contextlib.closing(Futex()) as futex, contextlib.closing(Pipes()) as pipes:
+            samples: dict[str, Sample] = {CALL: _alone(ask_kernel, bench)}
+            for means, link in ((FUTEX, futex), (PIPE, pipes)):
+                samples[f"{means}_{ALONE}"] = _alone(link.alone, bench)
+                for place, core in cores.items():
+                    samples[f"{means}_{place}"] = functools.partial(handed_s, link, core, bench)
+            counts = {way: batch(of, SAMPLE_S, start=FIRST_TURNS) for way, of in samples.items()}
+            for turn, way in bench.interleave(tuple(samples), params.rounds):
+                each_s = samples[way](counts[way]) / counts[way]
+                yield Turn(way=way, repeat=turn.round, each_s=each_s)
+                yield x.Progress(turn.fraction)
+
+
+class Futex:
+    """A word in memory on which two threads sleep in turn."""
+
+    def __init__(self) -> None:
+        self._memory = Buffer(x.KIB)
+        self._word, self._memory.words[0] = int(self._memory.address), 0
+
+    def begin(self, count: int) -> None:
+        """Hand over so many turns."""
+        from .kernels import over_futex
+
+        over_futex(count, self._word, 0, 1)
+
+    def answer(self, count: int) -> None:
+        """Hand so many back."""
+        from .kernels import over_futex
+
+        over_futex(count, self._word, 1, 0)
+
+    def alone(self, count: int) -> None:
+        """Make the calls of so many turns."""
+        from .kernels import futex_alone
+
+        futex_alone(count, self._word)
+
+    def close(self) -> None:
+        """Let who still waits give up."""
+        from .kernels import GIVEN_UP
+
+        self._memory.words[0] = GIVEN_UP
+        self.alone(1)  # it wakes
+
+
+class Pipes:
+    """A pipe there and one back."""
+
+    def __init__(self) -> None:
+        self._memory = Buffer(x.KIB)
+        self._byte = int(self._memory.address)
+        self._there, self._back = os.pipe(), os.pipe()
+
+    def begin(self, count: int) -> None:
+        """Hand over so many turns."""
+        from .kernels import over_pipe
+
+        over_pipe(count, self._back[0], self._there[1], self._byte, True)
+
+    def answer(self, count: int) -> None:
+        """Hand so many back."""
+        from .kernels import over_pipe
+
+        over_pipe(count, self._there[0], self._back[1], self._byte + APART_BYTES, False)
+
+    def alone(self, count: int) -> None:
+        """Make the calls of so many turns, through the pipe there."""
+        from .kernels import over_pipe
+
+        over_pipe(count, *self._there, self._byte, True)
+
+    def close(self) -> None:
+        """Close both; who still waits reads the end."""
+        for file in (*self._there, *self._back):
+            with contextlib.suppress(OSError):
+                os.close(file)
+
+
+def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:
+    return lambda count: bench.time(lambda: loop(count), count)
+
+
+def handed_s(link: Futex | Pipes, core: int, bench: x.Bench, count: int) -> float:
+    """Return the seconds of so many turns, of which each is handed to a thread on a core or back.
+
+    Not by `bench.time`: on one core, each thread waits in the queue while the other still runs,
+    which is no disturbance. And the processor's counters would cost time at each switch.
+    """
+
+    def answer() -> None:
+        pin(core)
+        link.answer(WARM_UP + count)
+
+    partner = threading.Thread(target=answer, name="answering")
+    partner.start()
+    try:
+        bench.check_stop()
+        link.begin(WARM_UP)
+        start_s = bench.now_s()
+        link.begin(count)
+        return (bench.now_s() - start_s) / 2
+    except BaseException:
+        link.close()
+        raise
+    finally:
+        partner.join()
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Take the calls off the turns, and compare one core with two."""
+    of = x.spreads_of(tables["turns"], "each_s", "way")
+    values: dict[str, float] = {}
+    if CALL in of:
+        values["system_call_s"] = of[CALL].median
+    for means, place, name in NAMED:
+        turns, calls = of.get(f"{means}_{place}"), of.get(f"{means}_{ALONE}")
+        if turns and calls and turns.median > calls.median:
+            values[name] = turns.median - calls.median
+    alone, one, two = (of.get(f"{FUTEX}_{place}") for place in (ALONE, ONE_CORE, TWO_CORES))
+    if alone is None or one is None:
+        return x.Finding("nothing_to_compare", values)
+    compared, unclear = x.ratios({"turn_over_calls": (one, alone)})
+    values |= compared
+    limits = x.Limits(["cold_caches"])
+    limits.add("one_core_only", two is None)
+    limits.add("virtual_machine", two is not None and x.is_virtual(machine))
+    if unsure := x.unsure((one, alone), *([(two, one)] if two else [])):
+        message = unsure
+    elif not alone.is_below(one):
+        message = "switch_costs_nothing"
+    elif two is None:
+        message = "switch_costs"
+    elif one.is_as(two):
+        message = "both_alike"
+    else:
+        message = "waking_costs_more" if one.is_below(two) else "waking_costs_less"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: seven samples a round, finding how many turns each takes, loading the loops."""
+    return 0.8 + 7 * SAMPLE_S * (4 + 1.2 * params.rounds)
+
+
+EXPERIMENT = x.Experiment(
+    params=Params,
+    tables={"turns": Turn},
+    measure=measure,
+    loop="kernels.py:over_futex",
+    analyse=analyse,
+    views=(
+        x.Ruler("ruler", "turns", "way", "each_s", statistic="median", order=WAYS),
+        x.Bars("bars", "turns", "way", "each_s", order=WAYS),
+    ),
+    values=x.values(
+        "system_call_s",
+        x.Value("switch_s", x.Part.CORES),
+        "wake_other_core_s",
+        "pipe_switch_s",
+        "pipe_wake_other_core_s",
+        "turn_over_calls",
+    ),
+    keys=(
+        x.Key("system_call_s", "ruler", (CALL,)),
+        x.Key("switch_s", "ruler", (f"{FUTEX}_{ONE_CORE}",)),
+        x.Key("wake_other_core_s", "ruler", (f"{FUTEX}_{TWO_CORES}",)),
+    ),
+    next=x.Next("talk-cost", {"rounds": lambda rounds: max(rounds, 30)}),
+    parts=(x.Part.CORES,),
+    imports=("numpy", "numba"),
+    defaults=lambda _machine: Params(),
+    quick=x.change(rounds=7),
+    smallest=x.change(rounds=3),
+    seconds=seconds,
+    memory_bytes=lambda _params: x.MIB,
+)
