@@ -9,4 +9,8 @@ EXPERIMENTS = (
     "latency_numbers",
     "roofline",
 )
-FOLLOW_UPS = {"burst_random": ("page_faults",), "roofline": ("activations",)}
+FOLLOW_UPS = {
+    "cache_ladder": ("stride", "conflicts"),
+    "burst_random": ("page_faults",),
+    "roofline": ("activations",),
+}
