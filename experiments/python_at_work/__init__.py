@@ -12,4 +12,8 @@ EXPERIMENTS = (
     "false_sharing",
     "core_to_core",
 )
-FOLLOW_UPS = {"start_cost": ("isolation", "context_switch"), "core_to_core": ("numa", "p2p")}
+FOLLOW_UPS = {
+    "start_cost": ("isolation", "context_switch"),
+    "false_sharing": ("counters",),
+    "core_to_core": ("numa", "p2p"),
+}
