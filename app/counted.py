@@ -55,8 +55,8 @@ def events_of(
             "most": show(medians[most], count=2),
             "most_way": _way(words, experiment, view, most),
         }
-        each = words.say(f"counters.{event}")
-        return Counted(event, words.say(f"counters.per_{unit}", {"event": each}), values)
+        each = words.say(f"counted.{event}")
+        return Counted(event, words.say(f"counted.per_{unit}", {"event": each}), values)
 
     return tuple(told(event, found[event]) for event in EVENTS if event in found)
 
@@ -66,7 +66,7 @@ def evidence(words: Words, experiment: Experiment[Any], found: Sequence[Counted]
     for each in found:
         if each.event == experiment.confirmed_by:
             key = "one_way" if each.values["least_way"] == each.values["most_way"] else "evidence"
-            return words.say(f"counters.{key}", {"called": each.called, **each.values})
+            return words.say(f"counted.{key}", {"called": each.called, **each.values})
     return ""
 
 
@@ -74,7 +74,7 @@ def in_range(words: Words, each: Counted) -> str:
     """Return the numbers of an event: those of both ways, or of the only one."""
     if each.values["least_way"] == each.values["most_way"]:
         return each.values["most"]
-    return words.say("counters.range", each.values)
+    return words.say("counted.range", each.values)
 
 
 def running_fraction(tables: Mapping[str, Sequence[Any]]) -> float:

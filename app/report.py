@@ -126,14 +126,14 @@ def _events(
     words: Words, events: Sequence[Counted], tables: Mapping[str, Sequence[Any]]
 ) -> Iterator[NamedValue]:
     """Yield what the processor counted; and that counters took turns, where they did."""
-    about = words.say("counters.about")
+    about = words.say("counted.about")
     yield from (NamedValue(each.called, in_range(words, each), about) for each in events)
     share = running_fraction(tables)
     if share < 1:
         yield NamedValue(
-            words.say("counters.shared"),
+            words.say("counted.shared"),
             show(share, "fraction"),
-            words.say("counters.about_shared"),
+            words.say("counted.about_shared"),
         )
 
 

@@ -73,7 +73,7 @@ def test_one_way_has_one_number_and_a_disturbed_sample_none():
 
 
 def test_counts_of_samples_are_not_said_to_be_of_operations():
-    label = ENGLISH.say("counters.per_operation", {"event": ENGLISH.say("counters.cycles")})
+    label = ENGLISH.say("counted.per_operation", {"event": ENGLISH.say("counted.cycles")})
     shown = numbers(told(row(1, 2.0), row(4, 70_000, operations=0)))
 
     assert label in numbers(told(row(1, 2.0)))
@@ -82,7 +82,7 @@ def test_counts_of_samples_are_not_said_to_be_of_operations():
 
 
 def test_counters_that_took_turns_are_told_of():
-    label = ENGLISH.say("counters.shared")
+    label = ENGLISH.say("counted.shared")
 
     assert numbers(told(row(1, 2.0, ran=0.4), row(1, 2.0)))[label] == show(0.4, "fraction")
     assert label not in numbers(told(row(1, 2.0)))
@@ -117,7 +117,7 @@ def test_the_file_has_all_counts_with_their_operations():
 
 @pytest.mark.parametrize("name", [*EVENTS, "about", "per_sample"])
 def test_each_event_has_words(name):
-    assert ENGLISH.has(f"counters.{name}")
+    assert ENGLISH.has(f"counted.{name}")
 
 
 @pytest.mark.parametrize("why", KNOWN_REFUSALS)

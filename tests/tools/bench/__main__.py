@@ -21,6 +21,7 @@ PARTS = (
     "starts_against_c",
     "objects_against_c",
     "noise_against_c",
+    "system_against_c",
     "core_to_core",
     "against_stream",
     "effects",
