@@ -54,6 +54,26 @@ class Buffer:
         return self.words[start // 8 : (start + size_bytes) // 8], int(self.address) + start
 
 
+class Untouched:
+    """New private memory, aligned to 2 MiB, of which nothing was touched; a context."""
+
+    def __init__(self, size_bytes: int, *, huge: bool) -> None:
+        import numpy as np
+
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, flags=flags)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            self._map.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
+        start = int(np.frombuffer(self._map, np.uint8).ctypes.data)
+        self._address = start + -start % HUGE_PAGE_BYTES
+
+    def __enter__(self) -> int:
+        return self._address
+
+    def __exit__(self, *_: object) -> None:
+        self._map.close()
+
+
 def huge_pages_fraction(buffer: Buffer) -> float | None:
     """Return the share of a buffer on huge pages; None where the system does not tell."""
     address = int(buffer.address)

@@ -1,4 +1,4 @@
-"""The time of several jobs at once, each on its own hardware thread."""
+"""The time of several jobs at once, each on its own hardware thread, and of turns between two."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from experiments.core.bench import Bench
 from experiments.core.processes.affinity import can_keep, keep_on
+from experiments.core.sizes import KIB
+from experiments.tools.buffers import Buffer
 
 CAN_PIN = can_keep()
 LEAST_TURNS = 3  # of each job while all run
+WARM_UP = 50  # turns handed over, in which the other thread is started
 
 Placed = tuple[int | None, Callable[[], object]]  # a hardware thread, and the job that runs on it
 
@@ -106,3 +110,75 @@ class _Window:
             len(turns) > LEAST_TURNS and turns[-LEAST_TURNS - 1][0] >= begin_s
             for turns in self._turns
         )
+
+
+class Link(Protocol):
+    """What two threads hand their turns over by."""
+
+    def begin(self, count: int) -> None:
+        """Hand over so many turns."""
+
+    def answer(self, count: int) -> None:
+        """Hand so many back."""
+
+    def close(self) -> None:
+        """Let who still waits give up."""
+
+
+class Futex:
+    """A word in memory on which two threads sleep in turn."""
+
+    def __init__(self) -> None:
+        self._memory = Buffer(KIB)
+        self._word, self._memory.words[0] = int(self._memory.address), 0
+
+    def begin(self, count: int) -> None:
+        """Hand over so many turns."""
+        from experiments.kernels.handing_over import over_futex
+
+        over_futex(count, self._word, 0, 1)
+
+    def answer(self, count: int) -> None:
+        """Hand so many back."""
+        from experiments.kernels.handing_over import over_futex
+
+        over_futex(count, self._word, 1, 0)
+
+    def alone(self, count: int) -> None:
+        """Make the calls of so many turns."""
+        from experiments.kernels.handing_over import futex_alone
+
+        futex_alone(count, self._word)
+
+    def close(self) -> None:
+        """Let who still waits give up."""
+        from experiments.kernels.handing_over import GIVEN_UP
+
+        self._memory.words[0] = GIVEN_UP
+        self.alone(1)  # it wakes
+
+
+def handed_s(link: Link, core: int, bench: Bench, count: int) -> float:
+    """Return the seconds of so many turns, of which each is handed to a thread on a core or back.
+
+    Not by `bench.time`: on one core, each thread waits in the queue while the other still runs,
+    which is no disturbance. And the processor's counters would cost time at each switch.
+    """
+
+    def answer() -> None:
+        pin(core)
+        link.answer(WARM_UP + count)
+
+    partner = threading.Thread(target=answer, name="answering")
+    partner.start()
+    try:
+        bench.check_stop()
+        link.begin(WARM_UP)
+        start_s = bench.now_s()
+        link.begin(count)
+        return (bench.now_s() - start_s) / 2
+    except BaseException:
+        link.close()
+        raise
+    finally:
+        partner.join()

@@ -14,14 +14,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import threading
 from collections.abc import Callable
 
 from experiments import api as x
 from experiments.tools.batches import batch
 from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import by_topology
-from experiments.tools.side_by_side import CAN_PIN, pin
+from experiments.tools.side_by_side import CAN_PIN, Futex, handed_s
 
 CALL = "system_call"
 FUTEX, PIPE = "futex", "pipe"
@@ -33,7 +32,6 @@ WAYS = (
 SAMPLE_S = 0.008
 FIRST_TURNS = 100
 APART_BYTES = 256  # the bytes of both threads lie on lines of their own
-WARM_UP = 50  # turns, in which the other thread is started
 NAMED = (
     (FUTEX, ONE_CORE, "switch_s"),
     (FUTEX, TWO_CORES, "wake_other_core_s"),
@@ -59,9 +57,8 @@ class Turn(x.Row):
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield one row for each way and round."""
+    from experiments.kernels.handing_over import HAS_FUTEX
     from experiments.kernels.system_calls import ask_kernel
-
-    from .kernels import HAS_FUTEX
 
     if not (CAN_PIN and HAS_FUTEX):
         raise x.UserError("no_futex")
@@ -85,39 +82,6 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                 yield x.Progress(turn.fraction)
 
 
-class Futex:
-    """A word in memory on which two threads sleep in turn."""
-
-    def __init__(self) -> None:
-        self._memory = Buffer(x.KIB)
-        self._word, self._memory.words[0] = int(self._memory.address), 0
-
-    def begin(self, count: int) -> None:
-        """Hand over so many turns."""
-        from .kernels import over_futex
-
-        over_futex(count, self._word, 0, 1)
-
-    def answer(self, count: int) -> None:
-        """Hand so many back."""
-        from .kernels import over_futex
-
-        over_futex(count, self._word, 1, 0)
-
-    def alone(self, count: int) -> None:
-        """Make the calls of so many turns."""
-        from .kernels import futex_alone
-
-        futex_alone(count, self._word)
-
-    def close(self) -> None:
-        """Let who still waits give up."""
-        from .kernels import GIVEN_UP
-
-        self._memory.words[0] = GIVEN_UP
-        self.alone(1)  # it wakes
-
-
 class Pipes:
     """A pipe there and one back."""
 
@@ -128,19 +92,19 @@ class Pipes:
 
     def begin(self, count: int) -> None:
         """Hand over so many turns."""
-        from .kernels import over_pipe
+        from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, self._back[0], self._there[1], self._byte, True)
 
     def answer(self, count: int) -> None:
         """Hand so many back."""
-        from .kernels import over_pipe
+        from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, self._there[0], self._back[1], self._byte + APART_BYTES, False)
 
     def alone(self, count: int) -> None:
         """Make the calls of so many turns, through the pipe there."""
-        from .kernels import over_pipe
+        from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, *self._there, self._byte, True)
 
@@ -153,32 +117,6 @@ class Pipes:
 
 def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:
     return lambda count: bench.time(lambda: loop(count), count)
-
-
-def handed_s(link: Futex | Pipes, core: int, bench: x.Bench, count: int) -> float:
-    """Return the seconds of so many turns, of which each is handed to a thread on a core or back.
-
-    Not by `bench.time`: on one core, each thread waits in the queue while the other still runs,
-    which is no disturbance. And the processor's counters would cost time at each switch.
-    """
-
-    def answer() -> None:
-        pin(core)
-        link.answer(WARM_UP + count)
-
-    partner = threading.Thread(target=answer, name="answering")
-    partner.start()
-    try:
-        bench.check_stop()
-        link.begin(WARM_UP)
-        start_s = bench.now_s()
-        link.begin(count)
-        return (bench.now_s() - start_s) / 2
-    except BaseException:
-        link.close()
-        raise
-    finally:
-        partner.join()
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
@@ -221,7 +159,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"turns": Turn},
     measure=measure,
-    loop="kernels.py:over_futex",
+    loop="kernels/handing_over.py:over_futex",
     analyse=analyse,
     views=(
         x.Ruler("ruler", "turns", "way", "each_s", statistic="median", order=WAYS),

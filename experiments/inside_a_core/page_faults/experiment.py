@@ -18,7 +18,7 @@ import math
 import mmap
 
 from experiments import api as x
-from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer, huge_pages_fraction
+from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer, Untouched, huge_pages_fraction
 
 FIRST, AGAIN, HUGE_FIRST, HUGE_AGAIN = WAYS = ("first", "again", "huge_first", "huge_again")
 PAGES, PACKED = LAYOUTS = ("pages", "packed")
@@ -93,7 +93,7 @@ def touched(bench: x.Bench, *, huge: bool) -> list[tuple[float, float]]:
     """Return seconds and page faults for each page of new memory: at first, and again."""
     import resource
 
-    from .kernels import touch
+    from experiments.kernels.pages import touch
 
     size_bytes, page_bytes = (HUGE_BYTES, HUGE_PAGE_BYTES) if huge else (SMALL_BYTES, PAGE_BYTES)
     pages = size_bytes // page_bytes
@@ -106,26 +106,6 @@ def touched(bench: x.Bench, *, huge: bool) -> list[tuple[float, float]]:
             return taken_s / pages, faults / pages
 
         return [once(), once()]
-
-
-class Untouched:
-    """New private memory, aligned to 2 MiB, of which nothing was touched; a context."""
-
-    def __init__(self, size_bytes: int, *, huge: bool) -> None:
-        import numpy as np
-
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, flags=flags)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            self._map.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
-        start = int(np.frombuffer(self._map, np.uint8).ctypes.data)
-        self._address = start + -start % HUGE_PAGE_BYTES
-
-    def __enter__(self) -> int:
-        return self._address
-
-    def __exit__(self, *_: object) -> None:
-        self._map.close()
 
 
 def read_s(buffer: Buffer, size_bytes: int, turn: int, bench: x.Bench, *, packed: bool) -> float:
@@ -214,7 +194,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"touches": Touch, "reads": Read},
     measure=measure,
-    loop="kernels.py:touch",
+    loop="kernels/pages.py:touch",
     analyse=analyse,
     views=(
         x.Bars("touches", "touches", "way", "page_s", order=WAYS),

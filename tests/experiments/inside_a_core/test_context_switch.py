@@ -7,19 +7,18 @@ import pytest
 from experiments.core.bench import Bench, StopRequested
 from experiments.core.problems import UserError
 from experiments.inside_a_core.context_switch import experiment as context_switch
-from experiments.inside_a_core.context_switch import kernels
 from experiments.inside_a_core.context_switch.experiment import (
     CALL,
     EXPERIMENT,
     WAYS,
-    Futex,
     Params,
     Pipes,
     Turn,
     analyse,
-    handed_s,
     measure,
 )
+from experiments.kernels import handing_over
+from experiments.tools.side_by_side import Futex, handed_s
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import machine
@@ -110,7 +109,7 @@ def test_a_stopped_run_leaves_nothing():
 def test_where_threads_cannot_be_kept_or_have_no_futex_it_says_so(monkeypatch):
     with pytest.raises(UserError, match="no_futex"):
         list(measure(Params(), Bench(Machine())))
-    monkeypatch.setattr(kernels, "HAS_FUTEX", False)
+    monkeypatch.setattr(handing_over, "HAS_FUTEX", False)
     with pytest.raises(UserError, match="no_futex"):
         list(measure(Params(), Bench(inspect())))
 

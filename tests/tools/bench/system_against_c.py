@@ -13,13 +13,14 @@ from pathlib import Path
 
 from experiments.core.bench import Bench
 from experiments.inside_a_core.conflicts import experiment as conflicts
-from experiments.inside_a_core.context_switch.experiment import Futex, Pipes, handed_s
+from experiments.inside_a_core.context_switch.experiment import Pipes
 from experiments.inside_a_core.counters.experiment import ATOMIC, MUTEX, SHARDED, Work
 from experiments.inside_a_core.page_faults import experiment as page_faults
 from experiments.inside_a_core.stride import experiment as stride
 from experiments.kernels.system_calls import ask_kernel
 from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer
 from experiments.tools.neighbours import SAME_CORE, pairs
+from experiments.tools.side_by_side import Futex, Link, handed_s
 from machine.inspect import inspect
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
@@ -91,7 +92,7 @@ def _each_s(bench: Bench, loop: Callable[[int], object], _turn: int) -> float:
     return bench.time(partial(loop, CALLS)) / CALLS
 
 
-def _handed_s(link: Futex | Pipes, core: int, bench: Bench, count: int, _turn: int) -> float:
+def _handed_s(link: Link, core: int, bench: Bench, count: int, _turn: int) -> float:
     return handed_s(link, core, bench, count) / count
 
 
