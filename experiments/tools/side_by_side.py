@@ -158,7 +158,7 @@ class Futex:
         self.alone(1)  # it wakes
 
 
-def handed_s(link: Link, core: int, bench: Bench, count: int) -> float:
+def handed_s(link: Link, core: int | None, bench: Bench, count: int) -> float:
     """Return the seconds of so many turns, of which each is handed to a thread on a core or back.
 
     Not by `bench.time`: on one core, each thread waits in the queue while the other still runs,

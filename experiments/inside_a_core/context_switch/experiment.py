@@ -89,6 +89,7 @@ class Pipes:
         self._memory = Buffer(x.KIB)
         self._byte = int(self._memory.address)
         self._there, self._back = os.pipe(), os.pipe()
+        self._open = [*self._there, *self._back]
 
     def begin(self, count: int) -> None:
         """Hand over so many turns."""
@@ -110,9 +111,8 @@ class Pipes:
 
     def close(self) -> None:
         """Close both; who still waits reads the end."""
-        for file in (*self._there, *self._back):
-            with contextlib.suppress(OSError):
-                os.close(file)
+        while self._open:
+            os.close(self._open.pop())
 
 
 def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:

@@ -13,7 +13,6 @@ What it cannot tell: what a page costs that comes from a disk (a major fault).
 
 from __future__ import annotations
 
-import functools
 import math
 import mmap
 
@@ -60,8 +59,8 @@ class Read(x.Row):
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield rows of both tables, in turns."""
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        raise x.UserError("no_private_memory")
+    if not hasattr(mmap, "MAP_PRIVATE") or mmap.PAGESIZE != PAGE_BYTES:
+        raise x.UserError("no_small_pages")
     with bench.pinned() as thread:
         if thread is None:
             yield x.Note("not_pinned")
@@ -118,17 +117,9 @@ def read_s(buffer: Buffer, size_bytes: int, turn: int, bench: x.Bench, *, packed
     apart = LINE_BYTES if packed else PAGE_BYTES
     place = link_apart(buffer.address, nodes, apart, not packed, np.uint64(turn * 7919 + 1))
     place = walk(2 * nodes, place)
-    steps = bench.repeat_for(
-        functools.partial(_walk, place), at_least_s=SAMPLE_S, start=FIRST_STEPS
-    )
+    steps = bench.repeat_for(lambda n: walk(n, place), at_least_s=SAMPLE_S, start=FIRST_STEPS)
     reads = rounded_steps(steps)
     return bench.time(lambda: walk(steps, place), reads) / reads
-
-
-def _walk(place: int, steps: int) -> None:
-    from experiments.kernels.chains import walk
-
-    walk(steps, place)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

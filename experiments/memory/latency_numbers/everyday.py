@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import mmap
 import sys
 import threading
 from collections.abc import Callable
@@ -15,10 +16,11 @@ from typing import Any
 
 from experiments import api as x
 from experiments.tools.batches import batch
-from experiments.tools.buffers import Buffer
+from experiments.tools.buffers import Buffer, Untouched
 from experiments.tools.chasing import step_s
 from experiments.tools.disk_file import DiskFile
 from experiments.tools.interpreters import own
+from experiments.tools.side_by_side import CAN_PIN, Futex, handed_s
 from machine.storage.place import usual_folder
 
 Number = Callable[[int], float]  # takes the round, returns the seconds of one operation
@@ -26,7 +28,7 @@ Number = Callable[[int], float]  # takes the round, returns the seconds of one o
 ECHO = Path(__file__).with_name("echo_jobs.py")
 SAMPLE_S = 0.01
 BEYOND_L2 = 4  # times the L2: nearer, the L2 still answers; a guest may have a small part of L3
-MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
+MESSAGE_BYTES, BLOCK_BYTES, TOUCHED_BYTES = 64, 4096, 8 * x.MIB
 _METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
 
 
@@ -66,6 +68,32 @@ def asked(bench: x.Bench) -> dict[str, Number]:
 
         loops["system_call"] = ask_kernel
     return {name: _each(loop, bench) for name, loop in loops.items()}
+
+
+def by_kernel(bench: x.Bench) -> dict[str, Number]:
+    """Return the first touch of a page, and a switch of threads on one core, where they can be."""
+    found: dict[str, Number] = {}
+    if hasattr(mmap, "MAP_PRIVATE"):
+        found["page_fault"] = functools.partial(_first_touch_s, bench)
+    from experiments.kernels.handing_over import HAS_FUTEX
+
+    if CAN_PIN and HAS_FUTEX:
+        switched_s = functools.partial(_switched_s, Futex(), bench)
+        found["switch"] = _batch(switched_s, 100)
+    return found
+
+
+def _first_touch_s(bench: x.Bench, _turn: int) -> float:
+    from experiments.kernels.pages import touch
+
+    pages = TOUCHED_BYTES // mmap.PAGESIZE
+    with bench.pinned(), Untouched(TOUCHED_BYTES, huge=False) as address:
+        return bench.time(lambda: touch(address, mmap.PAGESIZE, pages)) / pages
+
+
+def _switched_s(link: Futex, bench: x.Bench, count: int) -> float:
+    with bench.pinned() as core:
+        return handed_s(link, core, bench, count)
 
 
 def started(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:

@@ -2,7 +2,8 @@
 
 Method: each number is timed as the experiment it comes from times it: dependent reads as
 `cache-ladder`, calls, threads and processes as `start-cost`, the hand-over as `talk-cost`, the disk
-as `storage`; the kernel by a call that only asks for a number. They are shuffled in each round, and
+as `storage`, page faults as `page-faults`, the switch of threads as `context-switch`; the kernel by
+a call that only asks for a number. They are shuffled in each round, and
 the best counts, because all disturbance only adds. Then the same, as if a read from the first
 cache took one second.
 Source: J. Dean, "Numbers everyone should know"; P. Norvig for the seconds. Theirs are of another
@@ -28,7 +29,8 @@ from . import everyday
 
 DISTANCES = ("l1", "l2", "l3", "memory")
 NAMES = (
-    *DISTANCES, "call", "lock", "system_call", "handoff", "loopback", "thread", "disk", "process",
+    *DISTANCES, "call", "lock", "system_call", "page_fault", "switch", "handoff", "loopback",
+    "thread", "disk", "process",
 )  # fmt: skip
 SCALED = ("memory", "disk", "process")
 FREE_SHARE = 0.25
@@ -67,6 +69,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     with contextlib.ExitStack() as stack:
         yield x.Progress(0.0)
         numbers = everyday.started(bench, stack) | everyday.asked(bench)
+        numbers |= everyday.by_kernel(bench)
         yield x.Progress(0.1)
         numbers |= everyday.handed_over(bench, stack)
         numbers |= everyday.from_disk(bench, stack, params.folder, params.file_bytes)
@@ -160,6 +163,8 @@ EXPERIMENT = x.Experiment(
         x.Value("call_s", x.Part.CORES),
         "lock_s",
         "system_call_s",
+        "page_fault_s",
+        "switch_s",
         "handoff_s",
         "loopback_s",
         "thread_s",
