@@ -31,6 +31,7 @@ WAYS = (
 )
 SAMPLE_S = 0.008
 FIRST_TURNS = 100
+MOSTLY = 0.8
 APART_BYTES = 256  # the bytes of both threads lie on lines of their own
 NAMED = (
     (FUTEX, ONE_CORE, "switch_s"),
@@ -48,11 +49,15 @@ class Params(x.Params):
 
 
 class Turn(x.Row):
-    """One repeat: the time of one call, or of handing over once, there or back."""
+    """One repeat: the time of one call, or of handing over once, there or back.
+
+    `slept_fraction` is the share of the turns for which the timing thread went to sleep.
+    """
 
     way: str
     repeat: int
     each_s: float = x.column(scale="log10")
+    slept_fraction: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -77,8 +82,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     samples[f"{means}_{place}"] = functools.partial(handed_s, link, core, bench)
             counts = {way: batch(of, SAMPLE_S, start=FIRST_TURNS) for way, of in samples.items()}
             for turn, way in bench.interleave(tuple(samples), params.rounds):
+                before = _sleeps()
                 each_s = samples[way](counts[way]) / counts[way]
-                yield Turn(way=way, repeat=turn.round, each_s=each_s)
+                slept = min(1.0, (_sleeps() - before) / counts[way])
+                yield Turn(way=way, repeat=turn.round, each_s=each_s, slept_fraction=slept)
                 yield x.Progress(turn.fraction)
 
 
@@ -115,13 +122,22 @@ class Pipes:
             os.close(self._open.pop())
 
 
+def _sleeps() -> int:
+    """Return how often the calling thread has gone to sleep by now."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+
 def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:
     return lambda count: bench.time(lambda: loop(count), count)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Take the calls off the turns, and compare one core with two."""
-    of = x.spreads_of(tables["turns"], "each_s", "way")
+    rows = tables["turns"]
+    slept = [row for row in rows if ALONE in row.way or row.way == CALL or _has_slept(row)]
+    of = x.spreads_of(slept, "each_s", "way")
     values: dict[str, float] = {}
     if CALL in of:
         values["system_call_s"] = of[CALL].median
@@ -135,7 +151,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     compared, unclear = x.ratios({"turn_over_calls": (one, alone)})
     values |= compared
     limits = x.Limits(["cold_caches"])
-    limits.add("one_core_only", two is None)
+    limits.add("awake", len(slept) < len(rows))
+    limits.add("one_core_only", all(TWO_CORES not in row.way for row in rows))
     limits.add("virtual_machine", two is not None and x.is_virtual(machine))
     if unsure := x.unsure((one, alone), *([(two, one)] if two else [])):
         message = unsure
@@ -148,6 +165,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     else:
         message = "waking_costs_more" if one.is_below(two) else "waking_costs_less"
     return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _has_slept(row: Turn) -> bool:
+    """Did a turn wake a sleeping thread? Two that stay awake hand over without the scheduler."""
+    return row.slept_fraction >= MOSTLY
 
 
 def seconds(params: Params) -> float:

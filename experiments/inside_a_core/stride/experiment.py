@@ -91,7 +91,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if (seen := _line_bytes(of)) is not None:
         values["line_bytes_seen"] = seen
     limits = x.Limits(["prefetcher_helps"])
-    told = {c.line_bytes for c in machine.cpu.caches if c.level == 1 and c.kind != "instruction"}
+    told = {cache.line_bytes for cache in machine.cpu.caches} - {None}
     limits.add("other_line", seen is not None and told and seen not in told)
     cache_bytes = x.last_level_cache_bytes(machine)
     is_beyond = cache_bytes is None or params.memory_bytes >= 2 * cache_bytes

@@ -39,7 +39,7 @@ def found(here=None, read=walk, without=(), noise=NOISE, **page_s):
     touches = [
         Touch(way=way, repeat=turn, page_s=each_s * factor, faults=1.0)
         for way, each_s in (USUAL | page_s).items()
-        for turn, factor in enumerate(noise)
+        for turn, factor in enumerate(noise if way == "first" else NOISE)
         if way not in without
     ]
     reads = [
