@@ -51,13 +51,14 @@ class Params(x.Params):
 class Turn(x.Row):
     """One repeat: the time of one call, or of handing over once, there or back.
 
-    `slept_fraction` is the share of the turns for which the timing thread went to sleep.
+    `switched_fraction` is the share of the turns there and back in which the timing thread left
+    its core, whether it slept or was put aside for the one that it had woken.
     """
 
     way: str
     repeat: int
     each_s: float = x.column(scale="log10")
-    slept_fraction: float
+    switched_fraction: float
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -82,10 +83,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     samples[f"{means}_{place}"] = functools.partial(handed_s, link, core, bench)
             counts = {way: batch(of, SAMPLE_S, start=FIRST_TURNS) for way, of in samples.items()}
             for turn, way in bench.interleave(tuple(samples), params.rounds):
-                before = _sleeps()
+                before = _switches()
                 each_s = samples[way](counts[way]) / counts[way]
-                slept = min(1.0, (_sleeps() - before) / counts[way])
-                yield Turn(way=way, repeat=turn.round, each_s=each_s, slept_fraction=slept)
+                switched = min(1.0, (_switches() - before) / counts[way])
+                yield Turn(way=way, repeat=turn.round, each_s=each_s, switched_fraction=switched)
                 yield x.Progress(turn.fraction)
 
 
@@ -122,11 +123,12 @@ class Pipes:
             os.close(self._open.pop())
 
 
-def _sleeps() -> int:
-    """Return how often the calling thread has gone to sleep by now."""
+def _switches() -> int:
+    """Return how often the calling thread has left its core by now."""
     import resource
 
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return used.ru_nvcsw + used.ru_nivcsw
 
 
 def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:
@@ -136,8 +138,8 @@ def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Take the calls off the turns, and compare one core with two."""
     rows = tables["turns"]
-    slept = [row for row in rows if ALONE in row.way or row.way == CALL or _has_slept(row)]
-    of = x.spreads_of(slept, "each_s", "way")
+    real = [row for row in rows if ALONE in row.way or row.way == CALL or _has_switched(row)]
+    of = x.spreads_of(real, "each_s", "way")
     values: dict[str, float] = {}
     if CALL in of:
         values["system_call_s"] = of[CALL].median
@@ -151,7 +153,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     compared, unclear = x.ratios({"turn_over_calls": (one, alone)})
     values |= compared
     limits = x.Limits(["cold_caches"])
-    limits.add("awake", len(slept) < len(rows))
+    limits.add("awake", len(real) < len(rows))
     limits.add("one_core_only", all(TWO_CORES not in row.way for row in rows))
     limits.add("virtual_machine", two is not None and x.is_virtual(machine))
     if unsure := x.unsure((one, alone), *([(two, one)] if two else [])):
@@ -167,9 +169,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values, tuple(limits), unclear)
 
 
-def _has_slept(row: Turn) -> bool:
-    """Did a turn wake a sleeping thread? Two that stay awake hand over without the scheduler."""
-    return row.slept_fraction >= MOSTLY
+def _has_switched(row: Turn) -> bool:
+    """Did the turns need the scheduler? Two threads that stay awake hand over without it."""
+    return row.switched_fraction >= MOSTLY
 
 
 def seconds(params: Params) -> float:

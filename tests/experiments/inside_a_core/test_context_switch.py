@@ -26,13 +26,15 @@ from tests.experiments.stopping import stop_after_rows
 
 AGREED = {"system_call_s", "switch_s", "wake_other_core_s"}
 NOISE = (1.0, 1.02, 0.98, 1.01, 0.99, 1.0)
-ASLEEP = {way for way in WAYS if way.endswith(("one_core", "two_cores"))}
+SWITCHED = {way for way in WAYS if way.endswith(("one_core", "two_cores"))}
 USUAL = dict(zip(WAYS, (1e-7, 3e-7, 2e-6, 6e-6, 5e-7, 2.5e-6, 7e-6), strict=True))
 
 
 def found(here=None, without=(), noise=NOISE, more=(), **each_s):
     rows = [
-        Turn(way=way, repeat=turn, each_s=usual_s * factor, slept_fraction=float(way in ASLEEP))
+        Turn(
+            way=way, repeat=turn, each_s=usual_s * factor, switched_fraction=float(way in SWITCHED)
+        )
         for way, usual_s in (USUAL | each_s).items()
         for turn, factor in enumerate(noise if way != "futex_alone" else NOISE)
         if way not in without
@@ -77,7 +79,7 @@ def test_one_core_alone_is_said_and_what_was_left_out_is_not_compared():
 
 
 def test_a_sample_in_which_both_stayed_awake_is_left_out_and_told_of():
-    fast = Turn(way="futex_two_cores", repeat=1, each_s=9e-8, slept_fraction=0.01)
+    fast = Turn(way="futex_two_cores", repeat=1, each_s=9e-8, switched_fraction=0.01)
 
     assert found().values == found(more=[fast]).values
     assert "awake" in found(more=[fast]).limits
