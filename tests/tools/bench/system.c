@@ -215,14 +215,15 @@ static void *raise_it(void *number) {
     int64_t *counter = &counters[counted == 's' ? place : 0].value;
     pin(cpus[place]);
     while (!is_over) {
-        for (int i = 0; i < 1000; i++)
-            if (counted == 'm') {
+        if (counted == 'm')
+            for (int i = 0; i < 1000; i++) {
                 pthread_mutex_lock(&lock);
                 *(volatile int64_t *)counter += 1;
                 pthread_mutex_unlock(&lock);
-            } else {
-                __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
             }
+        else /* By eights, as LLVM unrolls ours. */
+#pragma GCC unroll 8
+            for (int i = 0; i < 1000; i++) __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
         done[place * 32] += 1000;
     }
     return 0;
@@ -244,8 +245,17 @@ static double raised_s(char kind, long threads, long microseconds) {
     return each_s;
 }
 
+/* With a second thread, as Python has one here: then the C library looks at each read and write
+ * whether the thread is to be ended. */
+static void *wait_for_ever(void *unused) {
+    pause();
+    return unused;
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) return 2;
+    pthread_t waiting;
+    pthread_create(&waiting, 0, wait_for_ever, 0);
     setpriority(PRIO_PROCESS, 0, atoi(argv[1]));
     cpus[0] = atoi(argv[2]), cpus[1] = atoi(argv[3]);
     pin(cpus[0]);
