@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from app.counted import Counted, events_of, evidence, in_range, running_fraction
 from app.trust import Badge, badge_of, counted, doubts_of, first_line
 from experiments.core.declare import Experiment, Key, Spec, specs
 from experiments.core.judging.disturbed import counting
@@ -23,6 +22,13 @@ from experiments.devices.device import CPU, gpu_of
 from experiments.engine import messages
 from experiments.engine.recording import ALTERED, Recording
 from experiments.engine.run_state import RunState
+from experiments.presentation.counted import (
+    Counted,
+    events_of,
+    evidence,
+    in_range,
+    running_fraction,
+)
 from machine.devices import Gpu
 from machine.model import BadMachine
 from machine.model import from_json as machine_of

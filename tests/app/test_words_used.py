@@ -26,6 +26,7 @@ from experiments.presentation.guesses.quick_round import Mark as GuessMark
 from experiments.presentation.guesses.quick_round import Source as GuessSource
 from experiments.presentation.paths import paths
 from machine.parts import KINDS, facts_of
+from machine.processor.counters import EVENTS, KNOWN_REFUSALS
 from tests import ROOT
 from widgets.live.page import EXPLAINED
 from widgets.map.layout.boxes import Kind as BoxKind
@@ -90,6 +91,8 @@ def is_said(key: str) -> bool:
             return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
             return name in constants() or name in {f"needs_{need}" for need in Need}
+        case "notes" if name.startswith("no_counters_"):
+            return name.removeprefix("no_counters_") in KNOWN_REFUSALS
         case "notes" | "because" | "stands" | "badges" | "preflight":
             known = {name, key, name.removesuffix("_why"), name.removeprefix("disturbed.")}
             return bool(known & constants())
@@ -148,6 +151,8 @@ def is_said(key: str) -> bool:
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
             return bool({tile, tile.removeprefix("gpu_")} & constants())
+        case "counted":
+            return name in EVENTS or key in constants()
         case "shared":
             return any(is_said_of_experiment(each, name) for each in EXPERIMENTS.values())
         case _ if section in EXPERIMENTS:

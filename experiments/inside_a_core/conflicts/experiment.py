@@ -184,7 +184,7 @@ EXPERIMENT = x.Experiment(
         x.Key("conflict_penalty", "reads", (SAME_SET,)),
         x.Key("same_offset_penalty", "pairs", (SAME_OFFSET,)),
     ),
-    next=x.Next("cache-ladder", {"apart_bytes": lambda apart: apart // 2}),
+    next=x.Next("cache-ladder", {"apart_bytes": PAGE_BYTES // 2}),
     parts=(x.Part.L1,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(apart_bytes=apart_bytes(machine)),

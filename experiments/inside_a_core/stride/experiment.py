@@ -147,9 +147,10 @@ EXPERIMENT = x.Experiment(
         "touch_over_touch",
     ),
     keys=(
-        x.Key("line_bytes_seen", "time", at="line_bytes_seen"),
-        x.Key("stride_1_s", "time"),
-        x.Key("stride_line_s", "time"),
+        *(
+            x.Key(value, "time", at="line_bytes_seen")
+            for value in ("all_over_every_16th", "line_bytes_seen", "stride_line_s")
+        ),
     ),
     next=x.Next("cache-ladder", {"huge_pages": False}),
     parts=(x.Part.L1, x.Part.MEMORY),

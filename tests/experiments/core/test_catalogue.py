@@ -129,7 +129,8 @@ def test_a_follow_up_stays_on_its_own_shelf_where_its_lesson_is_not():
 
     alone = homes((home.shelf,))
     assert alone[name].follows == ""
-    assert list(alone)[-1] == name  # behind those that the shelf lists
+    listed = [n for n, h in homes().items() if h.shelf == home.shelf and not h.follows]
+    assert list(alone)[: len(listed)] == listed  # before those that follow a lesson elsewhere
 
 
 def test_nobody_waits_for_a_lesson_of_a_follow_up_or_a_tool():

@@ -44,7 +44,7 @@ def events_of(
         for event, count in counts.events.items():
             of_way = found.setdefault(event, {}).setdefault(way, [])
             of_way.append(count / (counts.operations or 1))
-    unit = "operation" if is_of_one else "sample"
+    key = "counted.per_operation" if is_of_one else "counted.per_sample"
 
     def told(event: str, of: Mapping[tuple[object, ...], list[float]]) -> Counted:
         medians = {way: statistics.median(each) for way, each in of.items()}
@@ -56,7 +56,7 @@ def events_of(
             "most_way": _way(words, experiment, view, most),
         }
         each = words.say(f"counted.{event}")
-        return Counted(event, words.say(f"counted.per_{unit}", {"event": each}), values)
+        return Counted(event, words.say(key, {"event": each}), values)
 
     return tuple(told(event, found[event]) for event in EVENTS if event in found)
 
@@ -65,8 +65,9 @@ def evidence(words: Words, experiment: Experiment[Any], found: Sequence[Counted]
     """Return the sentence about the event that the effect is made of, "" where none was counted."""
     for each in found:
         if each.event == experiment.confirmed_by:
-            key = "one_way" if each.values["least_way"] == each.values["most_way"] else "evidence"
-            return words.say(f"counted.{key}", {"called": each.called, **each.values})
+            is_one = each.values["least_way"] == each.values["most_way"]
+            key = "counted.one_way" if is_one else "counted.evidence"
+            return words.say(key, {"called": each.called, **each.values})
     return ""
 
 
