@@ -101,6 +101,11 @@ class Bench:
         worst = max(self._losses or (), key=lambda loss: loss.lost_fraction, default=None)
         return worst if worst and worst.lost_fraction > DISTURBED_FRACTION else None
 
+    def ready_thread(self) -> None:
+        """Do what a new thread pays for once, so that `watched` begins soon after a barrier."""
+        if self._count is not None:
+            self._count()(0)
+
     def take_counts(self) -> Counts | None:
         """Return what was counted since this was last asked in this turn; None for nothing."""
         taken, self._counts = self._counts, []

@@ -69,8 +69,14 @@ def measure(
     check_needs(experiment, machine)
     params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
+    no_counters = counters.refusal()
     bench = Bench(
-        machine, quick=command.quick, stop=stop, watch=WATCH, count=count, quietest=Quietest()
+        machine,
+        quick=command.quick,
+        stop=stop,
+        watch=WATCH,
+        count=None if no_counters else count,
+        quietest=Quietest(),
     )
     lock: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if command.pair in ("", command.run):  # else the run beside this one has it
@@ -88,8 +94,8 @@ def measure(
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         if is_on_gpu:  # this process has not used a GPU yet
             send(messages.Note(key="loading_gpu_libraries"))
-        if experiment.confirmed_by and (why := counters.refusal()):
-            send(_uncounted(why))
+        if experiment.confirmed_by and no_counters:
+            send(_uncounted(no_counters))
         run = _Run(experiment, params, bench, send)
         if not command.quick:
             bench.wants_more = run.wants_more

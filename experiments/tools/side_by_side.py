@@ -43,6 +43,7 @@ def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:
 
     def one(thread: int | None, job: Callable[[], object]) -> tuple[float, float]:
         pin(thread)
+        bench.ready_thread()
         together.wait()
         with bench.watched():
             start_s = bench.now_s()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import pytest
 
@@ -268,6 +269,21 @@ def test_counts_are_those_of_what_was_timed_since_they_were_last_taken(clock):
         bench.time(lambda: None, 2)
         assert bench.take_counts() == Counts(events={"c": 10}, operations=3)
         bench.time(lambda: None)  # another turn does not take these over
+
+
+def test_a_thread_made_ready_has_opened_its_counters_and_counted_nothing():
+    opened = []
+
+    def count():
+        opened.append(threading.get_ident())
+        return lambda operations: Counts(events={"c": 5}, operations=operations)
+
+    bench = Bench(machine(), count=count)
+    for _ in bench.interleave(["a"], 1):
+        bench.ready_thread()
+        assert bench.take_counts() is None
+    assert opened == [threading.get_ident()]
+    Bench(machine()).ready_thread()
 
 
 def test_without_counters_nothing_is_counted(bench):
