@@ -25,7 +25,7 @@ ATOMIC, MUTEX, SHARDED = WAYS = ("atomic", "mutex", "sharded")
 SAMPLE_S, TURN_S = 0.01, 0.0002  # a turn of one thread alone; beside others, many times that
 FIRST_COUNT = 1_000
 APART_BYTES = 256  # a prefetcher may take two lines at once
-SLOWER = 4.0  # a contended sample over SAMPLE_S, on average
+SLOWER = 2.0  # a contended sample over SAMPLE_S, on average
 
 
 class Params(x.Params):
