@@ -36,6 +36,11 @@ BROKEN: dict[str, tuple[str, Change, str]] = {
     "words": ("few_words", _edit("words.en.toml", "[views]", "[voews]"), "own_words_missing"),
     "package": ("unmet", _first("import not_there_at_all"), "own_package_missing"),
     "taken": ("stream", lambda folder: None, "own_name_taken"),
+    "confirmed_by": (
+        "odd_event",
+        _edit("experiment.py", "    loop=", "    confirmed_by='luck',\n    loop="),
+        "own_wrong_type",
+    ),
     "loop": ("odd_loop", _edit("experiment.py", 'loop="', 'loop=b"'), "own_wrong_type"),
     "keys": ("odd_keys", _edit("experiment.py", "    keys=(", "    keys=('a', "), "own_wrong_type"),
     "next": ("odd_next", _edit("experiment.py", "next=x.Next(", "next=("), "own_wrong_type"),
