@@ -114,7 +114,7 @@ class Sums:
         if laps is None:
             laps = self._bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
             self._laps[way, limit, elements] = laps
-        return self._bench.time(partial(work, laps)) / (laps * elements)
+        return self._bench.time(partial(work, laps), laps * elements) / (laps * elements)
 
     def picture(self, limit: int, elements: int) -> x.Frame:
         """Return the best times of all pieces until now; slow is bright.
@@ -187,6 +187,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"passes": Pass, "lengths": Length, "clocks": Clock},
     measure=measure,
+    confirmed_by="branch_misses",
     loop="kernels.py:with_branch",
     analyse=analyse,
     views=(
@@ -207,7 +208,7 @@ EXPERIMENT = x.Experiment(
         "branchless_s",
         "penalty",
         "mispredict_s",
-        x.Value("mispredict_cycles", x.Part.CORES),
+        x.Value("mispredict_cycles", x.Part.FRONT_END),
         "learned_elements",
         x.Value("core_hz", x.Part.CORES),
     ),
@@ -217,7 +218,8 @@ EXPERIMENT = x.Experiment(
         x.Key("branchless_s", "shares", (BRANCHLESS,)),
     ),
     next=x.Next("matrix-order"),
-    parts=(x.Part.CORES,),
+    parts=(x.Part.CORES, x.Part.FRONT_END),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=10),

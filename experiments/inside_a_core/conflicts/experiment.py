@@ -186,6 +186,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("cache-ladder", {"apart_bytes": PAGE_BYTES // 2}),
     parts=(x.Part.L1,),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(apart_bytes=apart_bytes(machine)),
     quick=x.change(at_most={"rounds": 5}),

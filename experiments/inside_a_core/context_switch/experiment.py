@@ -204,6 +204,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("talk-cost", {"rounds": lambda rounds: max(rounds, 30)}),
     parts=(x.Part.CORES,),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=7),

@@ -162,6 +162,7 @@ EXPERIMENT = x.Experiment(
     keys=tuple(x.Key(f"{way}_per_s", "rates", (way,), at="threads") for way in WAYS),
     next=x.Next("false-sharing", {"rounds": lambda rounds: max(rounds, 30)}),
     parts=(x.Part.CORES, x.Part.L1),
+    uses=(x.Use.PINNING,),
     needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(most_threads=min(64, max(2, len(by_topology(machine))))),

@@ -105,7 +105,8 @@ class Matrices:
         kernel = getattr(kernels, self._params.job)
         work = partial(kernel, c, *factors, size, block, steps, *strides)
         laps = math.ceil(SAMPLE_STEPS / (steps * size * size))
-        return self._bench.time(lambda: [work() for _ in range(laps)]) / (laps * steps * size**2)
+        operations = laps * steps * size**2
+        return self._bench.time(lambda: [work() for _ in range(laps)], operations) / operations
 
 
 def picture(params: Params, times: dict[str, dict[int, float]]) -> x.Frame:
@@ -183,6 +184,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"walks": Walk},
     measure=measure,
+    confirmed_by="l1_misses",
     loop="kernels.py:multiply",
     analyse=analyse,
     views=(
@@ -210,6 +212,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("burst-random", {"job": TRANSPOSE}),
     parts=(x.Part.CORES, x.Part.L1, x.Part.L2),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=5, at_most={"largest": 1024}),

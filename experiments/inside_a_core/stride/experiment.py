@@ -154,6 +154,10 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("cache-ladder", {"huge_pages": False}),
     parts=(x.Part.L1, x.Part.MEMORY),
+    uses=(
+        x.Use.PINNING,
+        x.Use.HUGE_PAGES,
+    ),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(
         memory_bytes=x.beyond_cache(machine, 256 * x.MIB, 0.25) // x.MIB * x.MIB

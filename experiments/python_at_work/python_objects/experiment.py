@@ -164,7 +164,8 @@ def element_s(way: str, held: tuple[Any, Any], bench: x.Bench) -> float:
     whole, piece = held
     times = times_for(way, len(piece))
     add_up(way, whole, 1)
-    return bench.time(lambda: add_up(way, piece, times)) / (times * len(piece))
+    numbers = times * len(piece)
+    return bench.time(lambda: add_up(way, piece, times), numbers) / numbers
 
 
 def lookup_s(asked: list[Any], held: Any, times: int, bench: x.Bench) -> float:
@@ -247,6 +248,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={"sums": Summed, "lookups": Sought, "bytes": Held},
     measure=measure,
+    confirmed_by="l1_misses",
     loop="experiment.py:add_up",
     analyse=analyse,
     views=(
@@ -272,6 +274,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("cache-ladder", {"kind": INTEGERS}),
     parts=(x.Part.MEMORY,),
+    uses=(x.Use.PINNING,),
     imports=("numpy",),
     defaults=defaults,
     quick=x.change(at_most={"most_numbers": 2**20, "rounds": 5}),
