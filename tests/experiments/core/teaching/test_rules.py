@@ -22,7 +22,7 @@ NOT_SAID = {
     "a statement begins with a question word": (
         r"(?:^|[.!?:] )(?:Which|Whether|What|How|Where)\b[^?]*?\.(?: |$)"
     ),
-    "tell": r"\b[Tt]ell(?:s|ing)?\b|\b[Tt]old\b",
+    "tell": r"(?<!annot )\b[Tt]ell(?:s|ing)?\b|\b[Tt]old\b",
     "nobody, somebody": r"\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever|[Aa]nybody)\b",
     "a pronoun without a noun": r"\b(?:the|that) one\b|\bso many\b",
     "an idiom of another language": r"\bstays? so\b|\blook after\b|\bturns? of the loop\b|\bdear\b",
