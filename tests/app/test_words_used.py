@@ -16,7 +16,7 @@ from experiments.checkup.result import Kind, Word
 from experiments.checkup.rules import Source, Stage, rules
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Need, Part
+from experiments.core.declare import Need, Part, Use
 from experiments.core.laws.code import is_declared
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
@@ -81,6 +81,10 @@ def constants() -> set[str]:
 def is_said(key: str) -> bool:
     section, _, name = key.partition(".")
     match section:
+        case "systems":
+            return name in {"windows", "macos"}
+        case "without":
+            return name in {*Use, "sentence", "or"}
         case "shelves":
             return name in {shelf.rpartition(".")[2].replace("_", "-") for shelf in SHELVES}
         case "parts":

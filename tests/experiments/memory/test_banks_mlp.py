@@ -258,7 +258,7 @@ def test_each_walk_follows_one_of_its_own_kind_that_is_not_timed(monkeypatch):
     monkeypatch.setattr(many_chains, "walk_all", lambda steps, places: told.append(set(places)))
 
     class Watch(Bench):
-        def time(self, work):
+        def time(self, work, _operations=0):
             told.append("timed")
             work()
             return 1.0

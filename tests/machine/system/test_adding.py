@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from experiments.core import words
-from machine.doctor.evidence import Evidence, Torch, Vendor
-from machine.doctor.steps.installed_step import installed
 from machine.system import adding as module
 from machine.system.adding import Keeper, adding, adding_here, keeper
 
@@ -90,14 +88,3 @@ def test_a_frozen_folder_takes_nothing_and_names_the_wheel(monkeypatch):
     said = words.load().say("problems.needs_torch")
     assert "this folder cannot take" in said
     assert re.search(r"`pipx install '?coreopsis-\S+\.whl\[torch\]'?`", said)
-
-
-@pytest.mark.parametrize("vendor", [None, Vendor.NVIDIA])
-def test_the_doctor_says_the_same_of_a_frozen_folder(vendor):
-    torch = Torch(python="/a/coreopsis", is_missing=True, installer=Keeper.NOTHING)
-
-    found = installed(Evidence(torch=torch), vendor)
-
-    assert found.key == "torch_not_in_folder"
-    assert "pipx install" in found.commands[0]
-    assert ".whl" in found.commands[0]

@@ -4,11 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.evidence import AmdDevice, Evidence, Nvml, Outcome, Torch
+from machine.doctor.evidence import AmdDevice, Evidence, Nvml, Outcome, Torch, Vendor
 from machine.doctor.hiding import visible_count
 from machine.doctor.steps.installed_step import installed
 from machine.doctor.steps.torch_steps import runs_on
 from machine.doctor.verdicts import State
+from machine.system.adding import Keeper
 from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
@@ -350,3 +351,14 @@ def test_a_pytorch_that_was_not_looked_at_leaves_its_steps_out():
     assert not {"torch", "build", "works"} & {step.step for step in diagnosis.steps}
     assert diagnosis.python is None
     assert step_of(nvidia(torch=Torch(python="p")), "build").key == "build_for_processors"
+
+
+@pytest.mark.parametrize("vendor", [None, Vendor.NVIDIA])
+def test_the_doctor_says_the_same_of_a_frozen_folder(vendor):
+    torch = Torch(python="/a/coreopsis", is_missing=True, installer=Keeper.NOTHING)
+
+    said = installed(Evidence(torch=torch), vendor)
+
+    assert said.key == "torch_not_in_folder"
+    assert "pipx install" in said.commands[0]
+    assert ".whl" in said.commands[0]
