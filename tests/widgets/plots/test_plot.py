@@ -156,7 +156,7 @@ def test_what_a_limit_is_stands_where_one_points_at_its_words(qtbot):
     QTest.mouseMove(plot.viewport(), label.rect.center().toPoint())
     assert heard == []  # its tip lies there
     point_at(label)
-    assert "Not measured: the size of the L3 cache" in QToolTip.text()
+    assert "Reported by the system, not measured." in QToolTip.text()
     random = next(each for each in plot.painted().labels if each.text == "shuffled")
     point_at(random)
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
