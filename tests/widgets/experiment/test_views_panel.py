@@ -73,7 +73,7 @@ def test_what_dots_and_line_are_stands_beside_the_title_from_the_second_round_on
     panel.mark("of Monday", "")
     while panel.draw_next(rows, {}, {"reads": 2}, {}):
         pass
-    told = "each dot is one measurement, the line their median · of Monday"
+    told = "dots are measurements, the line their median · of Monday"
     assert [head.aside.text() for head in heads(panel)] == [told, told]
 
 
@@ -82,7 +82,7 @@ def test_where_no_line_can_be_the_bright_dot_is_named(panel, rows):
     alone = [row for row in rows["reads"] if getattr(row, BURST.views[0].x.column) == place]
     panel.draw_next({"reads": alone}, {}, {"reads": 1}, {})
 
-    told = "each dot is one measurement, the bright one their median"
+    told = "dots are measurements, the bright one their median"
     assert heads(panel)[0].aside.text() == told
 
 
@@ -280,7 +280,7 @@ def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     panel.show_experiment(Catalogue().load("amdahl"))
     panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")
     for head in heads(panel):
-        head.explain("each dot is one measurement, the line their median")
+        head.explain("dots are measurements, the line their median")
     panel.resize(420, 500)
     with qtbot.waitExposed(panel):
         panel.show()
