@@ -228,7 +228,7 @@ def comparison(look: Look, words: Words) -> QWidget:
         ComparedRow("chained, per element", "118 ns", "131 ns", "1.11×", "unclear"),
         ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
     )
-    cautions = ("The runs differ in Largest array (A: 128 MiB; B: 256 MiB).",)
+    cautions = ("The runs differ in Largest array (A 128 MiB, B 256 MiB).",)
     a, b = "3f2a91c0 · today 14:03 · AMD EPYC 7B13", "9e01b7d4 · 12 March · AMD EPYC 7B13"
     footnotes = [words.say(f"terminal.{each}_means") for each in ("same", "unclear", "too_few")]
     table.show_comparison(Comparison(a=a, b=b, cautions=cautions, rows=rows, footnotes=footnotes))

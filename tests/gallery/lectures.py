@@ -39,7 +39,7 @@ def presenter(look: Look, words: Words) -> Presenter:
             then=words.say("lecture.then", {"step": words.say("lecture.next.run")}),
             notes=NOTES,
             clock="21:40",
-            plan="of 45 minutes · 2 min behind the plan",
+            plan="of 45 minutes · 2 min behind plan",
             is_behind=True,
             items=LINES,
             place=1,

@@ -106,7 +106,7 @@ def test_everything_by_the_mouse_alone(earlier, coreopsis: Program, tmp_path):
     coreopsis.click("Stop comparing")
 
     coreopsis.click("Runs")
-    coreopsis.click("Delete: into the bin, with name, note and tags")
+    coreopsis.click("Delete into the bin")
     coreopsis.wait_until(shows("runs", 2))
     coreopsis.click("Undo")
     coreopsis.wait_until(shows("runs", 3))
@@ -121,7 +121,7 @@ def test_everything_by_the_keyboard_alone(earlier, coreopsis: Program, tmp_path)
     coreopsis.press("ctrl+3")
     step_to(coreopsis, "How far away is a byte?", "Down")  # the cards of one column
     coreopsis.press("Return")
-    coreopsis.wait_for("First a guess, then the measurement.")
+    coreopsis.wait_for("First guess, then measure.")
     coreopsis.press("n")  # numbers, no lesson
     coreopsis.wait_for("Not measured here yet")
     coreopsis.press("F5")
@@ -172,14 +172,14 @@ def test_a_second_start_only_ends_and_a_run_outlives_its_window(coreopsis: Progr
     coreopsis.press("ctrl+3")
     step_to(coreopsis, "How far away is a byte?", "Down")  # the cards of one column
     coreopsis.press("Return")
-    coreopsis.wait_for("First a guess, then the measurement.")
+    coreopsis.wait_for("First guess, then measure.")
     coreopsis.press("n")
     coreopsis.wait_for("Not measured here yet")
     coreopsis.press("shift+F5")
     coreopsis.wait_until(lambda told: told["running"])
 
     coreopsis.press("ctrl+q")
-    coreopsis.click("Let it finish in the background")
+    coreopsis.click("Finish in the background")
 
     assert coreopsis.end() == 0
     (run,) = (tmp_path / "data" / "runs").glob("*.jsonl")

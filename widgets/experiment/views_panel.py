@@ -37,20 +37,9 @@ STRETCH, REST = (
     (300, 200),
     1,
 )  # the rest: next to nothing until no plot can grow
-MARKS = {  # what dots and lines are
-    Lines: {
-        "median": "plot.line_median", "least": "plot.line_least", "greatest": "plot.line_greatest",
-    },
-    Bars: {
-        "median": "plot.bar_median", "least": "plot.bar_least", "greatest": "plot.bar_greatest",
-    },
-    Ruler: {
-        "median": "plot.pin_median", "least": "plot.pin_least", "greatest": "plot.pin_greatest",
-    },
-}  # fmt: skip
-ALONE = {  # of lines: a single place has no line
-    "median": "plot.point_median", "least": "plot.point_least", "greatest": "plot.point_greatest",
-}  # fmt: skip
+MARKS = {Lines: "plot.dots_line", Bars: "plot.dots_bar", Ruler: "plot.dots_pin"}
+ALONE = "plot.dots_point"  # of lines: a single place has no line
+STATISTICS = {"median": "plot.median", "least": "plot.lowest", "greatest": "plot.highest"}
 SCROLL_BAR_PX = 16
 MOST_PX = 16_777_215  # Qt's QWIDGETSIZE_MAX, which the bindings lack
 
@@ -291,7 +280,9 @@ class ViewsPanel(DownArea):
         is_alone = isinstance(view, Lines) and all(
             _x(row, view) == _x(rows[0], view) for row in rows
         )
-        marks = self._words.say((ALONE if is_alone else MARKS[type(view)])[view.statistic])
+        statistic = self._words.say(STATISTICS[view.statistic])
+        key = ALONE if is_alone else MARKS[type(view)]
+        marks = self._words.say(key, {"statistic": statistic})
         has_hollow = any(map(loss_of, rows))
         return self._words.say("plot.with_hollow", {"marks": marks}) if has_hollow else marks
 

@@ -43,7 +43,7 @@ def test_a_kept_run_of_this_machine_answers(library):
     found = kept(library)
 
     assert (found.source, found.value) == (Source.KEPT, pytest.approx(1.5e-9))
-    assert in_words.source(WORDS, found).startswith("Measured on this machine, ")
+    assert in_words.source(WORDS, found).startswith("Measured here, ")
 
 
 def test_the_newest_run_counts(library):
@@ -83,7 +83,7 @@ def test_a_short_run_answers():
     found = truths.measured(L1, STARTED, ended())
 
     assert (found.source, found.value) == (Source.MEASURED, 2e-9)
-    assert in_words.source(WORDS, found) == "Measured on this machine while you thought."
+    assert in_words.source(WORDS, found) == "Measured here while you thought."
 
 
 @pytest.mark.parametrize("trust", [Trust.BUSY, Trust.DISTURBED])

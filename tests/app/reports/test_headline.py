@@ -37,7 +37,7 @@ def test_a_run_without_a_row_is_a_picture_that_says_so(qapp, context, tmp_path):
     path = tmp_path / "x.svg"
 
     assert draw_headline(context, EXPERIMENT, {"timings": []}, {}, path) is None
-    assert "No measurements for this plot so far." in path.read_text(encoding="utf-8")
+    assert "No data yet." in path.read_text(encoding="utf-8")
 
 
 def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, context, tmp_path):
@@ -51,7 +51,7 @@ def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, c
         texts["title"]
         == "When each worker really ran, in the first round; in the gaps it had to wait"
     )
-    assert "No measurements" not in texts["desc"]
+    assert "No data" not in texts["desc"]
 
 
 def test_without_qt_one_sentence_says_what_to_install(context, tmp_path, monkeypatch):

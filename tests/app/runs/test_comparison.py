@@ -84,7 +84,7 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
 
     told = said(compare(BURST, recorded(quiet), recorded(busy)))
 
-    assert told == ["While B was measured, other programs used 56 % of the processors."]
+    assert told == ["During B, other programs used 56 % of the processors."]
 
 
 def test_a_note_of_another_program_without_its_number_disturbs_no_comparison(recorded):
@@ -368,4 +368,4 @@ def test_runs_of_an_older_version_keep_what_they_found_and_are_not_judged(record
 def test_a_setting_that_is_no_more_is_told_as_it_was_recorded(recorded):
     a, b = (recorded(of_version(0, colour=each)) for each in ("red", "blue"))
 
-    assert "colour (A: red; B: blue)" in said(compare(BURST, a, b))[0]
+    assert "colour (A red, B blue)" in said(compare(BURST, a, b))[0]

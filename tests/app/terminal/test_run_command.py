@@ -179,7 +179,7 @@ def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, inside, c
     said = coreopsis.end(process)
     assert said.code == 130
     assert re.search(r"^Stopped; rows of data kept: \d+\.", said.out, re.MULTILINE)
-    assert "What follows is from a partial run." in said.out
+    assert "This run is partial." in said.out
     assert "Traceback" not in said.err
     assert coreopsis.living() == {}
     (path,) = coreopsis.runs
@@ -390,7 +390,7 @@ def test_the_file_of_a_run_stopped_before_its_first_row_says_no_more(coreopsis):
 def test_waiting_can_be_stopped(coreopsis, held):
     process = coreopsis.start(*THREADS, "--out", "x.jsonl")
     said = process.stderr.readline().decode()
-    assert said == "Waiting: burst-random has been measured on this machine since 12:34:56.\n"
+    assert said == "Waiting: burst-random has been measured here since 12:34:56.\n"
 
     os.killpg(process.pid, signal.SIGINT)
 
@@ -409,7 +409,7 @@ def test_two_runs_at_once_take_turns(coreopsis):
     second = coreopsis.start(*THREADS)
 
     told = second.stderr.readline().decode()
-    assert re.match(r"Waiting: gil-threads has been measured on this machine since \d\d:", told)
+    assert re.match(r"Waiting: gil-threads has been measured here since \d\d:", told)
 
     os.killpg(first.pid, signal.SIGINT)
     assert coreopsis.end(first).code == 130

@@ -88,7 +88,7 @@ def test_in_a_terminal_everything_is_told_in_words(fake):
         "no task waits",
         "busiest of 3: nvme0n1",
         "requests under way",
-        "no packet was dropped",
+        "no packet dropped",
         "gpu 0",
         "of 575 W",
         "limit 95 °C",
@@ -127,7 +127,7 @@ def test_what_is_not_available_is_told_over_the_whole_width(fake):
 
     _, text = told(fake, terminal=True, width=60)
 
-    assert "\nNot available here: clocks of the cores. It is not told." in text
+    assert "\nNot available here: core clocks. It is not told." in text
 
 
 def test_it_ends_when_it_should(fake):

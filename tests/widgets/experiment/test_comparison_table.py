@@ -40,7 +40,7 @@ def labels(table):
 def test_it_shows_both_runs_every_value_and_what_is_to_be_said(table):
     told = labels(table)
     for text in (
-        FOUND.a, "solid in the plots", FOUND.b, "dashed, ringed or paler in the plots",
+        FOUND.a, "solid in plots", FOUND.b, "dashed, ringed or paler",
         *FOUND.cautions, "in order", "0.3 ns", "0.31 ns", "1.03×",
         "<b>Python 3.13</b>", *FOUND.footnotes,
     ):  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
 
 
 def test_what_has_no_verdict_says_why_where_one_points(table):
-    assert "no verdict: a fact" in labels(table)["–"].toolTip()
+    assert "no verdict for facts" in labels(table)["–"].toolTip()
 
     unjudged = Comparison(a="x", b="y", rows=(ComparedRow("z", "1", "2"),))
     table.show_comparison(unjudged)  # settings differ, as stands above the rows

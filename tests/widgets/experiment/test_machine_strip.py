@@ -84,9 +84,9 @@ def test_a_tile_tells_what_it_is_and_whether_there_will_be_numbers_on_the_map(st
     shown.light([Part.CORES, Part.L3], numbered=[Part.L3])
 
     tips = {tile.text(): tile.toolTip() for tile in shown.tiles}
-    assert tips["L3"].startswith("This experiment is about it, and puts numbers here")
-    assert tips["core 1"].startswith("This experiment is about it, and puts no number here")
-    assert tips["Memory"].startswith("This experiment is not about it")
+    assert tips["L3"].startswith("Puts numbers here")
+    assert tips["core 1"].startswith("About it, without numbers")
+    assert tips["Memory"].startswith("Not about it")
 
 
 def test_numbers_of_the_cores_stand_for_all_of_them(strip):

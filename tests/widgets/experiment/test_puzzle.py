@@ -200,7 +200,7 @@ def test_each_line_is_spoken_with_what_is_known_of_it(puzzle):
     click(puzzle, number)
     found = QAccessible.queryAccessibleInterface(puzzle.lines)
 
-    assert found.text(QAccessible.Text.Name) == "Next word: lines of the program"
+    assert found.text(QAccessible.Text.Name) == "Next word: program lines"
     assert found.role() == QAccessible.Role.List
     spoken = found.child(number - 1).text(QAccessible.Text.Name)
     assert spoken.startswith("6: words = 5001. Found. Mended: words = 5008. A GPU")

@@ -61,18 +61,18 @@ def test_every_line_says_how_high_it_goes_and_which_of_two_flows_it_is(qtbot, lo
         return [texts[place][0] for place in ("left", "middle", "right") if place in texts]
 
     assert foot("memory") == foot("stolen") == ["up to 100 %"]
-    assert foot("disks")[0] == foot("network")[0] == "the larger of the two rates"
+    assert foot("disks")[0] == foot("network")[0] == "the larger rate"
     assert "0 to 100 %" in foot("cores")[1]
 
 
 def test_the_tip_of_a_tile_says_what_its_number_is_and_where_from(qtbot, look, english):
     board = board_of(qtbot, look, english)
 
-    assert board.tiles["cores"].toolTip().endswith("/proc/stat.</p>")
+    assert board.tiles["cores"].toolTip().endswith("/proc/stat).</p>")
     disks = board.tiles["disks"]
     disks.show_face(Face(number="1 MB/s", tip="sda <1>\nsdb"))
     assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>What all disks together")
-    assert board.tiles["clock"].toolTip().startswith("<p>The clock of the fastest core")
+    assert board.tiles["clock"].toolTip().startswith("<p>Last reported clock")
 
 
 def test_the_tip_at_words_that_puzzle_explains_them(qtbot, look, english):
@@ -80,8 +80,8 @@ def test_the_tip_at_words_that_puzzle_explains_them(qtbot, look, english):
     cores.show_face(replace(cores.face, errors="errors unknown", error_state="unknown"))
     where = {name: rect.center() for name, (_, _, rect) in cores.texts().items()}
 
-    assert "no error counter" in cores.tip_at(where["errors"])
-    assert "had to wait" in cores.tip_at(where["detail"])
+    assert "some devices only" in cores.tip_at(where["errors"])
+    assert "task waited" in cores.tip_at(where["detail"])
     assert cores.tip_at(where["title"]) == cores.toolTip()
     cores.show_face(replace(cores.face, errors="no errors", error_state="none"))
     assert cores.tip_at(where["errors"]) == cores.toolTip()
@@ -155,7 +155,7 @@ def test_what_is_not_told_stands_below_once(qtbot, look, english):
     board = board_of(qtbot, look, english, virtual=True)
 
     labels = board.findChildren(QLabel)
-    (note,) = (each for each in labels if "clocks of the cores" in each.text())
+    (note,) = (each for each in labels if "core clocks" in each.text())
     assert note.geometry().top() > board.tiles["cores"].geometry().bottom()
     assert "clock" not in board.tiles
 
@@ -325,7 +325,7 @@ def test_while_an_experiment_runs_the_rate_cannot_be_chosen_and_says_why(control
     controls.show_rate(2.0, quiet=True)
 
     assert not controls.rate.isEnabled()
-    assert "while an experiment runs" in controls.rate.toolTip()
+    assert "during an experiment" in controls.rate.toolTip()
 
 
 def test_loads_are_one_thread_or_all(qtbot, controls):

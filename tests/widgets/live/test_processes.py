@@ -96,7 +96,7 @@ def test_a_process_that_has_gone_is_marked(table):
     table.right_to = lambda process: Right.GONE
     table.show_moment(moment({**TRAIN, "user": None, "age_s": None}), Reasons())
 
-    assert "▲ it has gone, its memory has not" in words(table)
+    assert "▲ gone, but its memory is not" in words(table)
 
 
 def test_one_that_did_no_work_for_long_is_marked_only_when_that_is_known(table):
@@ -115,7 +115,7 @@ def test_one_that_did_no_work_for_long_is_marked_only_when_that_is_known(table):
 
 def test_nobody_or_nobody_told_is_said(table):
     table.show_moment(moment(), Reasons())
-    assert words(table)[-1] == "No process holds memory of a GPU."
+    assert words(table)[-1] == "No process holds GPU memory."
 
     why = Reasons([{"what": "gpus[*].processes", "why": "Containers hide them.", "how": ""}])
     silent = History().add(1.0, [], {}, gpus=[{"index": 0, "processes": None}])
@@ -124,7 +124,7 @@ def test_nobody_or_nobody_told_is_said(table):
 
     table.is_recorded = True
     table.show_moment(silent, Reasons())
-    assert "keeps nothing of who" in words(table)[-1]
+    assert "keep no user names" in words(table)[-1]
 
 
 def test_what_stays_is_not_built_again_and_the_focus_stays(qtbot, table):

@@ -152,7 +152,7 @@ def test_arrows_walk_and_say_where_they_are(shown):
 
     assert (first, map_.chosen.kind) == (Kind.PACKAGE, Kind.CORE)
     assert map_.accessibleName().startswith(
-        "core 0, Thread numbers: 0, Usable by this program: yes, Package: Package 0"
+        "core 0, Thread numbers: 0, Usable here: yes, Package: Package 0"
     )
     assert "Enter" in map_.accessibleDescription()
 
@@ -725,5 +725,5 @@ def test_the_table_lists_every_part_also_what_is_folded(shown):
     assert {f"GPU {n}" for n in range(8)} <= set(names)
     assert {f"hardware thread {n}" for n in range(512)} <= set(names)
     assert not any("more" in name for name in names)
-    assert any("Its memory: 79.6 GiB" in row.facts for row in rows)
+    assert any("Memory: 79.6 GiB" in row.facts for row in rows)
     assert any(row.measured == "11.2 ns L3 cache" for row in rows)

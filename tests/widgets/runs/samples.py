@@ -38,6 +38,4 @@ def run(number: int, **more: Any) -> ListedRun:
 
 def damaged(number: int) -> ListedRun:
     """Return a run whose file is damaged."""
-    return ListedRun(
-        key=f"run {number}", at="", title="A file that cannot be read", problem="It is damaged."
-    )
+    return ListedRun(key=f"run {number}", at="", title="Unreadable file", problem="It is damaged.")

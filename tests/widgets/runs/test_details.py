@@ -128,7 +128,7 @@ def test_what_an_exported_file_does_not_have_is_said_where_it_is_typed_and_expor
 
     assert "only if you say so" in shown.details.name.toolTip()
     for field in (shown.details.note, shown.details.tags):
-        assert "an exported file does not have it" in field.toolTip()
+        assert "never exported" in field.toolTip()
     assert "without note and tags" in shown.details.buttons.export.toolTip()
 
 

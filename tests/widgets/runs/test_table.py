@@ -211,12 +211,14 @@ def test_a_prediction_is_three_lines_of_which_none_is_cut_in_a_small_window(qtbo
 
 
 def test_by_how_much_a_guess_missed_is_said_and_what_counts(table):
-    missed = dataclasses.replace(SURPRISE, miss="45 times too low", counts="A hit is at most 10.")
+    missed = dataclasses.replace(
+        SURPRISE, miss="45 times too low", counts="A hit is within 10 times."
+    )
     table.show_runs([run(1, prediction=missed)])
     index, role = table.runs.index(0, Column.PREDICTION), Qt.ItemDataRole.ToolTipRole
 
     assert index.data() == "surprise · 45 times too low · said 2× · was 90×"
-    assert "A hit is at most 10." in index.data(role)
+    assert "A hit is within 10 times." in index.data(role)
     heading = table.runs.headerData(Column.PREDICTION, Qt.Orientation.Horizontal, role)
     assert WORDS.say("runs.prediction_hint") in heading
     assert "3 times" in heading

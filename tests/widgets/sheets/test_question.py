@@ -80,7 +80,7 @@ def test_a_minimized_window_comes_back_to_ask(window):
 def test_all_answers_can_be_read_in_the_smallest_window_with_the_largest_text(qtbot):
     window = Below(qtbot, zoom=2.0)
     window.resize(820, 560)
-    long = [Answer("a", "Let it finish in the background", "main"), *ANSWERS[1:]]
+    long = [Answer("a", "Finish in the background", "main"), *ANSWERS[1:]]
 
     question = ask(window, window.look, "A run is on.", "It can go on. " * 6, long, remember="Same")
     QApplication.processEvents()

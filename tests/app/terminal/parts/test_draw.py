@@ -120,11 +120,11 @@ def test_of_lines_it_is_told_how_far_their_repeats_lie_apart():
         ]
         return drawn(experiment, experiment.views[0], {"steps": rows})[-1]
 
-    told = "The repeats behind one number differ by 25 % of it (median), by 50 % at most."
+    told = "Repeats of one number differ by 25 % (median), at most 50 %."
     assert said([1.0, 1.1], [2.0, 2.5], [4.0, 5.0, 6.0]) == told
-    assert not said([1.0], [2.0]).startswith("The repeats")
-    assert not said([1.0, 1.1], [2.0], [3.0]).startswith("The repeats")  # of one alone
-    assert not said([1.0, 1.0]).startswith("The repeats")  # computed, not measured
+    assert not said([1.0], [2.0]).startswith("Repeats")
+    assert not said([1.0, 1.1], [2.0], [3.0]).startswith("Repeats")  # of one alone
+    assert not said([1.0, 1.0]).startswith("Repeats")  # computed, not measured
 
 
 def test_limit_lines_are_named_in_words_where_their_value_is_known(tables):
@@ -147,7 +147,7 @@ def test_lanes_show_when_each_worker_ran(tables):
     assert first.index("█") == 0
     assert first.rindex("█") < second.index("█") + 2  # one after the other
     assert "0 to 400 ms" in lines[-2]
-    assert lines[-1] == "█ at work, ▒ for a part of that time, · not"
+    assert lines[-1] == "█ at work, ▒ part of the time, · not"
 
 
 def test_each_group_of_lanes_is_named_once_and_its_lanes_follow(tables):

@@ -119,7 +119,7 @@ def test_what_holds_a_gpu_back_is_told_and_idling_is_not():
 
     assert held(("idle", "information"), ("application_clocks", "information")) is None
     assert held(("power_cap", "limit")) == "at its power limit"
-    assert held(("idle", "information"), ("software_thermal", "warning")) == "slowed down: too hot"
+    assert held(("idle", "information"), ("software_thermal", "warning")) == "slowed: too hot"
 
 
 def test_the_ways_stand_in_a_table_as_nvidia_smi_shows_them():
@@ -161,7 +161,7 @@ def test_what_is_unusual_is_said():
     (_, text), (label, instance) = lines(gpu)
     assert text == (
         "an accelerator of NVIDIA, 128 GiB shared with the processor, MIG on, "
-        "a share of a GPU (vGPU), fabric in progress, asleep, hidden from programs started here"
+        "a share of a GPU (vGPU), fabric in progress, asleep, hidden from programs here"
     )
     assert (label, instance) == ("of gpu 0", "MIG 1g.10gb, 10 GiB, 16 SMs")
 

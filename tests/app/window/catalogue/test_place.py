@@ -158,7 +158,7 @@ def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
     assert (data.state, data.seconds) == (State.NEW, entry.experiment.seconds(entry.params))
     assert data.note == "Threads, processes and the interpreter lock"
     assert not data.sketch.is_measured
-    assert place.status() == f"0 of the {runnable(place)} that run here are measured"
+    assert place.status() == f"0 of {runnable(place)} runnable here are measured"
 
 
 def test_what_is_a_lesson_is_marked(place):
@@ -206,7 +206,7 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
         "× as far as L1 · Points per doubling 2 · Rounds 3"
     )  # not the usual setting
     qtbot.waitUntil(lambda: card(place, "cache-ladder").data.sketch.is_measured)
-    assert place.status() == f"1 of the {runnable(place)} that run here are measured"
+    assert place.status() == f"1 of {runnable(place)} runnable here are measured"
 
 
 def test_sketches_that_come_together_are_shown_together(place, awake, qtbot, monkeypatch):
@@ -439,10 +439,10 @@ def test_a_page_opened_from_elsewhere_gives_way_to_the_catalogue_unless_somethin
 def test_actions_are_those_of_what_is_shown(place):
     names = [action.text() for action in place.own_actions()]
     general = ["Search", "Surprise me", "Show all"]
-    assert names == [*general, "Add to the lecture", "Begin the lecture"]
+    assert names == [*general, "Add to lecture", "Begin lecture"]
     place.open(Target(EXPERIMENTS, experiment="gil-threads"))
     run, back = place.own_actions()
-    assert (run.text(), back.text()) == ("Run", "Back to all experiments")
+    assert (run.text(), back.text()) == ("Run", "All experiments")
 
     back.trigger()
     assert place.is_in_catalogue

@@ -111,7 +111,7 @@ def test_what_was_saved_is_told_with_its_folder(own, saving, session, monkeypatc
 
     saving.save_text("a.csv", "text")
 
-    assert told == ["a.csv was saved in ~/Pictures."]
+    assert told == ["a.csv saved in ~/Pictures."]
     assert (own / "Pictures" / "a.csv").read_text() == "text"
 
 

@@ -65,7 +65,7 @@ def test_it_is_shown_to_its_end_with_its_band(place, file):
 
     assert band(place).isVisible()
     assert band(place).accessibleName() == "RECORDED · unknown machine · 2026-11-20"
-    assert texts(place)[1] == "Its end: 1 s were recorded."
+    assert texts(place)[1] == "End: 1 s recorded."
     assert place.state.history.now_s == 1.0
     assert place.board.tiles["gpu0.busy"].face.number.endswith(" %")
     assert place.status() == ""
@@ -153,7 +153,7 @@ def test_a_file_that_was_cut_short_is_opened_and_says_so(place, file):
 
     place.show_recording(read(file))
 
-    assert told == ["The last line of the file was cut off and is left out."]
+    assert told == ["The last line was cut off and is left out."]
 
 
 def test_a_file_that_falls_on_live_is_opened(place, file, qtbot):
@@ -234,7 +234,7 @@ def test_a_fake_machine_with_a_watch_is_labelled_as_recorded(place, file):
     place.session.sampled.emit(as_message(read(file).samples[0]))
 
     assert band(place).isVisible()
-    assert texts(place)[1] == "played again and again"
+    assert texts(place)[1] == "repeats"
     assert play(place).isHidden()
     assert place.controls.save.isHidden()
 

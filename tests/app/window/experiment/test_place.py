@@ -121,10 +121,10 @@ def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
 
     stage.know_machine()
     stage.page.open("cache-ladder")
-    assert "puts numbers here" in tips()["L2"]
+    assert "Puts numbers here" in tips()["L2"]
     stage.page.open("false-sharing")
-    assert "puts no number here" in tips()["L2"]
-    assert tips()["Memory"].startswith("This experiment is not about it")
+    assert "without numbers" in tips()["L2"]
+    assert tips()["Memory"].startswith("Not about it")
 
 
 def test_before_any_run_it_says_what_will_be_done_and_how_long_that_takes(stage):
@@ -282,7 +282,7 @@ def test_the_status_line_drops_the_old_run_when_another_begins(stage):
     run_to(stage)
     told = []
     stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
-    assert stage.page.status().startswith("Rows of data: ")
+    assert stage.page.status().startswith("Rows: ")
 
     button(stage, "Run again").click()
     assert told[-1] == ""
@@ -473,7 +473,7 @@ def test_waiting_for_another_program_says_for_whom(stage):
     button(stage, "Run").click()
     stage.runner.hear(messages.Note(key="waiting_for_machine", values=values))
 
-    assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
+    assert "“How far away is a byte?” has run since 14:03" in said(stage)
     assert button(stage, "Stop").isEnabled()
 
 
@@ -483,7 +483,7 @@ def test_waiting_for_a_stopped_run_says_how_to_let_it_go_on(stage):
     button(stage, "Run").click()
     stage.runner.hear(messages.Note(key="waiting_for_stopped", values=values))
 
-    assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
+    assert "“How far away is a byte?” has run since 14:03" in said(stage)
     assert "kill -CONT 4711" in said(stage)
 
 
@@ -833,7 +833,7 @@ def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
     stage.page.open_run(latest)
     qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     assert button(stage, "Run again")
-    assert "Back to the latest whole run" not in said(stage)
+    assert "Back to latest whole run" not in said(stage)
     assert "earlier run" not in said(stage)
 
     stage.page.open_run(latest, then="measure")  # with its settings, whatever the form says
@@ -888,7 +888,7 @@ def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
 
     assert "RECORDED" not in said(stage)
     assert ENGLISH.say("page.earlier_run", {"date": "2026-05-04"}) in said(stage)
-    assert button(stage, "Back to the latest whole run")
+    assert button(stage, "Back to latest whole run")
 
 
 def test_a_damaged_a_foreign_and_an_old_file_are_one_sentence_each(qtbot, stage):
@@ -936,9 +936,9 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     player.restart()
     player.pause()
     assert stage.page.model.run_state.rows == 0
-    assert "Before anything is timed" in said(stage)
+    assert "First memory is filled" in said(stage)
     player.seek(player.total_s / 2)
-    assert "Before anything is timed" not in said(stage)
+    assert "First memory is filled" not in said(stage)
     assert stage.page.model.run_state.rows < 105
     assert "round 3 of 5" in said(stage)
 
@@ -971,7 +971,7 @@ def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot,
     player = stage.page.model.player
     player.pause()
     player.step()
-    assert told[-1] == f"Rows of data: {player.run_state.rows}"
+    assert told[-1] == f"Rows: {player.run_state.rows}"
 
 
 def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
@@ -1067,7 +1067,7 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
         assert f"The limit “{run} · " in summary
     assert "B · Full run, started 2026-05-04" in said(stage)
     stage.do.data.trigger()
-    assert "The rows of run B alone" in said(stage)
+    assert "Rows of run B only" in said(stage)
     stage.do.plot.trigger()
     button(stage, "Stop comparing").click()
     assert "↓ lower" not in said(stage)
@@ -1151,7 +1151,7 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
     run_to(stage)
     qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert "105 rows" in said(stage)
-    assert "Settings and conditions of the run" in said(stage)
+    assert "Settings and conditions" in said(stage)
     assert "Rounds" in said(stage)  # what it was started with
 
     qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)

@@ -160,7 +160,7 @@ def test_what_was_measured_while_the_person_thought_answers(whole):
     answered(whole)
 
     assert whole.guesses.round.shown.mark is Mark.SHARP
-    assert "Measured on this machine while you thought." in texts(page_of(whole))
+    assert "Measured here while you thought." in texts(page_of(whole))
 
 
 def test_a_kept_run_answers_and_nothing_is_measured(whole):
@@ -177,7 +177,7 @@ def test_a_kept_run_answers_and_nothing_is_measured(whole):
 
     assert whole.guesses.meanwhile.begun == ["add"]
     assert whole.guesses.round.shown.truth.source is Source.KEPT
-    assert "Measured on this machine, " in texts(page_of(whole))
+    assert "Measured here, " in texts(page_of(whole))
 
 
 def test_a_machine_from_a_file_measures_nothing_and_says_so(whole, monkeypatch):

@@ -355,7 +355,7 @@ def test_the_misleading_is_explained(place, qtbot):
     assert sheet.isVisible()
     heads = {label.text() for label in sheet.findChildren(QLabel)}
     assert {"The lines", "Tasks waited", "Errors unknown", "Stolen time"} <= heads
-    assert any("that of the cores goes to 100 %" in text for text in heads)  # "now" stands there
+    assert any("for cores to 100 %" in text for text in heads)  # "now" stands there
     sheet.dismiss()
 
 
@@ -398,7 +398,7 @@ def test_while_an_experiment_runs_it_looks_seldom_and_says_so(place, rates):
     assert rates[-1] == QUIET_HZ
     assert place.watching.known_load.count == 0
     assert not place.controls.load.isEnabled()
-    assert place.status() == "2 Hz while an experiment runs"
+    assert place.status() == "2 Hz during an experiment"
 
     place.session.runner.is_running = False
     place.session.runner.ended.emit()

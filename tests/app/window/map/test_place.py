@@ -289,7 +289,7 @@ def test_a_picture_of_a_made_up_machine_says_so(qtbot, awake, monkeypatch):
     assert caption() == f"{model}, from a file"
     recorded = SimpleNamespace(machine=None, is_made_up=True, at="")
     awake.watcher.player = SimpleNamespace(recorded=recorded)
-    assert caption() == f"MADE UP · {model} · nothing of it was measured"
+    assert caption() == f"MADE UP · {model} · nothing was measured"
 
 
 def test_a_caption_is_seen_in_the_picture(qtbot, awake):
@@ -311,7 +311,7 @@ def test_the_machine_is_saved_as_inspect_saves_it(qtbot, awake, tmp_path):
     place = place_of(qtbot, awake)
     place.saving.choose_new = lambda suggestion: tmp_path / suggestion
 
-    action(place, "Map: save this machine as JSON…").trigger()
+    action(place, "Map: save machine as JSON…").trigger()
 
     text = (tmp_path / "machine.json").read_text(encoding="utf-8")
     assert from_json(json.loads(text)) == portable(awake.machine)
@@ -333,18 +333,18 @@ def test_this_machine_is_looked_at_anew_and_it_is_told_when_that_is_done(qtbot, 
     awake.noticed.connect(lambda text, *_: told.append(text))
     place = place_of(qtbot, awake)
 
-    action(place, "Map: look at this machine anew").trigger()
+    action(place, "Map: read this machine again").trigger()
     assert (awake.watcher.asked, told) == (1, [])
     awake.watcher.inspected.emit({})
     awake.watcher.inspected.emit({})  # of another time
 
-    assert told == ["This machine has been looked at anew."]
+    assert told == ["This machine was read again."]
 
 
 def test_a_machine_from_a_file_is_not_looked_at_anew(qtbot, awake, monkeypatch):
     monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
 
-    assert "Map: look at this machine anew" not in {
+    assert "Map: read this machine again" not in {
         each.text() for each in place_of(qtbot, awake).own_actions()
     }
 

@@ -1017,7 +1017,7 @@ def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path)
     path = run.write(tmp_path / "again.coreopsis.jsonl.gz")
     sheet = bring(runs, path)
     told = [each.text() for each in sheet.findChildren(QLabel)]
-    assert any("in your library already" in text for text in told)
+    assert any("Already in your library" in text for text in told)
     assert not sheet.keep_button.isVisible()
     runs.qtbot.mouseClick(sheet.show_button, LEFT)
     runs.settle()
@@ -1033,7 +1033,7 @@ def test_a_run_whose_file_was_changed_says_so_beside_the_list(runs):
     runs.show()
     runs.table.select([name])
     told = [each.text() for each in runs.details.findChildren(QLabel)]
-    assert any("changed after it was written" in text for text in told)
+    assert any("file was changed" in text for text in told)
 
 
 def test_a_run_of_which_only_the_beginning_is_here_takes_its_place(runs, tmp_path):
@@ -1044,7 +1044,7 @@ def test_a_run_of_which_only_the_beginning_is_here_takes_its_place(runs, tmp_pat
     runs.show()
     sheet = bring(runs, run.write(tmp_path / "rescued.coreopsis.jsonl"))
     told = [each.text() for each in sheet.findChildren(QLabel)]
-    assert any("only the beginning of it" in text for text in told)
+    assert any("only its beginning" in text for text in told)
     runs.qtbot.mouseClick(sheet.keep_button, LEFT)
     runs.settle()
     assert path.read_bytes() == run.data

@@ -49,7 +49,7 @@ def said(session, line):
 def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     assert said(*[0.02] * SAMPLES) == ["quiet"]
     assert said(0.9, 0.8) == ["quiet"]
-    told = ["0.9 threads busy with other programs: what is measured now may be off"]
+    told = ["0.9 threads busy with other programs: results may be off"]
     assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
     assert said(0.02) == ["quiet"]
 
@@ -77,7 +77,5 @@ def test_what_this_program_examines_is_no_other_programs_load(qtbot, said, sessi
 def test_the_known_load_is_told_from_what_others_do(said, session, monkeypatch):
     monkeypatch.setattr(session, "known_load", SimpleNamespace(count=1))
 
-    assert said(*[0.9] * SAMPLES) == [
-        "0.9 threads busy, 1 by the known load: it ends when something is measured"
-    ]
+    assert said(*[0.9] * SAMPLES) == ["0.9 threads busy, 1 by the known load; measuring ends it"]
     assert said(0.02) == ["quiet"]

@@ -50,7 +50,7 @@ def test_nothing_is_said_of_errors_where_nobody_counts_them(faces):
 @pytest.mark.parametrize(
     ("share", "words"),
     [
-        (None, "what waits is not counted here"),
+        (None, "waiting is not counted here"),
         (0.0, "no task waits"),
         (0.12, "tasks waited 12 % of the time"),
     ],

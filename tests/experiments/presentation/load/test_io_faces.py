@@ -101,7 +101,7 @@ def test_network_says_the_larger_way_first_and_whether_packets_were_dropped(face
     face = faces.network(moment(network=[CARD]))
 
     assert face.number == "4 MB/s out"
-    assert plain(face) == "1 MB/s in · eth0 · at most 1.25 GB/s\nno packet was dropped"
+    assert plain(face) == "1 MB/s in · eth0 · at most 1.25 GB/s\nno packet dropped"
 
 
 def test_dropped_packets_are_counted(faces):

@@ -69,8 +69,8 @@ def test_slow_modules_are_remarked_in_the_panel():
 def test_attacks_are_counted_and_named_in_the_tip():
     told = groups(MACHINES["hybrid-laptop"]())["map.group_protection"]
     assert told["Vulnerable to"].value == "nothing known"
-    assert told["Mitigated by the kernel"].value == "4 of 17 attacks"
-    assert "spectre_v2" in told["Mitigated by the kernel"].source
+    assert told["Mitigated by kernel"].value == "4 of 17 attacks"
+    assert "spectre_v2" in told["Mitigated by kernel"].source
 
 
 def test_what_is_unknown_for_one_reason_is_said_once(tmp_path):
@@ -127,13 +127,13 @@ def test_the_first_cache_says_for_what_it_is(measure):
     )
 
     told = facts(small(), first)
-    assert told["Size, for data"].value == "32 KiB"
-    assert told["Size, for instructions"].value == "64 KiB"
+    assert told["Size for data"].value == "32 KiB"
+    assert told["Size for instructions"].value == "64 KiB"
     assert "Size" not in told
-    assert "Size, for data" not in facts(small(), second)
+    assert "Size for data" not in facts(small(), second)
     assert facts(small(), second)["Size"].value == "1 MiB"
     without = next(box for box in boxes_of(workstation(), measure) if box.part is Part.L1)
-    assert "Size, for instructions" not in facts(workstation(), without)
+    assert "Size for instructions" not in facts(workstation(), without)
 
 
 def test_what_is_not_known_says_why_and_how_to_get_it(measure):
@@ -173,8 +173,8 @@ def test_a_link_tells_what_card_and_slot_could(measure):
     known = facts(machine, link)
 
     assert known["Runs now as"].value == "Gen5 ×8"
-    assert known["The card can do"].value == "×16"
-    assert known["The slot can do"].value is None
+    assert known["Card can do"].value == "×16"
+    assert known["Slot can do"].value is None
 
 
 def test_caches_alike_are_counted_by_level_and_size(measure):
@@ -201,8 +201,8 @@ def test_the_memory_of_a_gpu_is_no_part_of_the_main_memory(measure):
     first, second = nodes_of(here, measure)
     assert (first.id, second.id) == ("node:0", "node:2")
     assert second.threads == (1,)
-    assert facts(here, second)["Usable by this program"].value.startswith("no: ")
-    assert "Usable by this program" not in facts(here, first)
+    assert facts(here, second)["Usable here"].value.startswith("no: ")
+    assert "Usable here" not in facts(here, first)
     (memory,) = (box for box in boxes_of(here, measure) if box.kind is Kind.MEMORY)
     assert facts(here, memory)["Parts (NUMA nodes)"].value == "2"
 
@@ -222,11 +222,11 @@ def test_a_node_tells_its_side_cache_and_what_speaks_against_it(measure):
 def test_the_limit_of_the_control_group_stands_beside_the_memory(measure):
     here = replace(small(), memory=replace(small().memory, limit_bytes=2**32))
     (memory,) = (box for box in boxes_of(here, measure) if box.kind is Kind.MEMORY)
-    assert facts(here, memory)["The control group allows"].value == "4 GiB"
+    assert facts(here, memory)["Control group allows"].value == "4 GiB"
     whole = {fact.label: fact.value for fact in About(here, WORDS).facts.of_machine()}
-    assert whole["The control group allows"] == "4 GiB"
+    assert whole["Control group allows"] == "4 GiB"
     (memory,) = (box for box in boxes_of(small(), measure) if box.kind is Kind.MEMORY)
-    assert "The control group allows" not in facts(small(), memory)
+    assert "Control group allows" not in facts(small(), memory)
 
 
 def gpu_facts(measure, **changes):
@@ -256,17 +256,15 @@ def test_a_gpu_tells_how_it_fares(measure):
         remapping_failed=True,
     )
     assert told["Temperature now"] == "71 °C, slows down at 90 °C"
-    assert told["Holds its clock back"] == "slowed down: too hot"
-    assert told["Power limit"] == "400 W, may be set from 100 W to 575 W"
-    assert told["Error correction (ECC)"] == "off, the other from its next start"
-    assert told["Reach of the processor"] == "256 MiB at a time (no resizable BAR)"
-    assert told["Repairs of its memory"] == "2 rows replaced, one failed: exchange the card"
+    assert told["Clock held back by"] == "slowed: too hot"
+    assert told["Power limit"] == "400 W, from 100 W to 575 W"
+    assert told["Error correction (ECC)"] == "off, changes at next start"
+    assert told["Processor's reach"] == "256 MiB at once (no resizable BAR)"
+    assert told["Memory repairs"] == "2 rows replaced, one failed: exchange the card"
 
 
 def test_what_a_gpu_does_not_have_is_left_out(measure):
     told = gpu_facts(measure, clock_reasons=(), resizable_bar=None, ecc=None)
 
-    assert told["Holds its clock back"] == "nothing"
-    assert not {"Reach of the processor", "Error correction (ECC)", "Repairs of its memory"} & {
-        *told
-    }
+    assert told["Clock held back by"] == "nothing"
+    assert not {"Processor's reach", "Error correction (ECC)", "Memory repairs"} & {*told}

@@ -50,7 +50,7 @@ def test_rows_and_columns_are_numbered_as_numbers_are():
 
     assert names(plan.y) == ["0", "1"]
     assert names(plan.x) == ["2", "10"]
-    assert plan.x.title == "across: from core, down: to core"
+    assert plan.x.title == "from core (across), to core (down)"
 
 
 def test_a_cell_is_read_with_its_statistic():

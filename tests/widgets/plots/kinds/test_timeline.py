@@ -156,9 +156,9 @@ def test_the_tracks_are_the_middles_of_the_slices():
 
 def test_the_summary_says_how_busy_each_group_was():
     assert drawing().summary() == (
-        "one after another: busy 100 % of the time, until 300 ms. "
-        "threads: 2 lanes, busy 50 % of the time on average, until 300 ms. "
-        "processes, kept warm: busy 93.3 % of the time, until 150 ms."
+        "one after another: 100 % busy, until 300 ms. "
+        "threads: 2 lanes, 50 % busy on average, until 300 ms. "
+        "processes, kept warm: 93.3 % busy, until 150 ms."
     )
 
 

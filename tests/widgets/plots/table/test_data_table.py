@@ -87,7 +87,7 @@ def test_heads_are_in_words_and_say_what_the_file_calls_them(table):
     heads = [model.headerData(at, flat) for at in range(model.columnCount())]
     assert heads == ["way", "Python", "round", "time of all jobs", "lock (GIL) on"]
     tip = model.headerData(WALL, flat, Qt.ItemDataRole.ToolTipRole)
-    assert tip == "Called wall_s in files, where it is in s."
+    assert tip == "Called wall_s in files, in s."
 
 
 def test_numbers_stand_at_the_right_in_figures_of_one_width_and_words_at_the_left(table):
