@@ -23,7 +23,6 @@ from experiments.core.declare import Experiment
 from experiments.core.needs import missing_need
 from experiments.engine.jobs import WINDOWS_CRASHES
 from machine.inspect import inspect
-from machine.system.files import DATA_FOLDER
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
@@ -199,9 +198,8 @@ def _kept_there() -> str:
     """Keep a run below a folder whose name has spaces and umlauts."""
     folder = wine.DRIVE / "Größe und Maß"
     shutil.rmtree(folder, ignore_errors=True)
-    command = ("-m", "app", "run", "start-cost", "--quick")
-    named = {DATA_FOLDER: f"C:\\{folder.name}"}
-    ended = wine.wine(wine.PYTHON, *command, limit_s=RUN_S, environment=named)
+    command = ("-m", "app", "--data", f'"C:\\{folder.name}"', "run", "start-cost", "--quick")
+    ended = wine.wine(wine.PYTHON, *command, limit_s=RUN_S)
     kept = list(folder.glob("runs/*.jsonl"))
     if ended.returncode or len(kept) != 1:
         said = ended.stderr.decode(errors="replace")

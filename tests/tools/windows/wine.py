@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import platformdirs
@@ -101,25 +101,21 @@ def environment() -> dict[str, str]:
     }
 
 
-def start(
-    *command: str, terminal: int = subprocess.DEVNULL, more: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
+def start(*command: str, terminal: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """Start a command of Windows in the program's folder, politely, in a terminal or in none."""
     program = _installed() or str(LOADED / "usr/lib/wine/wine64")
     own = [] if terminal == subprocess.DEVNULL else ["setsid", "--ctty"]  # else it hears no Ctrl-C
     return subprocess.Popen(
         [*own, "nice", "-n", "5", program, *command],
         cwd=CHECKOUT if CHECKOUT.is_dir() else DRIVE,
-        env=environment() | dict(more or {}),
+        env=environment(),
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
     )
 
 
-def wine(
-    *command: str, limit_s: float, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[bytes]:
+def wine(*command: str, limit_s: float) -> subprocess.CompletedProcess[bytes]:
     """Run a command of Windows to its end. Raises TimeoutExpired.
 
     It speaks into files: Wine's own services outlive it, and would hold pipes open. And they are
@@ -129,7 +125,7 @@ def wine(
     for file in files:
         file.unlink(missing_ok=True)
     line = f"{' '.join(command)} > C:\\{files[0].name} 2> C:\\{files[1].name} < NUL"
-    with start("cmd", "/c", line, more=environment) as process:
+    with start("cmd", "/c", line) as process:
         try:
             process.wait(limit_s)
         except subprocess.TimeoutExpired:
