@@ -129,7 +129,7 @@ def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
 
 def test_before_any_run_it_says_what_will_be_done_and_how_long_that_takes(stage):
     stage.page.open("cache-ladder")
-    assert "One thread, pinned to the last core, walks" in said(stage)
+    assert "One thread, kept on the last core (pinned), walks" in said(stage)
     assert "what prefetching hides." in said(stage)
 
     stage.page.open("burst-random")
@@ -556,7 +556,7 @@ def test_a_result_is_told_as_in_the_terminal_and_is_there_on_return(qtbot, stage
     assert button(stage, "Run again").isEnabled()
     assert stage.page.focusWidget().text() == "Run again"
     assert "Settings changed: Largest array 1 MiB, Rounds 5." in said(stage)
-    assert "One thread, pinned to the last core, adds" in said(stage)
+    assert "One thread, kept on the last core (pinned), adds" in said(stage)
 
     drawn(qtbot, stage)
     method = ENGLISH.say("burst-random.method")[:30]
