@@ -49,6 +49,7 @@ class Need(StrEnum):
     SMT = "smt"
     CORE_PAIR = "core_pair"
     DIRECT_IO = "direct_io"
+    FUTEX = "futex"
     NUMBA = "numba"
     TORCH = "torch"
 

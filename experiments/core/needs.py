@@ -9,6 +9,7 @@ from experiments.core.declare import Experiment, Need, Use
 from experiments.core.direct_io import has_direct_io
 from experiments.core.problems import UserError
 from experiments.core.processes.affinity import can_keep
+from experiments.core.processes.futex import FUTEX
 from machine.memory.nodes import usable_nodes
 from machine.model import Machine, siblings, usable_threads
 from machine.system.moment import for_a_moment
@@ -66,6 +67,8 @@ def _met(need: Need, machine: Machine) -> bool:
             return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
         case Need.CORE_PAIR:
             return can_keep() and len(usable_threads(machine)) > 1
+        case Need.FUTEX:
+            return FUTEX > 0 and can_keep() and bool(usable_threads(machine))
         case Need.DIRECT_IO:
             return has_direct_io()
         case Need.NUMBA | Need.TORCH:

@@ -7,12 +7,10 @@ Source: futex(2), pipe(7).
 
 from __future__ import annotations
 
-import platform
-import sys
-
 import numpy as np
 from numba import njit, types
 
+from experiments.core.processes.futex import FUTEX
 from experiments.kernels.atomics import read as look
 from experiments.kernels.atomics import write as put
 
@@ -20,9 +18,7 @@ _WORD = types.int64
 _syscall = types.ExternalFunction("syscall", _WORD(*[_WORD] * 7))
 _read = types.ExternalFunction("read", _WORD(types.int32, types.uint64, types.uint64))
 _write = types.ExternalFunction("write", _WORD(types.int32, types.uint64, types.uint64))
-_CALLS = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
-_CALL = _CALLS.get(platform.machine(), 0)
-HAS_FUTEX = sys.platform == "linux" and _CALL > 0
+_CALL = FUTEX
 _WAIT, _WAKE = 128, 129  # within one process
 _NEVER = 3  # what the word is not
 GIVEN_UP = 2  # in the word: the other side has ended

@@ -20,7 +20,7 @@ from experiments import api as x
 from experiments.tools.batches import batch
 from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import by_topology
-from experiments.tools.side_by_side import CAN_PIN, Futex, handed_s
+from experiments.tools.side_by_side import Futex, handed_s
 
 CALL = "system_call"
 FUTEX, PIPE = "futex", "pipe"
@@ -63,14 +63,11 @@ class Turn(x.Row):
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield one row for each way and round."""
-    from experiments.kernels.handing_over import HAS_FUTEX
     from experiments.kernels.system_calls import ask_kernel
 
-    if not (CAN_PIN and HAS_FUTEX):
-        raise x.UserError("no_futex")
     with bench.pinned() as own:
         if own is None:
-            raise x.UserError("no_futex")
+            raise x.UserError("needs_futex")
         others = [thread.id for thread in by_topology(bench.machine) if thread.id != own]
         if not others:
             yield x.Note("one_core_only")
@@ -204,7 +201,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("talk-cost", {"rounds": lambda rounds: max(rounds, 30)}),
     parts=(x.Part.CORES,),
-    uses=(x.Use.PINNING,),
+    needs=(x.Need.FUTEX,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=7),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import api as x
+from experiments.core.processes.futex import FUTEX
 from experiments.tools.batches import batch
 from experiments.tools.buffers import Buffer, Untouched
 from experiments.tools.chasing import step_s
@@ -75,9 +76,7 @@ def by_kernel(bench: x.Bench) -> dict[str, Number]:
     found: dict[str, Number] = {}
     if hasattr(mmap, "MAP_PRIVATE"):
         found["page_fault"] = functools.partial(_first_touch_s, bench)
-    from experiments.kernels.handing_over import HAS_FUTEX
-
-    if CAN_PIN and HAS_FUTEX:
+    if CAN_PIN and FUTEX:
         switched_s = functools.partial(_switched_s, Futex(), bench)
         found["switch"] = _batch(switched_s, 100)
     return found

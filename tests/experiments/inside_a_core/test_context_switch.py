@@ -4,7 +4,10 @@ import threading
 
 import pytest
 
+from experiments.core import needs
 from experiments.core.bench import Bench, StopRequested
+from experiments.core.declare import Need
+from experiments.core.needs import missing_need
 from experiments.core.problems import UserError
 from experiments.inside_a_core.context_switch import experiment as context_switch
 from experiments.inside_a_core.context_switch.experiment import (
@@ -17,7 +20,6 @@ from experiments.inside_a_core.context_switch.experiment import (
     analyse,
     measure,
 )
-from experiments.kernels import handing_over
 from experiments.tools.side_by_side import Futex, handed_s
 from machine.inspect import inspect
 from machine.model import Machine
@@ -117,11 +119,11 @@ def test_a_stopped_run_leaves_nothing():
 
 
 def test_where_threads_cannot_be_kept_or_have_no_futex_it_says_so(monkeypatch):
-    with pytest.raises(UserError, match="no_futex"):
+    with pytest.raises(UserError, match="needs_futex"):
         list(measure(Params(), Bench(Machine())))
-    monkeypatch.setattr(handing_over, "HAS_FUTEX", False)
-    with pytest.raises(UserError, match="no_futex"):
-        list(measure(Params(), Bench(inspect())))
+    assert missing_need(EXPERIMENT, inspect()) is None
+    monkeypatch.setattr(needs, "FUTEX", 0)
+    assert missing_need(EXPERIMENT, inspect()) is Need.FUTEX
 
 
 def test_on_one_core_only_its_ways_are_measured(monkeypatch):
