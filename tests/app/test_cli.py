@@ -334,7 +334,7 @@ def test_a_comparison_says_which_run_was_stopped(coreopsis, inside, files):
     burst(1.5, outcome="stopped").write(files / "stopped.coreopsis.jsonl")
     said = inside("compare", "stopped.coreopsis.jsonl", "burst.coreopsis.jsonl")
 
-    assert "A did not run to its end" in said.out
+    assert "A was cut short" in said.out
 
 
 def test_a_comparison_is_told_as_json(coreopsis, inside, files):

@@ -307,15 +307,15 @@ def test_a_run_that_ended_early_is_compared_by_what_it_has(recorded):
     compared = compare(BURST, recorded(made), recorded(early))
 
     assert "random_s" in verdicts(compared)
-    assert said(compared)[0].startswith("B did not run to its end")
+    assert said(compared)[0].startswith("B was cut short")
 
 
 def test_that_runs_were_stopped_is_said_and_nothing_of_those_that_were_not(recorded):
     whole, stopped = recorded(burst()), recorded(burst(outcome="stopped"))
 
     assert said(compare(BURST, whole, whole)) == []
-    assert said(compare(BURST, stopped, whole))[0].startswith("A did not")
-    assert said(compare(BURST, stopped, stopped))[0].startswith("Neither run")
+    assert said(compare(BURST, stopped, whole))[0].startswith("A was cut short")
+    assert said(compare(BURST, stopped, stopped))[0].startswith("Both runs")
 
 
 def test_other_settings_are_named_in_the_words_of_their_choices(recorded):

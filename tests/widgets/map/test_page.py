@@ -87,7 +87,7 @@ def test_the_head_says_what_machine_it_is_and_how_much_is_known_of_it(page):
 def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
     assert page.map.boxes == ()
     assert not any("CPU" in text or "0 of" in text for text in said(page))
-    assert any("Looking" in text for text in said(page))
+    assert any("Reading" in text for text in said(page))
 
 
 def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
@@ -576,7 +576,7 @@ def test_a_panel_without_a_machine_says_that_it_is_being_read(qtbot, look):
     panel = PartPanel(WORDS, look)
     qtbot.addWidget(panel)
 
-    assert any("Looking" in text for text in said(panel))
+    assert any("Reading" in text for text in said(panel))
 
 
 def test_a_click_on_a_layer_leaves_the_map_its_keys(qtbot, page):

@@ -119,7 +119,7 @@ def test_it_plays_from_its_beginning_and_stops_at_its_end(place, file, qtbot):
 
     assert len(recording.history.moments) == 21
     assert not recording.player.is_playing
-    assert texts(place)[1].startswith("Its end")
+    assert texts(place)[1].startswith("End:")
 
 
 def test_frozen_it_stands_still_until_it_goes_on(place, file, qtbot):

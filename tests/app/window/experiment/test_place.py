@@ -1058,13 +1058,13 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
     drawn(qtbot, stage)
 
-    assert "A did not run to its end" in said(stage)
+    assert "A was cut short" in said(stage)
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
     summary = stage.plots[0].summary()
     assert "B shuffled" in summary
     for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
-        assert f"The limit “{run} · " in summary
+        assert f"Limit “{run} · " in summary
     assert "B · Full run, started 2026-05-04" in said(stage)
     stage.do.data.trigger()
     assert "Rows of run B only" in said(stage)

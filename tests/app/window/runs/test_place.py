@@ -959,7 +959,7 @@ def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
     sheet = bring(runs, path, torn)
 
     told = "\n".join(each.text() for each in sheet.findChildren(QLabel))
-    assert "No run, but 30 s of Live, saved on 20 November 2026 10:00:00." in told
+    assert "30 s of Live, saved on 20 November 2026 10:00:00." in told
     assert "torn.coreopsis-watch.jsonl cannot be shown" in told
 
 
