@@ -33,13 +33,9 @@ def of_cores(proc: Path = PROC) -> Mapping[int, tuple[float, int]]:
         lines = [line.split() for line in (proc / "stat").read_text().splitlines()]
         stolen = {line[0]: int(line[8]) / TICKS_PER_S for line in lines if len(line) > 8}
         head, *counts = (proc / "interrupts").read_text().splitlines()
-        names = [name.lower() for name in head.split()]
-        rows = [row for line in counts if len(row := line.split()[1:]) >= len(names)]
-        return {
-            int(name.removeprefix("cpu")): (
-                stolen.get(name, 0.0),
-                sum(int(row[place]) for row in rows if row[place].isdigit()),
-            )
-            for place, name in enumerate(names)
-        }
+        names = head.lower().split()
+        words = [line.split()[1 : 1 + len(names)] for line in counts]
+        columns = zip(*(map(int, row) for row in words if len(row) == len(names)), strict=True)
+        of = dict(zip(names, map(sum, columns), strict=True))
+        return {int(name[3:]): (stolen.get(name, 0.0), count) for name, count in of.items()}
     return {}

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -32,7 +33,7 @@ LEAST_S = 1e-5  # a gap is longer
 NOTED = 2**14  # gaps of a slice, at most
 SHOWN = 10  # the longest of each core and slice stand on the timeline
 BINS_PER_DOUBLING = 2
-LOST, QUEUED, STOLEN, LEFT = CAUSES = ("lost", "queued", "stolen", "left")
+LOST, QUEUED, STOLEN, _ = CAUSES = ("lost", "queued", "stolen", "left")
 COUNTED = ("gaps", "switches", "interrupts")
 HARDLY_ANY = 0.01  # of the time
 MOSTLY = 0.5  # of what was lost
@@ -97,11 +98,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         raise x.UserError("no_clock")
     if not CAN_PIN:
         yield x.Note("not_pinned")
-    usable: list[int | None] = [thread.id for thread in x.usable_threads(bench.machine)]
-    threads, lengths, first_ns = usable[: params.threads] or [None], Counter[int](), 0
+    usable = [thread.id for thread in x.usable_threads(bench.machine)]
+    threads, lengths, first_ns = usable[: params.threads] or [0], Counter[int](), 0
     watch_together(threads, WARM_UP_S, 0, bench)
     for turn, slice_s in bench.interleave([params.slice_s], params.rounds):
-        fresh = set[int]()
         seen = watch_together(threads, slice_s, turn.round, bench)
         first_ns = first_ns or min(begin_ns for begin_ns, *_ in seen)
         for _, row, gaps_ns in seen:
@@ -110,18 +110,17 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             for start, end in sorted(gaps_ns, key=lambda gap: gap[0] - gap[1])[:SHOWN]:
                 start_s, end_s = (start - first_ns) * NS, (end - first_ns) * NS
                 yield Gap(thread=row.thread, repeat=turn.round, start_s=start_s, end_s=end_s)
-            places = [place_of((end - start) * NS) for start, end in gaps_ns]
-            lengths.update(places)
-            fresh.update(places)
-        for place in sorted(fresh):
+        found = Counter(place_of((end - start) * NS) for *_, of in seen for start, end in of)
+        lengths.update(found)
+        for place in sorted(found):
             gap_s = LEAST_S * 2 ** (place / BINS_PER_DOUBLING)
             yield Length(repeat=turn.round, gap_s=gap_s, gaps=lengths[place])
         yield x.Progress(turn.fraction)
 
 
 def watch_together(
-    threads: Sequence[int | None], slice_s: float, repeat: int, bench: x.Bench
-) -> list[tuple[int, Watched, list[tuple[int, int]]]]:
+    threads: Sequence[int], slice_s: float, repeat: int, bench: x.Bench
+) -> list[tuple[int, Watched, list[list[int]]]]:
     """Return for each thread when it began, in ns, what it saw, and its gaps from when to when."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -132,23 +131,22 @@ def watch_together(
     bench.check_stop()
     together = threading.Barrier(len(threads))
 
-    def one(thread: int | None) -> tuple[tuple[int, ...], Any, float, int]:
+    def one(thread: int) -> tuple[Any, ...]:
         pin(thread)
         gaps = np.ones((NOTED, 2), dtype=np.int64)  # written, so that no page is missing later
         together.wait()
         queued_s, switches = of_thread()
         seen = watch(round(slice_s / NS), round(LEAST_S / NS), gaps)
         after_s, after = of_thread()
-        return seen, gaps, after_s - queued_s, after - switches
+        return *seen, gaps, after_s - queued_s, after - switches
 
     before = of_cores()
     with ThreadPoolExecutor(len(threads)) as pool:
-        results = [run.result() for run in [pool.submit(one, thread) for thread in threads]]
+        results = [*pool.map(one, threads)]
     after, rows = of_cores(), []
-    for place, (seen, gaps, queued_s, switches) in enumerate(results):
-        begin, end, readings, found, lost = seen
-        thread = place if (pinned := threads[place]) is None else pinned
-        gaps_ns = [(int(start), int(stop)) for start, stop in gaps[: min(found, NOTED)]]
+    for thread, result in zip(threads, results, strict=True):
+        begin, end, readings, found, lost, gaps, queued_s, switches = result
+        gaps_ns = gaps[:found].tolist()  # as many as have room
         then, now = (counts.get(thread, (0.0, 0)) for counts in (before, after))
         row = Watched(
             thread=thread,
@@ -167,61 +165,64 @@ def watch_together(
     return rows
 
 
+def fractions(rows: Sequence[Watched]) -> dict[str, float]:
+    """Return the shares of the watched time that gaps lost, and that each cause explains."""
+    watched_s, lost_s, queued_s, stolen_s = (
+        math.fsum(getattr(row, name) for row in rows)
+        for name in ("watched_s", "lost_s", "queued_s", "stolen_s")
+    )
+    taken_s = (lost_s, queued_s, stolen_s, max(0.0, lost_s - queued_s - stolen_s))
+    return {cause: each_s / watched_s for cause, each_s in zip(CAUSES, taken_s, strict=True)}
+
+
 def shares(row: Watched) -> Iterator[Share]:
     """Yield what the gaps of a slice lost, and how much of that each cause explains."""
-    left_s = max(0.0, row.lost_s - row.queued_s - row.stolen_s)
-    explained_s = (row.lost_s, row.queued_s, row.stolen_s, left_s)
-    for cause, taken_s in zip(CAUSES, explained_s, strict=True):
-        taken = taken_s / row.watched_s
+    for cause, taken in fractions([row]).items():
         yield Share(cause=cause, thread=row.thread, repeat=row.repeat, taken_fraction=taken)
 
 
 def place_of(gap_s: float) -> int:
     """Return in which bin of the histogram a gap lies."""
-    return round(BINS_PER_DOUBLING * math.log2(max(gap_s, LEAST_S) / LEAST_S))
+    return round(BINS_PER_DOUBLING * math.log2(gap_s / LEAST_S))
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Add up all slices: an account of the whole time, in which load is the finding itself."""
     rows, limits = tables["slices"], x.Limits()
-    watched_s = math.fsum(row.watched_s for row in rows)
-    if not watched_s:
+    if not rows:
         return x.Finding("nothing_watched")
-    taken_s = {n: math.fsum(getattr(row, f"{n}_s") for row in rows) for n in CAUSES if n != LEFT}
-    taken_s[LEFT] = max(0.0, taken_s[LOST] - taken_s[QUEUED] - taken_s[STOLEN])
+    taken, watched_s = fractions(rows), math.fsum(row.watched_s for row in rows)
     values = {
-        **{f"{cause}_fraction": each_s / watched_s for cause, each_s in taken_s.items()},
+        **{f"{cause}_fraction": share for cause, share in taken.items()},
         **{f"{n}_per_s": sum(getattr(row, n) for row in rows) / watched_s for n in COUNTED},
         "longest_gap_s": max(row.longest_gap_s for row in rows),
         "reading_s": x.medians((0, row.reading_s) for row in rows)[0],
         **quantiles(tables["lengths"]),
     }
     limits.add("not_counted", not any(row.queued_s or row.interrupts for row in rows))
-    limits.add("stolen_untold", x.is_virtual(machine) and not taken_s[STOLEN])
+    limits.add("stolen_untold", x.is_virtual(machine) and not taken[STOLEN])
     limits.append("window_takes_too")
-    return x.Finding(_message(values), values, tuple(limits))
+    return x.Finding(_message(taken), values, tuple(limits))
 
 
-def _message(values: dict[str, float]) -> str:
+def _message(taken: dict[str, float]) -> str:
     """Return which cause explains most of what was lost."""
-    lost = values["lost_fraction"]
-    if lost < HARDLY_ANY:
+    if taken[LOST] < HARDLY_ANY:
         return "hardly_any"
-    if values["queued_fraction"] > MOSTLY * lost:
+    if taken[QUEUED] > MOSTLY * taken[LOST]:
         return "other_programs"
-    return "the_host" if values["stolen_fraction"] > MOSTLY * lost else "not_explained"
+    return "the_host" if taken[STOLEN] > MOSTLY * taken[LOST] else "not_explained"
 
 
 def quantiles(lengths: Sequence[Length]) -> dict[str, float]:
     """Return the lengths that half and 99.9 % of the gaps keep to, where enough are longer."""
-    of = x.best_of(lengths, "gaps", "gap_s", choose=max)
-    ordered, found = sorted(of), {}
-    so_far = [*accumulate(of[gap_s] for gap_s in ordered)]
-    for name, share in QUANTILES.items():
-        if so_far and so_far[-1] * (1 - share) >= BEYOND:
-            within = zip(ordered, so_far, strict=True)
-            found[f"gap_{name}_s"] = next(at for at, n in within if n >= share * so_far[-1])
-    return found
+    of = sorted(x.best_of(lengths, "gaps", "gap_s", choose=max).items())
+    so_far = [0, *accumulate(gaps for _, gaps in of)]
+    return {
+        f"gap_{name}_s": of[bisect_left(so_far, share * so_far[-1]) - 1][0]
+        for name, share in QUANTILES.items()
+        if so_far[-1] * (1 - share) >= BEYOND
+    }
 
 
 EXPERIMENT = x.Experiment(

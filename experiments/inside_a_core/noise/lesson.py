@@ -12,7 +12,6 @@ from .experiment import Gap
 TWICE = 2.0  # how far beside the costliest length a click may be
 SHORT_S, WATCHED_S = 1e-3, 10.0  # of a goal: the longest gap, and the time watched
 MUCH, LITTLE = 0.4, 0.1  # of a goal: lost by one core, and by another
-MOST_GAPS = 20  # that move
 READINGS = 1000  # at once in a count
 
 the_host = x.found("the_host")  # did the host say that it took most?
@@ -48,7 +47,7 @@ def one_core_alone(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     """Run the clock through the longest gap, of a core that is pointed at, and as long beside it.
 
-    The readings that came are counted; in a gap their number stands still.
+    Counted are the readings since the gap before it, and those until the next.
     """
     lane = pointed.name if pointed is not None and pointed.view == "lanes" else ""
     gaps: list[Gap] = [gap for gap in run.tables["gaps"] if lane in ("", str(gap.thread))]
@@ -57,29 +56,24 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         return None
     length_s = longest.end_s - longest.start_s
     begin_s, duration_s = longest.start_s - length_s / 2, 2 * length_s
-    near = sorted(
-        (gap.start_s - begin_s, gap.end_s - begin_s)
-        for gap in gaps
-        if gap.thread == longest.thread and gap.repeat == longest.repeat
-    )
-    taken = [(start, end) for start, end in near if start >= 0 and end <= duration_s][:MOST_GAPS]
-    events: list[x.Travel | x.Hold | x.Count] = [
-        x.Travel(along=("start", "clock", "end"), start_s=0.0, end_s=duration_s)
-    ]
-    free_s = 0.0
-    for start_s, end_s in (*taken, (duration_s, duration_s)):
-        if start_s > free_s:
-            events.append(x.Hold(shape="loop", start_s=free_s, end_s=start_s))
-        if end_s > start_s:
-            events.append(x.Hold(shape="others", start_s=start_s, end_s=end_s, role="attention"))
-        free_s = end_s
-    every_s = run.values["reading_s"] * READINGS
     gap_s, back_s = longest.start_s - begin_s, longest.end_s - begin_s
-    for shape, from_s, to_s in (("loop", 0.0, gap_s), ("loop_again", back_s, duration_s)):
-        label = "before" if shape == "loop" else "after"
-        events.append(
-            x.Count(shape=shape, label=label, start_s=from_s, end_s=to_s, every_s=every_s)
-        )
+    here = [gap for gap in gaps if (gap.thread, gap.repeat) == (longest.thread, longest.repeat)]
+    near = [(gap.start_s - begin_s, gap.end_s - begin_s) for gap in here]
+    taken = x.in_both([(0.0, duration_s)], near)
+    events: list[x.Travel | x.Hold | x.Count] = [
+        x.Travel(along=("start", "end"), start_s=0.0, end_s=duration_s),
+        *(x.Hold(shape="others", start_s=a, end_s=b, role="attention") for a, b in taken),
+    ]
+    every_s = run.values["reading_s"] * READINGS
+    for side, from_s, to_s, beside in (
+        ("before", 0.0, gap_s, -1),
+        ("after", back_s, duration_s, 0),
+    ):
+        free = x.without([(from_s, to_s)], taken) or [(from_s, from_s)]
+        events += [x.Hold(shape=side, start_s=start_s, end_s=end_s) for start_s, end_s in free]
+        start_s, end_s = free[beside]
+        count = x.Count(shape=side, label=side, start_s=start_s, end_s=end_s, every_s=every_s)
+        events.append(count)
     return x.Motion(
         scenes=(x.Scene(events=tuple(events)),),
         duration_s=duration_s,

@@ -28,9 +28,7 @@ WAYS = (SHUFFLED, LOOP, LIST, TUPLE, ARRAY, SHUFFLED_ARRAY, NUMPY)
 HELD: dict[str, Callable[[Any], Any]] = {
     LIST: lambda numbers: numbers.tolist(),
     TUPLE: lambda numbers: tuple(numbers.tolist()),
-    ARRAY: lambda numbers: array.array(
-        "d" if numbers.dtype.kind == "f" else "q", numbers.tobytes()
-    ),
+    ARRAY: lambda numbers: array.array(numbers.dtype.char, numbers.tobytes()),
     NUMPY: lambda numbers: numbers.copy(),
     SET: lambda numbers: set(numbers.tolist()),
 }
@@ -46,6 +44,12 @@ FREE_SHARE = 0.12
 SUMS_FRACTION = 0.9  # of the time
 ALIKE = 1.2  # times as long: up to this, the order costs nothing worth a name
 SHARED_BYTES = 16  # of a number in a list: below, it has no object of its own
+RATIOS = {
+    "shuffled_over_in_order": (SHUFFLED, LIST),
+    "list_over_numpy": (LIST, NUMPY),
+    "loop_over_sum": (LOOP, LIST),
+    "array_shuffled_over_in_order": (SHUFFLED_ARRAY, ARRAY),
+}
 
 
 class Params(x.Params):
@@ -114,9 +118,8 @@ def drawn(params: Params, length: int) -> Any:
     import numpy as np
 
     chance = np.random.default_rng(x.SEED)
-    if params.kind == INTEGERS:
-        return chance.integers(0, params.below, length)
-    return chance.random(length)
+    is_whole = params.kind == INTEGERS
+    return chance.integers(0, params.below, length) if is_whole else chance.random(length)
 
 
 def summed(params: Params) -> Iterator[tuple[int, str, tuple[Any, Any]]]:
@@ -201,12 +204,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     ways = {way: of[length, way] for way in WAYS}
     values |= {"numbers": length} | {f"{way}_s": each.median for way, each in ways.items()}
     compared, unclear = x.ratios(
-        {
-            "shuffled_over_in_order": (ways[SHUFFLED], ways[LIST]),
-            "list_over_numpy": (ways[LIST], ways[NUMPY]),
-            "loop_over_sum": (ways[LOOP], ways[LIST]),
-            "array_shuffled_over_in_order": (ways[SHUFFLED_ARRAY], ways[ARRAY]),
-        }
+        {n: (ways[one], ways[other]) for n, (one, other) in RATIOS.items()}
     )
     values |= compared
     found = x.medians(((row.numbers, row.way), row.lookup_s) for row in tables["lookups"])
@@ -214,8 +212,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         values |= {f"{way}_lookup_s": found[max(both), way] for way in (LIST, SET)}
     cache_bytes = x.last_level_cache_bytes(machine)
     limits.add("partly_in_cache", cache_bytes and length * OBJECT_BYTES <= cache_bytes)
-    is_shared = values.get("list_bytes", SHARED_BYTES) < SHARED_BYTES
-    limits.add("shared_objects", is_shared)
+    limits.add("shared_objects", values.get("list_bytes", SHARED_BYTES) < SHARED_BYTES)
     limits.add("loop_is_slower", ways[LIST].is_below(ways[LOOP]))
     return x.Finding(_message(ways), values, tuple(limits), unclear)
 
@@ -259,10 +256,7 @@ EXPERIMENT = x.Experiment(
     values=x.values(
         *(f"{way}_s" for way in WAYS),
         *(f"{way}_bytes" for way in HELD),
-        "shuffled_over_in_order",
-        "list_over_numpy",
-        "loop_over_sum",
-        "array_shuffled_over_in_order",
+        *RATIOS,
         f"{LIST}_lookup_s",
         f"{SET}_lookup_s",
         "numbers",

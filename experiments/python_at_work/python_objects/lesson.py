@@ -6,14 +6,7 @@ import math
 
 from experiments import api as x
 
-from .experiment import (
-    ALIKE,
-    INTEGERS,
-    LIST,
-    NUMPY,
-    SET,
-    SHUFFLED,
-)
+from .experiment import ALIKE, INTEGERS, LIST, NUMPY, SET, SHUFFLED
 
 HELD_BACK = (SHUFFLED,)
 TWICE = 2.0  # times as long
@@ -24,11 +17,10 @@ MANY_ROUNDS = 20
 SHOWN = 3  # numbers of the shuffled list that move
 MOST_DRAWN = 60  # dots of one way
 ROADS = {
-    NUMPY: ("numpy_core", "numpy_road", "numpy_numbers"),
-    LIST: ("list_core", "list_road", "list_places", "list_way", "list_objects"),
-    SHUFFLED: ("shuffled_core", "shuffled_road", "shuffled_places", "shuffled_way",
-               "shuffled_objects"),
-}  # fmt: skip
+    NUMPY: ("numpy", "numpy_numbers"),
+    LIST: ("list", "list_places", "list_objects"),
+    SHUFFLED: ("shuffled", "shuffled_places", "shuffled_objects"),
+}
 
 order_is_free = x.found("order_is_free")  # did the shuffled list take hardly longer?
 numpy_no_faster = x.found("numpy_no_faster")  # was NumPy no faster than the list?

@@ -86,7 +86,7 @@ def _objects(bench: Bench) -> Iterator[Line]:
 
 def _gaps(bench: Bench) -> Iterator[Line]:
     """Yield the longest gap of a second, far longer than a reading of the clock."""
-    threads: list[int | None] = [thread.id for thread in usable_threads(bench.machine)]
+    threads = [thread.id for thread in usable_threads(bench.machine)]
     rows = [row for _, row, _ in watch_together(threads, 1.0, 0, bench)]
     longest_s, reading_s = max(row.longest_gap_s for row in rows), rows[0].reading_s
     figure = f"{show(longest_s, 's')}, a reading {show(reading_s, 's')}"

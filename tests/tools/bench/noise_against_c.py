@@ -34,7 +34,7 @@ def lines() -> Iterator[Line]:
     if compiler is None or not CAN_PIN:
         yield Line("gaps against C", "no C compiler, or threads cannot be pinned here")
         return
-    threads: list[int | None] = [thread.id for thread in usable_threads(machine)]
+    threads = [thread.id for thread in usable_threads(machine)]
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "noise")
         command = [compiler, "-O2", "-pthread", "-o", program, str(SOURCE)]
@@ -65,7 +65,7 @@ def lines() -> Iterator[Line]:
         )
 
 
-def _ours(threads: list[int | None], bench: Bench) -> list[float]:
+def _ours(threads: list[int], bench: Bench) -> list[float]:
     """Return the figures of a slice, as the C program prints them."""
     rows = [row for _, row, _ in watch_together(threads, SLICE_S, 0, bench)]
     watched_s, lost_s = sum(row.watched_s for row in rows), sum(row.lost_s for row in rows)
