@@ -60,7 +60,8 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     here = [gap for gap in gaps if (gap.thread, gap.repeat) == (longest.thread, longest.repeat)]
     near = [(gap.start_s - begin_s, gap.end_s - begin_s) for gap in here]
     taken = x.in_both([(0.0, duration_s)], near)
-    events: list[x.Travel | x.Hold | x.Count] = [
+    counts: list[x.Count] = []
+    events: list[x.Travel | x.Hold] = [
         x.Travel(along=("start", "end"), start_s=0.0, end_s=duration_s),
         *(x.Hold(shape="others", start_s=a, end_s=b, role="attention") for a, b in taken),
     ]
@@ -72,12 +73,13 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         free = x.without([(from_s, to_s)], taken) or [(from_s, from_s)]
         events += [x.Hold(shape=side, start_s=start_s, end_s=end_s) for start_s, end_s in free]
         start_s, end_s = free[beside]
-        count = x.Count(shape=side, label=side, start_s=start_s, end_s=end_s, every_s=every_s)
-        events.append(count)
+        counts.append(
+            x.Count(shape=side, label=side, start_s=start_s, end_s=end_s, every_s=every_s)
+        )
     return x.Motion(
-        scenes=(x.Scene(events=tuple(events)),),
+        scenes=(x.Scene(events=(*events, *counts)),),
         duration_s=duration_s,
-        stills=(gap_s / 2, gap_s + length_s / 2, duration_s),
+        stills=((counts[0].start_s + counts[0].end_s) / 2, gap_s + length_s / 2, duration_s),
         says=(
             x.Say(text="reads", start_s=0.0),
             x.Say(text="stands", start_s=gap_s),

@@ -189,6 +189,13 @@ def test_in_the_longest_gap_the_readings_stand_still_and_the_clock_goes_on():
     assert lesson.motion(RUNS["no_gap"], None) is None
 
 
+def test_readings_are_counted_from_the_gap_before_the_longest_to_the_one_behind_it():
+    run = made(tables(((4e-3, 8e-3, 4e-3),)))  # 0.1 ms apart, so 5 thousand readings
+    (scene,) = lesson.motion(run, None).scenes
+    counts = [e for e in scene.events if isinstance(e, Count)]
+    assert [each.at(each.end_s) for each in counts] == pytest.approx([5, 5], abs=1)
+
+
 def test_a_core_that_is_pointed_at_shows_its_own_gap():
     run = made(tables(((8e-3,), (2e-3,))))
     pointed = lesson.motion(run, Pointed(view="lanes", name="1"))
