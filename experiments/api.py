@@ -25,6 +25,7 @@ from experiments.core.declare import (
     values,
 )
 from experiments.core.judging.comparing import ENOUGH, LEVEL, Outcome, alike_within, family
+from experiments.core.judging.disturbed import Spent
 from experiments.core.judging.intervals import Interval, in_both, length_s, merged, without
 from experiments.core.judging.statistics import (
     CANNOT_TELL,

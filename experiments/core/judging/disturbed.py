@@ -37,10 +37,10 @@ def watch() -> Callable[[], Loss]:
     of the time was taken, by other programs or by the host. Of a thread that also waited, only the
     time in the queue for a core is known to be.
     """
-    begin = _Spent.now()
+    begin = Spent.now()
 
     def loss() -> Loss:
-        end = _Spent.now()
+        end = Spent.now()
         whole_s, switches = end.clock_s - begin.clock_s, end.involuntary - begin.involuntary
         queued_s = end.queued_s - begin.queued_s
         if end.voluntary == begin.voluntary:
@@ -55,7 +55,7 @@ def watch() -> Callable[[], Loss]:
 WATCH = watch if sys.platform == "linux" else None  # elsewhere nobody tells it of a thread
 
 
-class _Spent(Record, kw_only=False):
+class Spent(Record, kw_only=False):
     """Of the calling thread so far: seconds by the clock, on a core, in the queue; switches."""
 
     clock_s: float
@@ -65,7 +65,8 @@ class _Spent(Record, kw_only=False):
     voluntary: int
 
     @classmethod
-    def now(cls) -> _Spent:
+    def now(cls) -> Spent:
+        """Return it; 0 for what this system does not count."""
         queued_s, involuntary, voluntary = 0.0, 0, 0
         if sys.platform == "linux":  # where alone it is asked, see WATCH
             import resource

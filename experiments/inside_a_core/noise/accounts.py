@@ -1,4 +1,4 @@
-"""What the system itself says of a core's time: the queue, stolen time, interrupts, switches."""
+"""What the system itself says of the cores: stolen time and interrupts."""
 
 from __future__ import annotations
 
@@ -8,20 +8,6 @@ from pathlib import Path
 
 TICKS_PER_S = 100  # in which Linux shows stolen time
 PROC = Path("/proc")
-
-
-def of_thread(proc: Path = PROC) -> tuple[float, int]:
-    """Return how long the calling thread was queued for a core so far, in s, and its switches.
-
-    These are the involuntary ones. 0 for what this system does not count.
-    """
-    import resource  # Windows has none
-
-    queued_s = 0.0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        queued_s = int((proc / "thread-self/schedstat").read_text().split()[1]) * 1e-9
-    who = getattr(resource, "RUSAGE_THREAD", None)  # Linux
-    return queued_s, resource.getrusage(who).ru_nivcsw if who is not None else 0
 
 
 def of_cores(proc: Path = PROC) -> Mapping[int, tuple[float, int]]:

@@ -26,7 +26,7 @@ from typing import Any
 from experiments import api as x
 from experiments.tools.side_by_side import CAN_PIN, pin
 
-from .accounts import of_cores, of_thread
+from .accounts import of_cores
 
 NS = 1e-9
 LEAST_S = 1e-5  # a gap is longer
@@ -135,17 +135,16 @@ def watch_together(
         pin(thread)
         gaps = np.ones((NOTED, 2), dtype=np.int64)  # written, so that no page is missing later
         together.wait()
-        queued_s, switches = of_thread()
+        begun = x.Spent.now()
         seen = watch(round(slice_s / NS), round(LEAST_S / NS), gaps)
-        after_s, after = of_thread()
-        return *seen, gaps, after_s - queued_s, after - switches
+        return *seen, gaps, begun, x.Spent.now()
 
     before = of_cores()
     with ThreadPoolExecutor(len(threads)) as pool:
         results = [*pool.map(one, threads)]
     after, rows = of_cores(), []
     for thread, result in zip(threads, results, strict=True):
-        begin, end, readings, found, lost, gaps, queued_s, switches = result
+        begin, end, readings, found, lost, gaps, begun, ended = result
         gaps_ns = gaps[:found].tolist()  # as many as have room
         then, now = (counts.get(thread, (0.0, 0)) for counts in (before, after))
         row = Watched(
@@ -155,9 +154,9 @@ def watch_together(
             lost_s=lost * NS,
             longest_gap_s=max((stop - start for start, stop in gaps_ns), default=0) * NS,
             gaps=found,
-            queued_s=queued_s,
+            queued_s=ended.queued_s - begun.queued_s,
             stolen_s=now[0] - then[0],
-            switches=switches,
+            switches=ended.involuntary - begun.involuntary,
             interrupts=now[1] - then[1],
             reading_s=(end - begin - lost) * NS / readings,
         )

@@ -159,13 +159,9 @@ def test_what_the_system_counts_is_read_by_hardware_thread(tmp_path):
     (tmp_path / "interrupts").write_text(
         "      CPU0   CPU2\n 24:  1  5  IO-APIC edge\nLOC:  10  20  Local timer\nERR:  7\n"
     )
-    (tmp_path / "thread-self").mkdir()
-    (tmp_path / "thread-self/schedstat").write_text("5 2500000000 3\n")
 
     assert accounts.of_cores(tmp_path) == {0: (0.25, 11), 2: (0.03, 25)}
-    assert accounts.of_thread(tmp_path)[0] == 2.5
     assert accounts.of_cores(tmp_path / "none") == {}
-    assert accounts.of_thread(tmp_path / "none")[0] == 0
 
 
 # --- the lesson ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from experiments.core.judging.disturbed import (
     DISTURBED_FRACTION,
     WATCH,
     Loss,
+    Spent,
     counting,
     loss_of,
     mark,
@@ -65,6 +66,16 @@ def test_a_thread_that_waits_loses_nothing_by_that():
     time.sleep(0.5)
 
     assert loss().lost_fraction < DISTURBED_FRACTION
+
+
+def test_the_time_in_the_queue_is_the_second_number_and_0_where_none_is_counted(
+    tmp_path, monkeypatch
+):
+    file = tmp_path / "schedstat"
+    monkeypatch.setattr("experiments.core.judging.disturbed.SCHEDULER", str(file))
+    assert Spent.now().queued_s == 0
+    file.write_text("5 2500000000 3\n")
+    assert Spent.now().queued_s == 2.5
 
 
 def test_a_marked_row_says_the_same_and_does_not_count():
