@@ -98,8 +98,8 @@ def _said(*command: str, says: str, code: int = 0, limit_s: float = LIMIT_S) -> 
     if "Traceback" in errors or ended.returncode != code:
         said = ended.stdout.decode(errors="replace") + errors
         return f"ended with {ended.returncode}: {said.strip()[-LAST:]}"
-    try:
-        said = ended.stdout.decode()
+    try:  # what cannot be done is said as an error
+        said = (ended.stderr if code else ended.stdout).decode()
     except UnicodeDecodeError as error:
         return f"not in UTF-8: {error}"
     return "" if says in said else f"does not say {says!r}: {said.strip()[-LAST:]}"
