@@ -19,9 +19,9 @@ def keep(_typing: Any, number: Any) -> Any:
     """Return the number, an integer or floating point."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        (given,) = arguments
-        register = "r" if isinstance(given.type, ir.IntType) else "w" if _IS_ARM else "x"
-        same = ir.FunctionType(given.type, [given.type])
-        return builder.asm(same, "", f"={register},0", [given], True)
+        kind = arguments[0].type
+        register = "r" if isinstance(kind, ir.IntType) else "w" if _IS_ARM else "x"
+        same = ir.FunctionType(kind, [kind])
+        return builder.asm(same, "", f"={register},0", arguments, True)
 
     return number(number), generate

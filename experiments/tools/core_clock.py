@@ -37,6 +37,19 @@ def clocks(bench: Bench, repeat: int) -> Iterator[Clock]:
     yield Clock(repeat=repeat, core_hz=count(cycles) / fastest_s)
 
 
+class RoundClock:
+    """The clock of the core that this thread is on, measured as each round begins."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench, self._last = bench, -1
+
+    def of(self, repeat: int) -> Iterator[Clock]:
+        """Yield the clock of a round when it is first asked for; nothing afterwards."""
+        if repeat > self._last:
+            self._last = repeat
+            yield from clocks(self._bench, repeat)
+
+
 def core_hz(tables: Tables) -> float | None:
     """Return the median of the clocks that were measured; None if there are none."""
     found = spread(clock.core_hz for clock in tables.get("clocks", ()))

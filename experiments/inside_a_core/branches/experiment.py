@@ -1,18 +1,15 @@
 """Why is sorted data faster? A loop with a branch over the same bytes, sorted and shuffled.
 
 Method: one thread, kept on the last core (pinned), adds up the bytes of an array that reach a
-limit. The limit sets the share of bytes that are added. The bytes are sorted or shuffled, and both
-are read in order. An empty assembly keeps the compiler from turning the branch into something else.
-The same sum without a branch is the control. Then half of the bytes are added in arrays of other
-lengths: a short pattern is learned by heart. The core's clock is measured in each round. Rounds are
-shuffled; compared are sorted and shuffled bytes of which half are added, round by round. For the
-picture, pieces of both arrays are timed alone, and the best time of each counts.
+limit. They are sorted or shuffled, and both are read in order. The same sum without a branch is the
+control. Then half of the bytes are added in arrays of other lengths: a short pattern is learned by
+heart. The core's clock is measured in each round. Rounds are shuffled; compared are sorted and
+shuffled bytes of which half are added, round by round. For the picture, pieces are timed alone.
 Source: "Why is processing a sorted array faster than processing an unsorted array?", Stack
 Overflow, question 11227809; J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3.3.
 
 What it cannot tell: how often the core guesses wrong in your own loop; and how long a byte takes
-that is guessed right, beyond one cycle or one and a half. That depends on where the loop lies in
-memory: the same C program, started twice, differed by a third.
+that is guessed right. That depends on where the loop lies in memory, by up to a third.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from experiments import api as x
-from experiments.tools.core_clock import Clock, clocks, core_hz
+from experiments.tools.core_clock import Clock, RoundClock, core_hz
 
 BYTES = 256  # different ones
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -66,15 +63,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         if thread is None:
             yield x.Note("not_pinned")
         sums = Sums({*LENGTHS, params.elements}, bench)
-        arms: list[tuple[type[Pass], str, int, int]] = [
-            (Pass, way, limit_of(share), params.elements) for way in WAYS for share in SHARES
-        ]
+        arms = [(Pass, way, limit_of(share), params.elements) for way in WAYS for share in SHARES]
         arms += [(Length, way, limit_of(HALF), n) for way in (SORTED, RANDOM) for n in LENGTHS]
-        clocked = -1
+        clock = RoundClock(bench)
         for turn, (row, way, limit, elements) in bench.interleave(arms, params.rounds):
-            if turn.round > clocked:
-                yield from clocks(bench, turn.round)
-                clocked = turn.round
+            yield from clock.of(turn.round)
             yield row(
                 elements=elements,
                 taken_fraction=1 - limit / BYTES,
@@ -93,28 +86,24 @@ class Sums:
     def __init__(self, lengths: set[int], bench: x.Bench) -> None:
         import numpy as np
 
+        from .kernels import with_branch, without_branch
+
         shuffled = np.random.default_rng(x.SEED).permutation
         random = {n: shuffled(np.arange(n) % BYTES).astype(np.uint8) for n in lengths}
         ordered = {n: np.sort(each) for n, each in random.items()}
-        self._bytes = {SORTED: ordered, RANDOM: random, BRANCHLESS: random}
+        self.bytes_of = {SORTED: ordered, RANDOM: random, BRANCHLESS: random}  # by length
+        self._loops = {SORTED: with_branch, RANDOM: with_branch, BRANCHLESS: without_branch}
         self._bench, self._pieces_s = bench, np.zeros((PIECES, 2 * len(SHARES) + 1))
         self._laps: dict[tuple[str, int, int], int] = {}
 
-    def bytes_of(self, way: str, elements: int) -> Any:
-        """Return the bytes that a way adds up, an array of uint8."""
-        return self._bytes[way][elements]
-
     def element_s(self, way: str, limit: int, elements: int) -> float:
         """Return the seconds of one byte."""
-        from .kernels import with_branch, without_branch
-
-        kernel = without_branch if way == BRANCHLESS else with_branch
-        work = partial(kernel, self.bytes_of(way, elements), limit)
-        laps = self._laps.get((way, limit, elements))
-        if laps is None:
-            laps = self._bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
-            self._laps[way, limit, elements] = laps
-        return self._bench.time(partial(work, laps), laps * elements) / (laps * elements)
+        arm = way, limit, elements
+        work = partial(self._loops[way], self.bytes_of[way][elements], limit)
+        if arm not in self._laps:
+            self._laps[arm] = self._bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
+        added = self._laps[arm] * elements
+        return self._bench.time(partial(work, self._laps[arm]), added) / added
 
     def picture(self, limit: int, elements: int) -> x.Frame:
         """Return the best times of all pieces until now; slow is bright.
@@ -123,13 +112,11 @@ class Sums:
         """
         import numpy as np
 
-        from .kernels import with_branch
-
         share = [limit_of(each) for each in SHARES].index(limit)
         for order, column in ((SORTED, share), (RANDOM, share + len(SHARES) + 1)):
-            for row, piece in enumerate(np.array_split(self.bytes_of(order, elements), PIECES)):
+            for row, piece in enumerate(np.array_split(self.bytes_of[order][elements], PIECES)):
                 start_s = self._bench.now_s()
-                with_branch(piece, limit, 1)
+                self._loops[order](piece, limit, 1)
                 best_s = self._bench.now_s() - start_s
                 self._pieces_s[row, column] = min(best_s, self._pieces_s[row, column] or best_s)
         data = (255 * self._pieces_s / self._pieces_s.max()).astype(np.uint8)
@@ -139,49 +126,46 @@ class Sums:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare shuffled bytes with sorted ones where half are added; price a wrong guess."""
     half = x.spreads_of(tables["passes"], "element_s", "way", taken_fraction=HALF)
-    values: dict[str, float] = {f"{way}_s": each.median for way, each in half.items()}
-    limits = x.Limits()
+    values = {f"{way}_s": each.median for way, each in half.items()}
     if (clock_hz := core_hz(tables)) is not None:
         values["core_hz"] = clock_hz
-    if not {SORTED, RANDOM} <= half.keys():
+    if not {*WAYS} <= half.keys():
         return x.Finding("nothing_to_compare", values)
-    compared = half[RANDOM], half[SORTED]
+    compared, limits = (half[RANDOM], half[SORTED]), x.Limits()
     penalty, unclear = x.ratios({"penalty": compared})
     values |= penalty
     long = x.spreads_of(tables["lengths"], "element_s", "way", "elements")
-    both = [n for n in LENGTHS if {(SORTED, n), (RANDOM, n)} <= long.keys()]
-    learned = [n for n in both if long[RANDOM, n].median <= LEARNED * long[SORTED, n].median]
-    if learned:
-        values["learned_elements"] = max(learned)
-    if both and half[RANDOM].is_below(longest := long[RANDOM, max(both)]):
-        limits.add("learned_by_heart", half[RANDOM].median < PARTLY * longest.median)
-    if BRANCHLESS in half:
-        limits.add("branchless_slower", half[SORTED].is_below(half[BRANCHLESS]))
+    for n in LENGTHS:
+        random, ordered = long.get((RANDOM, n)), long.get((SORTED, n))
+        if random and ordered and random.median <= LEARNED * ordered.median:
+            values["learned_elements"] = n
+    longest = {way: long.get((way, LENGTHS[-1]), half[way]) for way in (SORTED, RANDOM)}
+    here, there = half[RANDOM], longest[RANDOM]
+    by_heart = here.is_below(there) and here.median < PARTLY * there.median
+    limits.add("learned_by_heart", by_heart)
+    limits.add("branchless_slower", half[SORTED].is_below(half[BRANCHLESS]))
     limits.add("virtual_machine", x.is_virtual(machine))
     limits.add("no_clock", clock_hz is None)
-    if message := x.unsure(compared):
-        return x.Finding(message, values, tuple(limits), unclear)
-    if not half[SORTED].is_below(half[RANDOM]):
-        return x.Finding("order_costs_nothing", values, tuple(limits))
-    # Every second guess is wrong where half are added, unless the bytes are known by heart.
-    priced = {RANDOM: half[RANDOM], SORTED: half[SORTED]}
-    if "learned_by_heart" in limits:
-        priced = {way: long[way, max(both)] for way in priced}
-    values["mispredict_s"] = 2 * (priced[RANDOM].median - priced[SORTED].median)
-    if clock_hz is not None:
-        values["mispredict_cycles"] = values["mispredict_s"] * clock_hz
-    return x.Finding("order_costs", values, tuple(limits), unclear)
+    costs = "order_costs" if half[SORTED].is_below(half[RANDOM]) else "order_costs_nothing"
+    message = x.unsure(compared) or costs
+    if message == "order_costs":
+        # Every second guess is wrong where half are added, unless the bytes are known by heart.
+        priced = longest if by_heart else half
+        values["mispredict_s"] = 2 * (priced[RANDOM].median - priced[SORTED].median)
+        if clock_hz is not None:
+            values["mispredict_cycles"] = values["mispredict_s"] * clock_hz
+    return x.Finding(message, values, tuple(limits), unclear)
 
 
 def seconds(params: Params) -> float:
     """Estimate: samples, pictures, arrays that are sorted, and loading the compiled loops."""
-    samples = len(WAYS) * len(SHARES) + 2 * len(LENGTHS)
-    pass_s = params.elements * 3e-9
-    turn_s = samples * max(1.3 * SAMPLE_S, pass_s) + len(SHARES) * (pass_s + 4e-4) + 0.01
-    return 0.8 + 1e-7 * params.elements + (params.rounds + 0.5) * turn_s
+    samples = (len(WAYS) + 1) * len(SHARES) + 2 * len(LENGTHS)  # a picture is as long as one
+    round_s = samples * max(1.3 * SAMPLE_S, 3e-9 * params.elements) + 0.01
+    return 0.8 + 1e-7 * params.elements + (params.rounds + 0.5) * round_s
 
 
-_WAYS: dict[str, Any] = {"series": "way", "order": WAYS}
+_TIMES: dict[str, Any] = {"y": x.Axis("element_s"), "series": "way", "order": WAYS}
+_LEARNED = x.Limit("learned", "learned_elements", "x")
 
 EXPERIMENT = x.Experiment(
     params=Params,
@@ -191,32 +175,19 @@ EXPERIMENT = x.Experiment(
     loop="kernels.py:with_branch",
     analyse=analyse,
     views=(
-        x.Lines("shares", "passes", x.Axis("taken_fraction"), x.Axis("element_s"), **_WAYS),
-        x.Lines(
-            "lengths",
-            "lengths",
-            x.Axis("elements"),
-            x.Axis("element_s"),
-            limits=(x.Limit("learned", "learned_elements", "x"),),
-            **_WAYS,
-        ),
+        x.Lines("shares", "passes", x.Axis("taken_fraction"), **_TIMES),
+        x.Lines("lengths", "lengths", x.Axis("elements"), limits=(_LEARNED,), **_TIMES),
         x.Field("picture", "passes"),
     ),
     values=x.values(
-        x.Value("sorted_s", x.Part.CORES),
-        x.Value("random_s", x.Part.CORES),
-        "branchless_s",
+        *(x.Value(f"{way}_s", x.Part.CORES) for way in WAYS),
         "penalty",
         "mispredict_s",
         x.Value("mispredict_cycles", x.Part.FRONT_END),
         "learned_elements",
         x.Value("core_hz", x.Part.CORES),
     ),
-    keys=(
-        x.Key("sorted_s", "shares", (SORTED,)),
-        x.Key("random_s", "shares", (RANDOM,)),
-        x.Key("branchless_s", "shares", (BRANCHLESS,)),
-    ),
+    keys=tuple(x.Key(f"{way}_s", "shares", (way,)) for way in WAYS),
     next=x.Next("matrix-order"),
     parts=(x.Part.CORES, x.Part.FRONT_END),
     uses=(x.Use.PINNING,),
@@ -224,7 +195,7 @@ EXPERIMENT = x.Experiment(
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=10),
     smallest=x.change(elements=2**14, rounds=3),
-    budget=x.Budget(full={"rounds": 5}, quick={"rounds": 5}),
+    budget=x.Budget(quick={"rounds": 5}),
     seconds=seconds,
     memory_bytes=lambda params: 12 * params.elements + 16 * x.MIB,
 )

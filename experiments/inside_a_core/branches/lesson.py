@@ -10,20 +10,15 @@ HELD_BACK = (BRANCHLESS,)
 ALIKE = 1.25  # times the least of a line: up to this, the share makes no difference
 AROUND = 0.1  # of the share: so exactly can one click
 HALF_LEARNED = (1.5, 3.0)  # times as long as sorted: neither all is guessed, nor nothing
+ROAD = ("guess", "check")  # of the drawing
 WRONG, MOST = 3, 48  # wrong guesses that are shown; bytes that arrive, at most
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return the times of a shuffled byte where all are added, and in the shortest array."""
-    found: dict[str, float] = {}
-    if (all_s := _line(run, RANDOM).get(1.0)) is not None:
-        found["all_s"] = all_s
-    short = x.medians(
-        (row.elements, row.element_s) for row in run.tables["lengths"] if row.way == RANDOM
-    )
-    if LENGTHS[0] in short:
-        found |= {"short_elements": LENGTHS[0], "short_s": short[LENGTHS[0]]}
-    return found
+    short = _line(run, RANDOM, "elements").get(LENGTHS[0])
+    found = {"all_s": _line(run, RANDOM).get(1.0), "short_elements": LENGTHS[0], "short_s": short}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def option_by_share(run: x.LessonRun) -> int | None:
@@ -31,9 +26,9 @@ def option_by_share(run: x.LessonRun) -> int | None:
     line = _line(run, RANDOM)
     if not {0.0, HALF, 1.0} <= line.keys():
         return None
-    if line[HALF] <= ALIKE * max(line[0.0], line[1.0]):
-        return 2 if max(line.values()) <= ALIKE * min(line.values()) else 0
-    return 1
+    if line[HALF] > ALIKE * max(line[0.0], line[1.0]):
+        return 1
+    return 2 if max(line.values()) <= ALIKE * min(line.values()) else 0
 
 
 def top_of_the_hump(run: x.LessonRun) -> x.Spot:
@@ -68,20 +63,18 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     The way to the check takes as long as a wrong guess costs. At a share that is pointed at, as
     many guesses are wrong as the time of its shuffled bytes says; they are spread evenly.
     """
-    way_s = run.values.get("mispredict_s")
+    way_s = run.values.get("mispredict_s", 0.0)
     share = HALF if pointed is None or pointed.at is None else pointed.at
     ordered_s, random_s = (_line(run, way).get(share) for way in (SORTED, RANDOM))
-    if way_s is None or ordered_s is None or random_s is None or way_s <= 0:
+    if way_s <= 0 or ordered_s is None or random_s is None:
         return None
     wrong_share = min(1.0, max(0.0, random_s - ordered_s) / way_s)
     end_s = min(WRONG * (way_s + 2 * ordered_s), way_s + MOST * ordered_s)
     says = [x.Say(text="guesses", start_s=0.0)]
     says += [x.Say(text="is_wrong", start_s=end_s / 3)] if wrong_share else []
+    times = ordered_s, way_s, end_s
     return x.Motion(
-        scenes=(
-            _scene("sorted", 0.0, ordered_s, way_s, end_s),
-            _scene("random", wrong_share, ordered_s, way_s, end_s),
-        ),
+        scenes=(_scene(SORTED, 0.0, *times), _scene(RANDOM, wrong_share, *times)),
         duration_s=end_s,
         stills=(end_s / 6, end_s / 2, end_s),
         says=tuple(says),
@@ -91,29 +84,22 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
 def _scene(title: str, wrong_share: float, each_s: float, way_s: float, end_s: float) -> x.Scene:
     """Return the bytes that arrive in time; behind a wrong guess none leaves until its check."""
     travels: list[x.Travel] = []
-    vain: list[x.Hold] = []
+    in_vain: list[x.Hold] = []
     at_s = 0.0
     while at_s + way_s <= end_s * (1 + 1e-9):
-        there_s, n = min(at_s + way_s, end_s), len(travels)
-        is_wrong = int((n + 1) * wrong_share) > int(n * wrong_share)
-        travels.append(
-            x.Travel(
-                along=("guess", "check"),
-                start_s=at_s,
-                end_s=there_s,
-                role="attention" if is_wrong else "main",
-            )
-        )
+        to_s, n = min(at_s + way_s, end_s), len(travels)
+        wrong = int((n + 1) * wrong_share) > int(n * wrong_share)
+        dot = x.Travel(along=ROAD, start_s=at_s, end_s=to_s, role="attention" if wrong else "main")
+        travels.append(dot)
         at_s += each_s
-        if is_wrong:
-            vain.append(x.Hold(shape="way", start_s=at_s, end_s=there_s, label="in_vain"))
-            at_s = there_s + each_s
+        if wrong:
+            in_vain.append(x.Hold(shape="way", start_s=at_s, end_s=to_s, label="in_vain"))
+            at_s = to_s + each_s
     done = x.Count(shape="check", label="done", times=tuple(each.end_s for each in travels))
-    return x.Scene(title=title, events=(*travels, *vain, done))
+    return x.Scene(title=title, events=(*travels, *in_vain, done))
 
 
-def _line(run: x.LessonRun, way: str) -> dict[float, float]:
-    """Return the median time of a byte at each share that is added."""
-    return x.medians(
-        (row.taken_fraction, row.element_s) for row in run.tables["passes"] if row.way == way
-    )
+def _line(run: x.LessonRun, way: str, along: str = "taken_fraction") -> dict[float, float]:
+    """Return the median time of a byte at each share that is added, or along the lengths."""
+    rows = run.tables["lengths" if along == "elements" else "passes"]
+    return x.medians((getattr(row, along), row.element_s) for row in rows if row.way == way)

@@ -2,34 +2,31 @@
 
 Method: one thread, kept on the last core (pinned), multiplies square matrices of 8-byte numbers, or
 transposes one. The inner loop goes along a row; with the loops swapped it goes down a column; in
-blocks it goes down only as far as a block. The three run the same compiled loops, with other
-strides. An empty assembly keeps the compiler from swapping loops and from making vectors. Of a
+blocks only as far as a block. The three run the same compiled loops, with other strides. Of a
 product only the first steps of each number are done, so that large matrices fit the time. All
 memory was written before, on pages of 4 KiB. Sizes lie at powers of two, 8 beside them and between.
 Rounds are shuffled; compared are rows and columns round by round.
 Source: U. Drepper, What Every Programmer Should Know About Memory, section 6.2.1; M. Lam, E.
 Rothberg, M. Wolf, The Cache Performance and Optimizations of Blocked Algorithms, 1991.
 
-What it cannot tell: how fast a library multiplies, which uses vectors, several levels of blocks and
-all cores.
+What it cannot tell: how fast a library multiplies, with vectors, levels of blocks and all cores.
 """
 
 from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
 
 SMALLEST, BESIDE = 256, 8  # numbers in a row; so much more or less is no power of two
 BETWEEN = (1.25, 1.5, 1.75)
-STEPS = 4  # of a product, for each number
+MULTIPLY, TRANSPOSE = JOBS = ("multiply", "transpose")
+STEPS = {MULTIPLY: 4, TRANSPOSE: 1}  # of a job, for each number
 LINE = 8  # numbers in a cache line
 SAMPLE_STEPS = 2**22  # at least
 STEP_S = 6e-9  # of rows, columns and blocks together, over all sizes
-MULTIPLY, TRANSPOSE = JOBS = ("multiply", "transpose")
 ROWS, COLUMNS, BLOCKED = WAYS = ("rows", "columns", "blocked")
 DARKEST = 60  # shade of what was visited, at least
 
@@ -86,34 +83,29 @@ class Matrices:
 
     def __init__(self, params: Params, bench: x.Bench) -> None:
         self._params, self._bench = params, bench
-        buffers = [Buffer(8 * max(sizes(params)) ** 2) for _ in range(3)]
-        self._buffers = buffers  # they keep the memory
-        self._numbers = [buffer.words.view("float64") for buffer in buffers]
-        for each in self._numbers:
-            each.fill(1)  # tiny numbers would be slow
+        self._buffers = [Buffer(8 * max(sizes(params)) ** 2) for _ in range(3)]
+        for buffer in self._buffers:
+            buffer.words.view("float64").fill(1)  # tiny numbers would be slow
 
     def step_s(self, size: int, way: str) -> float:
         """Return the seconds of one step of the inner loop."""
         from . import kernels
 
-        c, a, b = (each[: size * size] for each in self._numbers)
-        steps = STEPS if self._params.job == MULTIPLY else 1
-        strides = (size, 1) if way == ROWS else (1, size)
-        # By columns, c is its own transpose: that of b times that of a.
-        factors = (b, a) if way != ROWS and self._params.job == MULTIPLY else (a, b)
+        c, a, b = (buffer.words.view("float64")[: size**2] for buffer in self._buffers)
+        job, strides = self._params.job, (size, 1) if way == ROWS else (1, size)
+        if way != ROWS and job == MULTIPLY:
+            a, b = b, a  # by columns, c is its own transpose: that of b times that of a
         block = self._params.block if way == BLOCKED else size
-        kernel = getattr(kernels, self._params.job)
-        work = partial(kernel, c, *factors, size, block, steps, *strides)
-        laps = math.ceil(SAMPLE_STEPS / (steps * size * size))
-        operations = laps * steps * size**2
-        return self._bench.time(lambda: [work() for _ in range(laps)], operations) / operations
+        work = partial(getattr(kernels, job), c, a, b, size, block, STEPS[job], *strides)
+        laps = math.ceil(SAMPLE_STEPS / (STEPS[job] * size**2))
+        steps = laps * STEPS[job] * size**2
+        return self._bench.time(lambda: [work() for _ in range(laps)], steps) / steps
 
 
 def picture(params: Params, times: dict[str, dict[int, float]]) -> x.Frame:
     """Return a corner by rows, by columns and in blocks, drawn in the order of visiting.
 
-    Each round draws the next stretch, in the shade of its time: the slower, the brighter. Further
-    rounds change nothing.
+    Each round of `params` draws the next stretch, in the shade of its time: slow is bright.
     """
     import numpy as np
 
@@ -132,53 +124,41 @@ def picture(params: Params, times: dict[str, dict[int, float]]) -> x.Frame:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare rows, columns and blocks beside the largest power of two, and columns at it."""
-    of = x.spreads_of(tables["walks"], "element_s", "way", "size")
     power, beside = power_of(params), power_of(params) + BESIDE
-    here = {way: of[way, beside] for way in WAYS if (way, beside) in of}
-    at_power = {way: of[way, power] for way in WAYS if (way, power) in of}
+    here = x.spreads_of(tables["walks"], "element_s", "way", size=beside)
+    at_power = x.spreads_of(tables["walks"], "element_s", "way", size=power)
     values: dict[str, float] = {f"{way}_s": each.median for way, each in here.items()}
     values |= {f"{way}_spike_s": each.median for way, each in at_power.items()}
     values |= {"largest_side": beside, "power_side": power}
-    limits = x.Limits()
-    if not {ROWS, COLUMNS} <= here.keys() & at_power.keys():
+    if not {*WAYS} <= here.keys() & at_power.keys():
         return x.Finding("nothing_to_compare", values)
-    rows, columns = here[ROWS], here[COLUMNS]
+    rows, columns, limits = here[ROWS], here[COLUMNS], x.Limits()
     swapped, unclear = x.ratios({"columns_over_rows": (columns, rows)})  # alone, as the verdict
-    pairs = {"power_of_two_penalty": (at_power[COLUMNS], columns)}
-    if BLOCKED in at_power:
-        pairs["columns_over_blocked"] = (at_power[COLUMNS], at_power[BLOCKED])
-    others, unclear_too = x.ratios(pairs)
-    values |= swapped | others
-    unclear += unclear_too
+    over = {"power_of_two_penalty": columns, "columns_over_blocked": at_power[BLOCKED]}
+    others, unclear_too = x.ratios({name: (at_power[COLUMNS], of) for name, of in over.items()})
     limits.add("no_spike", not columns.is_below(at_power[COLUMNS]))
     if params.job == MULTIPLY:
         limits += ["without_vectors", "part_of_product"]
         compared = columns, rows
         message = "swapping_costs" if rows.is_below(columns) else "swapping_costs_nothing"
-    elif BLOCKED in at_power:
+    else:
         better = min((at_power[ROWS], at_power[COLUMNS]), key=lambda each: each.median)
         compared = better, at_power[BLOCKED]
-        message = "blocks_win" if compared[1].is_below(better) else "blocks_gain_nothing"
-    else:
-        return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
+        message = "blocks_win" if at_power[BLOCKED].is_below(better) else "blocks_gain_nothing"
     limits.add("virtual_machine", x.is_virtual(machine))
-    return x.Finding(x.unsure(compared) or message, values, tuple(limits), unclear)
+    message = x.unsure(compared) or message
+    return x.Finding(message, values | swapped | others, tuple(limits), unclear + unclear_too)
 
 
 def seconds(params: Params) -> float:
     """Estimate: the steps of all sizes and ways, writing the memory, loading compiled loops."""
-    steps = STEPS if params.job == MULTIPLY else 1
-    each_round = sum(max(SAMPLE_STEPS, steps * size * size) for size in sizes(params))
-    return 0.8 + 24 * params.largest**2 * 0.6 / x.GIB + params.rounds * each_round * STEP_S
+    steps = sum(max(SAMPLE_STEPS, STEPS[params.job] * size**2) for size in sizes(params))
+    return 0.8 + 24 * params.largest**2 * 0.6 / x.GIB + params.rounds * steps * STEP_S
 
 
-_STEPS: dict[str, Any] = {
-    "table": "walks",
-    "x": x.Axis("size"),
-    "y": x.Axis("element_s"),
-    "series": "way",
-    "order": WAYS,
-}
+_line = partial(
+    x.Lines, table="walks", x=x.Axis("size"), y=x.Axis("element_s"), series="way", order=WAYS
+)
 
 EXPERIMENT = x.Experiment(
     params=Params,
@@ -187,21 +167,14 @@ EXPERIMENT = x.Experiment(
     confirmed_by="l1_misses",
     loop="kernels.py:multiply",
     analyse=analyse,
-    views=(
-        x.Lines("swapped", only=(ROWS, COLUMNS), **_STEPS),
-        x.Lines("in_blocks", **_STEPS),
-        x.Field("picture", "walks"),
-    ),
+    views=(_line("swapped", only=(ROWS, COLUMNS)), _line("in_blocks"), x.Field("picture", "walks")),
     values=x.values(
         x.Value("rows_s", x.Part.L1),
         x.Value("columns_s", x.Part.L2),
         "blocked_s",
-        "rows_spike_s",
-        "columns_spike_s",
-        "blocked_spike_s",
+        *(f"{way}_spike_s" for way in WAYS),
         "power_of_two_penalty",
-        "columns_over_rows",
-        "columns_over_blocked",
+        *(f"columns_over_{way}" for way in (ROWS, BLOCKED)),
         "largest_side",
         "power_side",
     ),
@@ -217,7 +190,6 @@ EXPERIMENT = x.Experiment(
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=5, at_most={"largest": 1024}),
     smallest=x.change(largest=512, rounds=3),
-    budget=x.Budget(full={"rounds": 5, "largest": 512}, quick={"largest": 512, "rounds": 3}),
     seconds=seconds,
     memory_bytes=lambda params: 24 * (params.largest + BESIDE) ** 2 + 12 * x.MIB,
 )

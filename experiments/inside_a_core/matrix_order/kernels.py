@@ -1,8 +1,7 @@
 """Loops over square matrices, block by block: a part of a product, and a transposition.
 
 `down` and `right` are how far apart two numbers lie that are one apart in a loop over i or over j.
-Exchanged, they swap both loops, and all else stays as it is. No vectors are made, and no loops are
-swapped by the compiler.
+Exchanged, they swap both loops, and all else stays as it is.
 """
 
 from __future__ import annotations
@@ -31,9 +30,7 @@ def multiply(c: Any, a: Any, b: Any, n: int, block: int, steps: int, down: int, 
 
 
 @njit([types.void(*(_NUMBERS,) * 3, *_WORDS)], nogil=True, cache=True)
-def transpose(
-    c: Any, a: Any, _b: Any, n: int, block: int, _steps: int, down: int, right: int
-) -> None:
+def transpose(c: Any, a: Any, _b: Any, n: int, block: int, _: int, down: int, right: int) -> None:
     """Write a into c with rows and columns exchanged."""
     for top in range(0, n, block):
         for left in range(0, n, block):

@@ -24,7 +24,7 @@ from itertools import takewhile
 from experiments import api as x
 from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
-from experiments.tools.core_clock import Clock, clocks, core_hz
+from experiments.tools.core_clock import Clock, RoundClock, core_hz
 from experiments.tools.long_chain import (
     COUNTS,
     WALK_S,
@@ -82,11 +82,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         cores = [thread.id for thread in by_topology(bench.machine)[-len(CORES) :]]
         arms: list[tuple[type[x.Row], int]] = [(Read, chains) for chains in COUNTS]
         arms += [(Together, count) for count in range(1, len(cores) + 1)]
-        clocked = -1
+        clock = RoundClock(bench)
         for turn, (kind, count) in bench.interleave(arms, params.rounds):
-            if turn.round > clocked:
-                yield from clocks(bench, turn.round)
-                clocked = turn.round
+            yield from clock.of(turn.round)
             if kind is Read:
                 latency_s = read_s(chain, count, steps[count], bench)
                 yield Read(

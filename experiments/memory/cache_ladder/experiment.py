@@ -32,7 +32,7 @@ from experiments.tools.buffers import (
     huge_pages_told,
 )
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.tools.core_clock import Clock, clocks, core_hz
+from experiments.tools.core_clock import Clock, RoundClock, core_hz
 
 SMALLEST_BYTES = 4 * x.KIB
 FAR_UP_BYTES = 256 * x.MIB
@@ -114,11 +114,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         largest = max(sizes(params))
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
         arms += [(size, HUGE) for size in huge_sizes(params) if HUGE in buffers]
-        clocked = -1
+        clock = RoundClock(bench)
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            if arm.round > clocked:
-                yield from clocks(bench, arm.round)
-                clocked = arm.round
+            yield from clock.of(arm.round)
             if size_bytes < largest and arm.round % EVERY:
                 continue
             latency_s = step_s(

@@ -58,7 +58,7 @@ def lines() -> Iterator[Line]:
 def _sums(program: Path, here: tuple[str, str], file: Path, bench: Bench) -> Iterator[Line]:
     sums = Sums({ELEMENTS}, bench)
     for way in WAYS:
-        file.write_bytes(sums.bytes_of(way, ELEMENTS))
+        file.write_bytes(sums.bytes_of[way][ELEMENTS].tobytes())
         kind = "without_branch" if way == BRANCHLESS else "with_branch"
         command = [str(program), kind, *here, str(file), str(limit_of(HALF))]
 
@@ -72,7 +72,7 @@ def _sums(program: Path, here: tuple[str, str], file: Path, bench: Bench) -> Ite
 def _matrices(program: Path, here: tuple[str, str], job: str, bench: Bench) -> Iterator[Line]:
     params = order.Params(job=job, largest=1024)
     matrices = order.Matrices(params, bench)
-    steps = order.STEPS if job == order.MULTIPLY else 1
+    steps = order.STEPS[job]
     for side in SIDES:
         for way in order.WAYS:
             block = params.block if way == order.BLOCKED else side
