@@ -49,7 +49,7 @@ class Need(StrEnum):
     SMT = "smt"
     CORE_PAIR = "core_pair"
     DIRECT_IO = "direct_io"
-    FUTEX = "futex"
+    LINUX = "linux"
     NUMBA = "numba"
     TORCH = "torch"
 

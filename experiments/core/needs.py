@@ -67,8 +67,8 @@ def _met(need: Need, machine: Machine) -> bool:
             return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
         case Need.CORE_PAIR:
             return can_keep() and len(usable_threads(machine)) > 1
-        case Need.FUTEX:
-            return FUTEX > 0 and can_keep() and bool(usable_threads(machine))
+        case Need.LINUX:
+            return FUTEX > 0
         case Need.DIRECT_IO:
             return has_direct_io()
         case Need.NUMBA | Need.TORCH:

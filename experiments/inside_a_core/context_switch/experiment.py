@@ -67,7 +67,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
     with bench.pinned() as own:
         if own is None:
-            raise x.UserError("needs_futex")
+            raise x.UserError("needs_linux")
         others = [thread.id for thread in by_topology(bench.machine) if thread.id != own]
         if not others:
             yield x.Note("one_core_only")
@@ -201,7 +201,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("talk-cost", {"rounds": lambda rounds: max(rounds, 30)}),
     parts=(x.Part.CORES,),
-    needs=(x.Need.FUTEX,),
+    needs=(x.Need.LINUX,),
     imports=("numpy", "numba"),
     defaults=lambda _machine: Params(),
     quick=x.change(rounds=7),

@@ -94,8 +94,6 @@ class Share(x.Row):
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield for each slice what each core lost and to whom, its longest gaps, and the lengths."""
-    if not hasattr(time, "clock_gettime"):
-        raise x.UserError("no_clock")
     if not CAN_PIN:
         yield x.Note("not_pinned")
     usable = [thread.id for thread in x.usable_threads(bench.machine)]
@@ -256,7 +254,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("gil-threads", {"rounds": 100}),
     parts=(x.Part.CORES,),
-    uses=(x.Use.PINNING,),
+    needs=(x.Need.LINUX,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(threads=max(1, len(x.usable_threads(machine)))),
     quick=x.change(at_most={"rounds": 14}),

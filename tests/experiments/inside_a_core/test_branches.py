@@ -144,6 +144,7 @@ def test_each_addition_stands_behind_a_jump_and_none_without_a_branch():
         assert bool(behind_a_jump.search(text)) == has_jump
 
 
+@pytest.mark.slow  # it measures
 def test_the_hump_is_there_on_this_machine_and_gone_without_a_branch():
     sums = Sums({2**18}, Bench(inspect()))
     of = {(way, share): min(sums.element_s(way, limit_of(share), 2**18) for _ in range(5))

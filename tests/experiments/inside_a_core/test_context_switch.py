@@ -119,11 +119,11 @@ def test_a_stopped_run_leaves_nothing():
 
 
 def test_where_threads_cannot_be_kept_or_have_no_futex_it_says_so(monkeypatch):
-    with pytest.raises(UserError, match="needs_futex"):
+    with pytest.raises(UserError, match="needs_linux"):
         list(measure(Params(), Bench(Machine())))
     assert missing_need(EXPERIMENT, inspect()) is None
     monkeypatch.setattr(needs, "FUTEX", 0)
-    assert missing_need(EXPERIMENT, inspect()) is Need.FUTEX
+    assert missing_need(EXPERIMENT, inspect()) is Need.LINUX
 
 
 def test_on_one_core_only_its_ways_are_measured(monkeypatch):
