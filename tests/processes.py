@@ -15,6 +15,10 @@ import pytest
 TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
 PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
 
+POSIX_ONLY = pytest.mark.skipif(
+    sys.platform == "win32",
+    reason="Windows has no such file or signal, and keeps a folder in which a file is open",
+)
 # WORKAROUND: with PySide6 6.11.3, in a test of pytest, `from x import y` is a SystemError where the
 # working folder is gone. The same import in a program, and on 3.12.1 and 3.14.10, works.
 GONE_BREAKS_IMPORTS = pytest.mark.skipif(

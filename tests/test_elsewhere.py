@@ -15,7 +15,7 @@ from tests import ROOT
 # names of each module of the standard library, system by system. Compiled loops stay loaded, since
 # they are linked with the library of this machine. `os.name` stays too: pathlib goes by it.
 PROGRAM = """
-import ast, importlib, json, os, pkgutil, sys, types, unittest.mock
+import ast, importlib, json, os, pkgutil, shutil, sys, types, unittest.mock
 from pathlib import Path
 import mypy
 
@@ -75,6 +75,7 @@ for name in sorted(sys.stdlib_module_names):
     for added in there - here if module else ():
         setattr(module, added, unittest.mock.MagicMock())
 sys.platform = SYSTEM
+shutil.which = lambda *_, **__: None  # it asks `_winapi`, which stays on Windows
 
 failed = {}
 for name in modules:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -25,6 +25,7 @@ from experiments.engine.recording import SUFFIXES, read
 from experiments.engine.seal import with_first_line
 from tests import ROOT
 from tests.app.recordings import burst, ladder, threads
+from tests.processes import POSIX_ONLY
 from tests.shipped import SHIPPED
 
 
@@ -958,6 +959,7 @@ def fills_up(library):
     return keep_it
 
 
+@POSIX_ONLY
 def test_a_run_that_fills_the_disk_is_written_whole_where_there_is_room(
     fills_up, tmp_path, monkeypatch, caplog
 ):
@@ -971,6 +973,7 @@ def test_a_run_that_fills_the_disk_is_written_whole_where_there_is_room(
     assert Path(problem.values["path"]).read_bytes() == made.data
 
 
+@POSIX_ONLY
 def test_a_run_that_is_measured_in_the_folder_of_the_runs_is_not_written_over_itself(
     fills_up, library, tmp_path, monkeypatch, caplog
 ):
@@ -983,6 +986,7 @@ def test_a_run_that_is_measured_in_the_folder_of_the_runs_is_not_written_over_it
     assert Path(problem.values["path"]).parent == tmp_path
 
 
+@POSIX_ONLY
 def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_whole(
     fills_up, tmp_path, monkeypatch, caplog
 ):
@@ -1010,6 +1014,7 @@ def folder_goes(library):
     return keep_it
 
 
+@POSIX_ONLY
 def test_a_run_whose_folder_is_deleted_is_written_elsewhere(folder_goes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = burst()
@@ -1020,6 +1025,7 @@ def test_a_run_whose_folder_is_deleted_is_written_elsewhere(folder_goes, tmp_pat
     assert Path(problem.values["path"]).read_bytes() == made.data
 
 
+@POSIX_ONLY
 def test_a_deleted_run_for_which_there_is_room_nowhere_is_told(folder_goes, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
     monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "missing")
@@ -1027,6 +1033,7 @@ def test_a_deleted_run_for_which_there_is_room_nowhere_is_told(folder_goes, tmp_
     assert folder_goes(burst()).key == "run_lost"
 
 
+@POSIX_ONLY
 def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):
     path = keep(library, burst())
     os.mkfifo(path.parent / "pipe.coreopsis.jsonl")  # to read it would wait for ever

@@ -5,10 +5,12 @@ import time
 import numpy as np
 import pytest
 
+from experiments.core import needs
 from experiments.core.bench import Bench
 from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Need
 from experiments.core.judging.trust import DOUBTS, Trust
-from experiments.core.problems import UserError
+from experiments.core.needs import missing_need
 from experiments.core.teaching.lesson_run import Spot
 from experiments.core.teaching.motion import Count, Hold, Pointed
 from experiments.engine.disturbance import Disturbance
@@ -146,10 +148,10 @@ def test_a_gap_lies_in_the_bin_of_its_length():
     assert [place_of(s) for s in (1e-5, 2e-5, 4e-5, 1.024e-2)] == [0, 2, 4, 20]
 
 
-def test_a_system_without_such_a_clock_is_refused(monkeypatch):
-    monkeypatch.delattr("time.clock_gettime")
-    with pytest.raises(UserError, match="no_clock"):
-        list(measure(Params(), Bench(inspect())))
+def test_a_system_that_counts_nothing_of_it_is_refused(monkeypatch):
+    assert missing_need(EXPERIMENT, inspect()) is None
+    monkeypatch.setattr(needs, "FUTEX", 0)  # as anywhere but on Linux
+    assert missing_need(EXPERIMENT, inspect()) is Need.LINUX
 
 
 def test_what_the_system_counts_is_read_by_hardware_thread(tmp_path):

@@ -70,7 +70,7 @@ def test_what_is_saved_is_what_was_shown_and_opens_again(shown, tmp_path, monkey
     sheet.save.click()
     settle(lambda: target.exists() and not sheets(shown))
 
-    html = target.read_text()
+    html = target.read_text(encoding="utf-8")
     assert NOTES.note not in html
     assert "<svg" in html
     shown.page.open_run(target)

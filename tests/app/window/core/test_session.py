@@ -17,6 +17,7 @@ from experiments.engine import messages
 from machine.model import to_json
 from tests.app.recordings import crossover
 from tests.experiments.machines import machine
+from tests.processes import POSIX_ONLY
 
 
 def test_a_session_that_was_made_has_started_nothing(session):
@@ -90,6 +91,7 @@ def test_a_fake_machine_that_cannot_be_read_is_told(qtbot, look, tmp_path):
     session.close()
 
 
+@POSIX_ONLY
 def test_a_worker_that_dies_is_replaced_without_a_word(qtbot, session, monkeypatch):
     monkeypatch.setattr(watcher, "PAUSE_MS", 1)
     told = []
@@ -164,6 +166,7 @@ def test_no_room_for_another_process_is_told_too(qtbot, session, monkeypatch):
         pass
 
 
+@POSIX_ONLY
 def test_closing_in_the_pause_before_another_worker_leaves_nothing(qtbot, session):
     with qtbot.waitSignal(session.sampled, timeout=20_000):
         session.wake()

@@ -68,6 +68,7 @@ def test_the_code_is_there_before_any_run_and_nothing_runs(stage):
     assert stage.runner.started == []
 
 
+@pytest.mark.torch
 def test_what_was_found_stays_found_while_it_runs(stage, run):
     stage.page.open("clinic")
     fault = min(FIRST.fault_lines())
@@ -94,6 +95,7 @@ def test_a_recording_shows_its_remarks_and_nothing_of_it_stays(qtbot, stage, run
     assert "RECORDED" not in words_of(stage)
 
 
+@pytest.mark.torch
 def test_pictures_and_rows_are_those_of_the_plot(stage, run):
     stage.page.open("clinic")
     stage.do.run.trigger()

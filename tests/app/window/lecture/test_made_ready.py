@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from app.lecture.file import Item, Lecture
 from experiments.engine import messages
 from tests.app.window.lecture.lectures import Key, recorded
@@ -89,6 +91,7 @@ def test_leaving_ends_it(hall):
     assert hall.runner.stops == 1
 
 
+@pytest.mark.torch
 def test_a_run_whose_members_count_the_turns_is_not_made_ready(hall):
     hall.begin(Lecture(item=(Item(experiment="data-parallel"),)))
     assert not ids(hall)
@@ -96,6 +99,7 @@ def test_a_run_whose_members_count_the_turns_is_not_made_ready(hall):
     assert ids(hall) == ["data-parallel"]
 
 
+@pytest.mark.torch
 def test_the_process_of_the_item_is_warm_again_where_its_run_cannot_wait(hall):
     hall.begin(Lecture(item=(Item(experiment="burst-random"), Item(experiment="data-parallel"))))
     hall.press(Key.Key_2, Key.Key_Return)

@@ -35,7 +35,11 @@ from widgets.plots.plot import Plot
 Key = Qt.Key
 ENGLISH = words.load()
 CATALOGUE, HOMES = Catalogue(), homes()
-LESSONS = [each.id for each in CATALOGUE if taught(each, HOMES[each.id]) is not None]
+LESSONS = [
+    pytest.param(each.id, marks=[pytest.mark.torch] if "torch" in each.imports else [])
+    for each in CATALOGUE
+    if taught(each, HOMES[each.id]) is not None
+]
 
 
 @pytest.fixture
@@ -218,6 +222,7 @@ def test_one_key_turns_lessons_into_numbers_and_back(qtbot, stage):
     assert not stage.session.settings.numbers
 
 
+@pytest.mark.torch  # of activations
 def test_without_a_lesson_there_are_question_run_and_result(stage):
     stage.page.open("activations")  # a follow-up
     lesson = lesson_of(stage)
@@ -231,6 +236,7 @@ def test_without_a_lesson_there_are_question_run_and_result(stage):
     assert lesson.step is Step.RESULT
 
 
+@pytest.mark.torch  # of clinic
 def test_try_leads_to_the_follow_ups_and_a_follow_up_back_to_its_lesson(stage):
     follow_ups = CATALOGUE.follow_ups("clinic")
     assert follow_ups
