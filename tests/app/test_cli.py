@@ -579,7 +579,7 @@ def test_a_run_that_several_could_be_meant_by_is_refused(coreopsis, inside):
     said = inside("replay", "abcd")
 
     assert said.code == 2
-    assert said.sentence == "Several runs begin with 'abcd'; write more of it."
+    assert said.sentence == "Several runs begin with 'abcd'; write more letters."
     assert inside("replay", "abcd1").code == 0
 
 

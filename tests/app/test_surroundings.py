@@ -62,7 +62,7 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(coreopsis, full, ar
 
     assert said.code == 1
     assert said.sentence == (
-        "The output could not be written (No space left on device); choose another place for it."
+        "The output could not be written (No space left on device); choose another place."
     )
 
 
@@ -75,8 +75,9 @@ def test_a_run_whose_output_cannot_be_written_is_kept_to_its_end(coreopsis, full
     (kept,) = coreopsis.runs
     assert last_line(kept)["outcome"] == "completed"
     told = said.err.splitlines()[-1]
-    assert told.startswith("The output could not be written (No space left on device). The run is")
-    assert f"replay {json.loads(kept.read_bytes().splitlines()[0])['run'][:8]}`" in told
+    assert told.startswith("The output could not be written (No space left on device). ")
+    run = json.loads(kept.read_bytes().splitlines()[0])["run"][:8]
+    assert told.endswith(f"replay {run}` shows the kept run.")
 
 
 def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, full):

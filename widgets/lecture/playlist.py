@@ -27,6 +27,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH_PX = 328  # at zoom 1
+LEAST_PX = 220  # at zoom 1: narrower, titles are cut
 PAUSE_MS = 600  # without typing, before a text is taken
 NOTE_LINES = 4
 MOST_MINUTES, MINUTES_PX = 24 * 60, 22 * STEP
@@ -155,7 +156,8 @@ class Playlist(QFrame):
     def use_room(self, room_px: int) -> bool:
         """Be as wide as the room allows; False where that is too little."""
         width = min(round(WIDTH_PX * self._look.theme.zoom), room_px)
-        has_room = width >= self.minimumSizeHint().width()
+        least = max(self.minimumSizeHint().width(), round(LEAST_PX * self._look.theme.zoom))
+        has_room = width >= least
         if has_room:
             self.setFixedWidth(width)
         return has_room

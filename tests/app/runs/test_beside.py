@@ -49,8 +49,8 @@ def test_what_slows_a_round_slows_both_and_hides_no_difference(raced):
 @pytest.mark.parametrize(
     ("factor", "says"),
     [
-        (1.0, "No difference"),
-        (1.03, "No difference"),
+        (1.0, ENGLISH.say("beside.same")),
+        (1.03, ENGLISH.say("beside.same")),
         (0.5, "Your copy is 2 times faster: "),
         (2.0, "Your copy is 2 times slower: "),
         (5.8, "Your copy is 5.8 times slower: "),

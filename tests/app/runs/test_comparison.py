@@ -324,8 +324,8 @@ def test_other_settings_are_named_in_the_words_of_their_choices(recorded):
 
     told = list(cautions(ENGLISH, experiment, compare(experiment, a, b)))
 
-    floats = "A: 32-bit floating point; B: 64-bit floating point"
-    assert any(f"Numbers ({floats}):" in each for each in told)
+    floats = "A 32-bit floating point, B 64-bit floating point"
+    assert any(f"Numbers ({floats})" in each for each in told)
 
 
 def test_a_run_without_values_has_nothing_in_common(recorded):

@@ -103,7 +103,7 @@ def test_on_a_narrow_page_a_row_is_not_cut_into_columns(program, monkeypatch):
     lines = shown(program, 80, monkeypatch)
     assert "✓ GPU 0 copies           54.3 GB/s there, 54.6 GB/s back" in lines
     at = lines.index("✓ GPU 0 link             Gen5 ×16 while copying")
-    assert lines[at + 1].strip() == "Expected: Gen5 ×16, as far as card and slot tell"
+    assert lines[at + 1].strip() == "Expected: Gen5 ×16, by card and slot"
     assert shown(program, 120, monkeypatch).count("Expected") == 0
 
 
@@ -515,7 +515,7 @@ def test_part_facts_names_each_part_with_facts_sources_and_what_is_unknown(progr
     assert "GPU · 0, 1 · NVIDIA GeForce RTX 5090" in told
     assert "large reads in order 7.45 GB/s" in told
     assert "Memory module · DIMM_A2 P0 CHANNEL A, DIMM_B2 P0 CHANNEL B · F5-6400J3239G32G" in told
-    assert "it is made for 6400 MT/s G.Skill" in told
+    assert "rated memory speed 6400 MT/s G.Skill" in told
     assert say("part_facts.facts.product_fraction") in told
     assert "parts.toml" in told
 

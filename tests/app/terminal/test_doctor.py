@@ -50,9 +50,7 @@ def page(evidence, width=80):
 def test_what_is_wrong_stands_at_the_top_and_what_mends_it_below_its_step():
     lines = page(unproven(nvidia()))
 
-    assert lines[0] == (
-        "The accelerator cannot be used yet. The first thing that is wrong: its build."
-    )
+    assert lines[0] == "The accelerator cannot be used yet: its build."
     wrong = next(n for n, line in enumerate(lines) if line.startswith("✗"))
     assert lines[wrong].startswith("✗ Its build")
     command = next(n for n, line in enumerate(lines) if "-m pip install" in line)
@@ -101,13 +99,13 @@ def test_what_is_not_there_is_not_marked_as_fine():
         (apple(), "Nothing is wrong: PyTorch can use the GPU of this Mac."),
         (
             with_device(nvidia(), is_remap_pending=True),
-            "Nothing keeps the accelerator from being used, but something is worth a look: health.",
+            "The accelerator can be used, but look at this: health.",
         ),
         (
             replace(BARE, torch=replace(CPU_TORCH, import_problem="ImportError: x")),
-            "No accelerator is visible here, and something is worth a look: PyTorch.",
+            "No accelerator is visible here, and look at this: PyTorch.",
         ),
-        (UNTOLD, "Whether an accelerator can be used cannot be told from here: made for it."),
+        (UNTOLD, "It stays unknown if an accelerator can be used: made for it."),
     ],
 )
 def test_the_whole_is_said_in_a_sentence(evidence, sentence):

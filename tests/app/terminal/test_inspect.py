@@ -29,7 +29,7 @@ def with_cpu(here, **changes):
 
 
 def test_a_machine_of_which_nothing_is_known_is_still_a_page():
-    assert page(Machine())[0] == "Unknown model"
+    assert page(Machine())[0] == "A machine of unknown model"
 
 
 def test_one_is_one_and_two_are_two():

@@ -185,7 +185,7 @@ def test_without_a_lesson_it_runs_and_says_so(played, answering):
     said = answering([], "run", "core-to-core", "--quick", "--no-keep", "--predict")
 
     assert said.code == 0
-    assert "No lesson is written for core-to-core yet" in said.out
+    assert ENGLISH.say("problems.lesson_unwritten", {"id": "core-to-core"}) in said.out
 
 
 def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(played, inside):

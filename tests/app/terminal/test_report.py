@@ -126,7 +126,7 @@ def test_a_run_that_did_not_end_well_says_why(told, outcome):
     said = told(burst(), outcome=messages.Outcome(outcome), finding=None, problem=problem)
 
     assert ENGLISH.say(f"outcomes.{outcome}") in said
-    assert "no sign of life for 20 s" in " ".join(said.split())
+    assert "It was silent for 20 s" in " ".join(said.split())
 
 
 def test_brackets_in_a_problem_are_no_markup(told):

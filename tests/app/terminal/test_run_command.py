@@ -128,7 +128,7 @@ def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreops
     said = coreopsis(*THREADS, "--svg", "x.svg")
 
     assert said.code == 0
-    assert "Qt lacks a library of the system (PySide6 is for the window alone)" in said.err
+    assert "Qt, which lacks a system library (PySide6 is for the window alone)" in said.err
     assert not (coreopsis.folder / "x.svg").exists()
     assert len(coreopsis.runs) == 1
 
@@ -347,8 +347,8 @@ def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsi
 
     assert said.code == 3
     assert said.sentence == (
-        "Not started: burst-random has been measured on this machine since 12:34:56. "
-        "Leave --now out to wait."
+        "Not started: burst-random has been measured on this machine since 12:34:56."
+        " Leave --now out to wait."
     )
     assert said.out == ""
     assert coreopsis.runs == []

@@ -182,7 +182,7 @@ def test_the_map_speaks_of_a_disk_as_the_ruler_does():
     said = words.load().say("map.about_disk")
 
     assert 100 <= run.values["disk_s"] / run.values["memory_s"] < 1000
-    assert "hundreds of times as long as one from memory" in said
+    assert "hundreds of times as long as from memory" in said
     assert "about 1.2 times the work" in words.load().say("map.about_core")
 
 

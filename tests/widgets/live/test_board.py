@@ -71,7 +71,8 @@ def test_the_tip_of_a_tile_says_what_its_number_is_and_where_from(qtbot, look, e
     assert board.tiles["cores"].toolTip().endswith("/proc/stat).</p>")
     disks = board.tiles["disks"]
     disks.show_face(Face(number="1 MB/s", tip="sda <1>\nsdb"))
-    assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>What all disks together")
+    about = english.say("live.disks_is")
+    assert disks.toolTip().startswith(f"<p>sda &lt;1&gt;<br>sdb</p><p>{about}</p>")
     assert board.tiles["clock"].toolTip().startswith("<p>Last reported clock")
 
 

@@ -161,7 +161,7 @@ def test_what_is_unusual_is_said():
     (_, text), (label, instance) = lines(gpu)
     assert text == (
         "an accelerator of NVIDIA, 128 GiB shared with the processor, MIG on, "
-        "a share of a GPU (vGPU), fabric in progress, asleep, hidden from programs here"
+        "a share of a GPU (vGPU), fabric in progress, asleep, hidden from programs started here"
     )
     assert (label, instance) == ("of gpu 0", "MIG 1g.10gb, 10 GiB, 16 SMs")
 

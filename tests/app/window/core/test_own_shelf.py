@@ -169,5 +169,7 @@ def test_an_error_in_measure_is_named_with_its_line_on_the_page(shelf):
     there.session.runner.hear(finished)
 
     line = text.partition("    lost()")[0].count("\n") + 1
-    shown = f"experiment.py, line {line}: NameError: name 'lost' is not defined. Mend that line."
+    error = "NameError: name 'lost' is not defined"
+    where = {"file": "experiment.py", "line": line, "error": error}
+    shown = there.session.words.say("problems.own_error", where)
     settle(lambda: shown in [each.text() for each in there.place.findChildren(QLabel)])

@@ -104,8 +104,9 @@ def test_pictures_and_rows_are_those_of_the_plot(stage, run):
     stage.page.own_actions()
 
     assert stage.views.plot_in_focus() is bars(stage)
-    assert "One step of training" in stage.do.copy_picture.text()
-    assert "One step of training" in stage.do.save_csv.text()
+    title = stage.session.words.say("clinic.views.steps")
+    assert title in stage.do.copy_picture.text()
+    assert title in stage.do.save_csv.text()
 
 
 def test_what_will_be_run_can_be_copied_and_saved(stage):

@@ -602,8 +602,11 @@ def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     stage.page.open("gil-threads")
     button(stage, "Run").click()
     stage.runner.hear(*events(made)[:-1], ended("completed", finding=unclear))
+    unfold(stage)
 
-    assert ENGLISH.say("verdicts.unclear") in said(stage)
+    name = ENGLISH.say("gil-threads.values.threads_speedup")
+    assert f"{name}\n{ENGLISH.say('verdicts.unclear')}\n" in said(stage)
+    assert ENGLISH.say("outcomes.unclear", {"names": name}) in said(stage)
 
 
 def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage):

@@ -364,7 +364,7 @@ def test_a_machine_from_a_file_has_nothing_to_watch(qtbot, session, monkeypatch)
     place = LivePlace(session)
     qtbot.addWidget(place)
 
-    assert "nothing live" in page(place).instead.text()
+    assert page(place).instead.text() == session.words.say("live.no_watch")
 
 
 # --- with the worker that looks at this machine ---------------------------------------------------

@@ -245,6 +245,7 @@ def test_an_error_in_the_users_own_file_names_its_line_and_asks_for_no_report(
 
     (dialog,) = open_dialogs()
     said = [each.text() for each in dialog.findChildren(QLabel)]
-    assert "experiment.py, line 2: NameError: name 'lost' is not defined. Mend that line." in said
+    where = {"file": "experiment.py", "line": 2, "error": "NameError: name 'lost' is not defined"}
+    assert WORDS.say("problems.own_error", where) in said
     assert WORDS.say("crash.sentence") not in said
     assert WORDS.say("crash.title_own") in said

@@ -59,7 +59,7 @@ def test_what_counts_as_quiet_stands_where_one_points_at_it(said, line):
     (load,) = (label for label in line.findChildren(QLabel) if label.text() == "quiet")
     load.grab()  # its tip comes with its words
 
-    assert "25 % of one hardware thread" in load.toolTip()
+    assert "25 % of a hardware thread" in load.toolTip()
 
 
 def test_what_this_program_examines_is_no_other_programs_load(qtbot, said, session):
