@@ -254,6 +254,7 @@ EXPERIMENT = x.Experiment(
     next=x.Next("gil-threads", {"rounds": 100}),
     parts=(x.Part.CORES,),
     needs=(x.Need.LINUX,),
+    uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(threads=max(1, len(x.usable_threads(machine)))),
     quick=x.change(at_most={"rounds": 14}),

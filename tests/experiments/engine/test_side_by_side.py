@@ -81,7 +81,8 @@ def test_the_first_holds_the_machine_for_both_to_the_last_round(engine):
             free.append(lock.take({}))
             lock.close()
 
-    assert free == [False] * 2 * ROUNDS
+    assert len(free) >= 2 * ROUNDS  # a disturbed turn comes again
+    assert not any(free)
 
 
 @pytest.mark.parametrize("after", [1, 3, 6])
