@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -17,7 +18,12 @@ LOOP = "        thread.join()\n"  # of the threads, which come first
 
 @pytest.fixture
 def coreopsis(tmp_path):
-    given = {FOLDER_VARIABLE: str(tmp_path), "EDITOR": "true"}  # an editor that opens everything
+    # An editor, and a desktop, that open everything.
+    desktop = tmp_path / "bin" / "xdg-open"
+    desktop.parent.mkdir()
+    desktop.symlink_to("/bin/true")
+    path = f"{desktop.parent}{os.pathsep}{os.environ['PATH']}"
+    given = {FOLDER_VARIABLE: str(tmp_path), "EDITOR": "true", "PATH": path}
     with opened(tmp_path / "data", **given) as program:
         program.wait_until(lambda told: told["entries"] > 0)
         yield program
