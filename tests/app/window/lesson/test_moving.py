@@ -151,6 +151,7 @@ def test_the_mouse_on_the_line_is_enough(qtbot, stage):
     player = explain(stage)
     before = player.motion
     plot = stage.views.keyed_plots()["ladder"]
+    settle(lambda: not stage.drawing.isActive())  # what is drawn later moves the line
     track = next(each for each in plot.chart.drawing.tracks() if len(each.xs) > 10)
     at = plot.painted().area.point(float(track.xs[8]), float(track.ys[8]))
     qtbot.mouseMove(plot, QPoint(5, 5))
