@@ -105,6 +105,7 @@ def _skipped_without_torch() -> Iterator[None]:
 def pytest_collection_finish() -> None:
     """Take what stays to the end out of every collection."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # a test leaves little, and looking for it takes long
 
 
 @pytest.fixture(autouse=True, scope="session")
