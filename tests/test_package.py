@@ -115,7 +115,7 @@ class Frozen:
         self.home = own_home(place / "home of a user")
         self.home["PATH"] = "/usr/bin:/bin"
         self.user: list[str | Path] = []
-        if os.getuid() == 0:
+        if sys.platform != "win32" and os.getuid() == 0:
             self.user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
             os.chown(self.home["HOME"], NOBODY, NOBODY)
 

@@ -57,15 +57,19 @@ class Buffer:
 class Untouched:
     """New private memory, aligned to 2 MiB, of which nothing was touched; a context."""
 
-    def __init__(self, size_bytes: int, *, huge: bool) -> None:
-        import numpy as np
+    _map: mmap.mmap
+    _address: int
 
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, flags=flags)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            self._map.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
-        start = int(np.frombuffer(self._map, np.uint8).ctypes.data)
-        self._address = start + -start % HUGE_PAGE_BYTES
+    def __init__(self, size_bytes: int, *, huge: bool) -> None:
+        if sys.platform != "win32":
+            import numpy as np
+
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+            self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, flags=flags)
+            if sys.platform == "linux" and hasattr(mmap, "MADV_HUGEPAGE"):
+                self._map.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
+            start = int(np.frombuffer(self._map, np.uint8).ctypes.data)
+            self._address = start + -start % HUGE_PAGE_BYTES
 
     def __enter__(self) -> int:
         return self._address

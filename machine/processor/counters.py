@@ -15,7 +15,6 @@ import errno
 import os
 import platform
 import struct
-import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -126,8 +125,8 @@ def opened(events: Mapping[str, tuple[int, int]] = EVENTS) -> Counters:
 
     Raises Refused where there is none.
     """
-    number = _CALL.get(platform.machine())
-    if sys.platform != "linux" or number is None:
+    number = _CALL.get(platform.machine()) if platform.system() == "Linux" else None
+    if number is None:
         raise Refused(NO_LINUX)
     libc = ctypes.CDLL(None, use_errno=True)
     files: dict[str, int] = {}

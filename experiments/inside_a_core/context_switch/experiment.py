@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sys
 from collections.abc import Callable
 
 from experiments import api as x
@@ -122,10 +123,12 @@ class Pipes:
 
 def _switches() -> int:
     """Return how often the calling thread has left its core by now."""
-    import resource
+    if sys.platform == "linux":
+        import resource
 
-    used = resource.getrusage(resource.RUSAGE_THREAD)
-    return used.ru_nvcsw + used.ru_nivcsw
+        used = resource.getrusage(resource.RUSAGE_THREAD)
+        return used.ru_nvcsw + used.ru_nivcsw
+    raise NotImplementedError
 
 
 def _alone(loop: Callable[[int], object], bench: x.Bench) -> Sample:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit, types
 
 _clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
-MONOTONIC = int(time.CLOCK_MONOTONIC)
+MONOTONIC = int(getattr(time, "CLOCK_MONOTONIC", 1))  # Windows has none
 S = 1_000_000_000
 
 

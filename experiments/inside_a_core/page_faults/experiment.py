@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import sys
 
 from experiments import api as x
 from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer, Untouched, huge_pages_fraction
@@ -90,21 +91,25 @@ def gives_huge_pages() -> bool:
 
 def touched(bench: x.Bench, *, huge: bool) -> list[tuple[float, float]]:
     """Return seconds and page faults for each page of new memory: at first, and again."""
-    import resource
+    if sys.platform != "win32":
+        import resource
 
-    from experiments.kernels.pages import touch
+        from experiments.kernels.pages import touch
 
-    size_bytes, page_bytes = (HUGE_BYTES, HUGE_PAGE_BYTES) if huge else (SMALL_BYTES, PAGE_BYTES)
-    pages = size_bytes // page_bytes
-    with Untouched(size_bytes, huge=huge) as address:
+        size_bytes, page_bytes = (
+            (HUGE_BYTES, HUGE_PAGE_BYTES) if huge else (SMALL_BYTES, PAGE_BYTES)
+        )
+        pages = size_bytes // page_bytes
+        with Untouched(size_bytes, huge=huge) as address:
 
-        def once() -> tuple[float, float]:
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-            taken_s = bench.time(lambda: touch(address, page_bytes, pages), pages)
-            faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-            return taken_s / pages, faults / pages
+            def once() -> tuple[float, float]:
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+                taken_s = bench.time(lambda: touch(address, page_bytes, pages), pages)
+                faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+                return taken_s / pages, faults / pages
 
-        return [once(), once()]
+            return [once(), once()]
+    raise NotImplementedError
 
 
 def read_s(buffer: Buffer, size_bytes: int, turn: int, bench: x.Bench, *, packed: bool) -> float:
@@ -217,6 +222,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("burst-random", {"largest_bytes": lambda size: min(4 * size, x.GIB)}),
     parts=(x.Part.MEMORY, x.Part.TRANSLATION),
+    needs=(x.Need.LINUX,),
     uses=(
         x.Use.PINNING,
         x.Use.HUGE_PAGES,

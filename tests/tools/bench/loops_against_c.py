@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from experiments.inside_a_core.branches.experiment import (
 )
 from experiments.inside_a_core.matrix_order import experiment as order
 from machine.inspect import inspect
+from tests.processes import niceness
 from tests.tools.bench.chains_against_c import Twin
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
@@ -49,7 +49,7 @@ def lines() -> Iterator[Line]:
             return
         program = Path(folder) / "loops"
         subprocess.run([compiler, *FLAGS, "-o", str(program), str(SOURCE)], check=True)
-        here = (str(thread), str(os.nice(0)))
+        here = (str(thread), str(niceness()))
         yield from _sums(program, here, Path(folder) / "bytes", bench)
         for job in order.JOBS:
             yield from _matrices(program, here, job, bench)

@@ -22,6 +22,7 @@ from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer
 from experiments.tools.neighbours import SAME_CORE, pairs
 from experiments.tools.side_by_side import Futex, Link, handed_s
 from machine.inspect import inspect
+from tests.processes import niceness
 from tests.tools.bench.lines import Line
 from tests.tools.bench.turns import in_turns
 
@@ -51,7 +52,7 @@ def lines() -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         program = Path(folder) / "system"
         subprocess.run([compiler, *FLAGS, "-o", str(program), str(SOURCE)], check=True)
-        command = [str(program), str(os.nice(0)), str(own), str(other)]
+        command = [str(program), str(niceness()), str(own), str(other)]
         twins = [stack.enter_context(contextlib.closing(_Twin(command))) for _ in range(2)]
         with bench.pinned(own):
             arms = [*_switches(own, other, bench, stack), *_memory(bench)]
