@@ -151,7 +151,7 @@ def test_a_refusal_is_the_name_of_the_error(monkeypatch):
 
 
 def test_another_system_lends_none(monkeypatch):
-    monkeypatch.setattr(counters.sys, "platform", "darwin")
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
 
     assert refusal() == NO_LINUX
 
