@@ -56,9 +56,13 @@ def worksheet(
     return clean(document, names=include.names)
 
 
-def can_tell(source: Source, words: Words) -> bool:
-    """Return whether a run holds what its sheet asks for."""
-    return bool(_Sheet(source, words, LEAVES, None).gaps())
+def can_tell(document: Document, words: Words) -> bool:
+    """Return whether each run of a sheet holds what the sheet asks for."""
+    return _unanswered(words) not in document.parts
+
+
+def _unanswered(words: Words) -> Paragraph:
+    return Paragraph(words.say("worksheet.cannot_tell"), "strong")
 
 
 class _Sheet:
@@ -133,7 +137,7 @@ class _Sheet:
         yield self._heading("worksheet.fill_in")
         gaps = self.gaps()
         if not gaps:
-            yield Paragraph(self._words.say("worksheet.cannot_tell"), "strong")
+            yield _unanswered(self._words)
             return
         yield Bullets([gap.answer if self._has_answers else gap.text for gap in gaps])
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode
-from app.reports.run_report import source_of
+from app.reports.document import Document
+from app.reports.run_report import Draw, source_of
 from app.reports.worksheet import LEAVES, can_tell, worksheet
 from app.runs.library import meant
 from app.terminal.handout import write_document
@@ -21,8 +22,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     library, catalogue = context.library, context.catalogue
     sources = [source_of(meant(each, library, catalogue), catalogue) for each in options.runs]
     include = replace(LEAVES, answers=options.answers)
-    code = write_document(
-        options, context, lambda draw, _: worksheet(sources, context.words, include, draw)
-    )
-    is_whole = all(can_tell(source, context.words) for source in sources)
-    return ExitCode.LOOK if code is ExitCode.DONE and not is_whole else code
+    made: list[Document] = []
+
+    def make(draw: Draw | None, _why_not: str) -> Document:
+        made.append(worksheet(sources, context.words, include, draw))
+        return made[0]
+
+    code = write_document(options, context, make)
+    is_whole = all(can_tell(document, context.words) for document in made)
+    return code if code is not ExitCode.DONE or is_whole else ExitCode.LOOK

@@ -1,4 +1,4 @@
-"""Checks that the words of the program are plain, and counts them: part of `make lint`.
+"""Names words that are not plain, and counts those of the program.
 
 `python -m tests.tools.plain_words [FILE...]` names each text that breaks a rule. It reads the words
 of the program and of its experiments, lessons, README and the like, and first lines of docstrings.

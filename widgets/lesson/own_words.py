@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
@@ -14,7 +14,6 @@ from widgets.style.theme import STEP
 
 LINES = 3
 PAUSE_MS = 800  # after the last letter, what was written is kept
-MOST_LETTERS = 4000
 
 
 class OwnWords(QWidget):
@@ -50,10 +49,15 @@ class OwnWords(QWidget):
     def keep(self) -> None:
         """Hand on what was written since."""
         self._pause.stop()
-        text = self.text.toPlainText().strip()[:MOST_LETTERS]
+        text = self.text.toPlainText().strip()
         if text != self._kept:
             self._kept = text
             self.written.emit(text)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Keep the text when the page or the window goes."""
+        super().hideEvent(event)
+        self.keep()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the text when the keyboard goes elsewhere."""

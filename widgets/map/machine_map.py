@@ -204,9 +204,8 @@ class MachineMap(Canvas):
         self._opened = core_of(self._machine, threads) if self._machine else ()
         if self._opened == before:
             return
-        self._state.chosen = None
+        self._state.chosen, self._view.is_zoomed = None, False
         self._point(None)
-        self.fit()
         self.lay_out()
         core = f"open:{self._opened[0]}" if self._opened else f"core:{before[0]}"
         self.choose(self.box(core))

@@ -56,6 +56,7 @@ class Explaining(QObject):
         quiet = ActionButton(do.recording)
         self._own = OwnWords(model.words, look, do.worksheet)
         self._own.written.connect(self._keep_own_words)
+        model.session.closing.connect(self._own.keep)
         self._of: Kept | None = None  # the run that own words are about
         ways = FlowLayout(self._try, self._again, quiet, ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))

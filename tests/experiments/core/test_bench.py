@@ -290,3 +290,7 @@ def test_without_counters_nothing_is_counted(bench):
     for _ in bench.interleave(["a"], 1):
         bench.time(lambda: None, 10)
         assert bench.take_counts() is None
+
+
+def test_a_call_within_a_tick_of_the_clock_takes_that_tick_and_not_nothing():
+    assert Bench(machine(), clock=lambda: 1.0).time(lambda: None) > 0

@@ -55,6 +55,16 @@ def test_own_words_are_kept_when_the_keyboard_goes_elsewhere_and_stand_there_aga
     settle(lambda: own.text.toPlainText() == OWN)
 
 
+def test_what_is_being_written_when_the_window_closes_is_kept_to_its_last_letter(stage):
+    (path,) = stage.keep(burst())
+    explain(stage)
+    long = "A long story. " * 500
+    found(stage.page, OwnWords).text.setPlainText(long)
+    stage.session.closing.emit()  # as the session does, before it ends its threads
+    stage.session.background.close()
+    assert read_notes(path).own_words == long.strip()
+
+
 def test_the_button_below_shows_a_worksheet_with_the_words(stage):
     stage.keep(burst())
     explain(stage)
