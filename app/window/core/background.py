@@ -86,12 +86,15 @@ class Background(QObject):
         return stop
 
     def close(self) -> None:
-        """Wait for the work under way; drop the rest, and deliver nothing any more."""
+        """Wait for the work under way and for all in order, which may write what people wrote.
+
+        The rest is dropped, and nothing is delivered any more.
+        """
         self._closed = True
         for stop in self._stops:
             stop.set()
         for thread in (self._in_order, self._soon, self._long):
-            thread.shutdown(wait=True, cancel_futures=True)
+            thread.shutdown(wait=True, cancel_futures=thread is not self._in_order)
 
     def _end(self, stop: threading.Event, then: Callable[[Any], object], result: object) -> None:
         """Hand on the result of long work unless it was stopped."""
