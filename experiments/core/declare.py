@@ -50,6 +50,7 @@ class Need(StrEnum):
     CORE_PAIR = "core_pair"
     DIRECT_IO = "direct_io"
     LINUX = "linux"
+    POSIX = "posix"
     NUMBA = "numba"
     TORCH = "torch"
 

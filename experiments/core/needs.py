@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from typing import Any
 
 from experiments.core.declare import Experiment, Need, Use
@@ -68,7 +69,9 @@ def _met(need: Need, machine: Machine) -> bool:
         case Need.CORE_PAIR:
             return can_keep() and len(usable_threads(machine)) > 1
         case Need.LINUX:
-            return FUTEX > 0
+            return FUTEX > 0 and machine.os.kind in (None, "linux")
+        case Need.POSIX:
+            return os.name == "posix" and machine.os.kind != "windows"
         case Need.DIRECT_IO:
             return has_direct_io()
         case Need.NUMBA | Need.TORCH:

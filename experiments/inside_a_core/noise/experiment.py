@@ -253,7 +253,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("gil-threads", {"rounds": 100}),
     parts=(x.Part.CORES,),
-    needs=(x.Need.LINUX,),
+    needs=(x.Need.POSIX,),
     uses=(x.Use.PINNING,),
     imports=("numpy", "numba"),
     defaults=lambda machine: Params(threads=max(1, len(x.usable_threads(machine)))),

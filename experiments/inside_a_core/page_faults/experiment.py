@@ -222,7 +222,7 @@ EXPERIMENT = x.Experiment(
     ),
     next=x.Next("burst-random", {"largest_bytes": lambda size: min(4 * size, x.GIB)}),
     parts=(x.Part.MEMORY, x.Part.TRANSLATION),
-    needs=(x.Need.LINUX,),
+    needs=(x.Need.POSIX,),
     uses=(
         x.Use.PINNING,
         x.Use.HUGE_PAGES,

@@ -16,13 +16,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import psutil
+from msgspec.structs import replace
 
 from app.ending_signals import STOPPED
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment, Need
+from experiments.core.declare import Experiment
 from experiments.core.needs import missing_need
 from experiments.engine.jobs import WINDOWS_CRASHES
 from machine.inspect import inspect
+from machine.model import OperatingSystem
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
@@ -183,8 +185,7 @@ def _told(*what: str) -> object:
 
 def _quick_run(experiment: Experiment[Any]) -> str:
     """Run it quickly. Where this machine lacks what it needs, it has to say so."""
-    is_of_linux = Need.LINUX in experiment.needs
-    need = Need.LINUX if is_of_linux else missing_need(experiment, inspect())
+    need = missing_need(experiment, replace(inspect(), os=OperatingSystem(kind="windows")))
     if need is not None:
         wrong = _said("run", experiment.id, "--quick", says="This needs", code=CANNOT)
         return wrong or _known(f"says what is missing: {need}")
