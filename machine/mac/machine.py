@@ -9,14 +9,12 @@ from typing import Any
 from machine import peaks
 from machine.bus.names import PciNames
 from machine.condition import Clock, System
-from machine.facts import Notes, Reason, Unanswered, lacking
+from machine.facts import Notes, Reason, Unanswered
 from machine.mac import devices, processors
 from machine.mac.answers import Answers
-from machine.memory.modules import told_channels
-from machine.model import Cpu, Memory, MemoryModule, OperatingSystem
+from machine.memory.from_modules import Wording, memory_of
+from machine.model import Cpu, Memory, OperatingSystem
 from machine.processor.layout import Layout, Words, tell
-from machine.record import names
-from machine.system import basics
 from machine.system.basics import Basics
 from machine.system.maker import tell_maker
 
@@ -104,6 +102,16 @@ _OF_MEMORY = {
         "macOS compresses memory before it swaps, and tells that apart.", "vm_stat"
     ),
 }
+_MODULES = Wording(
+    source=_MEMORY,
+    no_total=_NO_TOTAL,
+    no_modules=_NO_MODULES,
+    of_some=_OF_SOME,
+    no_channels=_NO_CHANNELS,
+    no_peak=Reason(peaks.NO_DRAM, _HOW),
+    no_swap=_NO_SWAP,
+    never=_OF_MEMORY,
+)
 
 
 def parts(answers: Answers, known: Basics, notes: Notes) -> Iterator[tuple[str, Any]]:
@@ -212,36 +220,7 @@ def _memory(
     notes: Notes,
 ) -> Memory:
     modules = () if isinstance(profile, Reason) else devices.read_modules(profile)
-    filled = [module for module in modules if module.size_bytes]
-    channels = told_channels(filled) if filled else None
-    ceiling = peaks.dram(modules, channels, None if notes.is_virtual else cpu)
-    notes.missing += lacking(
-        "memory.modules[*]", modules, dict.fromkeys(names(MemoryModule), _OF_SOME)
-    )
-    for name, reason in _OF_MEMORY.items():
-        notes.lack(f"memory.{name}", reason)
-    no_modules = profile if isinstance(profile, Reason) else _NO_MODULES
     size = processors.number(told, "hw.memsize")
-    source = "sysctl hw.memsize" if size else basics.MEMORY
-    return Memory(
-        total_bytes=notes.found(
-            "memory.total_bytes", size or known.memory_bytes, source, _NO_TOTAL
-        ),
-        modules=notes.found("memory.modules", modules, _MEMORY, no_modules),
-        channels=notes.found(
-            "memory.channels",
-            channels,
-            "the names of slots and banks",
-            _NO_CHANNELS if modules else no_modules,
-        ),
-        peak_bytes_per_s=notes.found(
-            "memory.peak_bytes_per_s",
-            ceiling.value if ceiling else None,
-            f"{ceiling.formula}; {ceiling.source}" if ceiling else "",
-            Reason(peaks.NO_DRAM, _HOW),
-        ),
-        **{
-            name: notes.found(f"memory.{name}", getattr(known, name), basics.SWAP, _NO_SWAP)
-            for name in ("swap_total_bytes", "swap_used_bytes")
-        },
-    )
+    total = (size, "sysctl hw.memsize") if size else None
+    wording = _MODULES if not isinstance(profile, Reason) else _MODULES._replace(no_modules=profile)
+    return memory_of(modules, known, cpu, notes, wording, total)

@@ -7,11 +7,11 @@ from typing import Any
 
 from machine import peaks
 from machine.condition import Clock
-from machine.facts import Notes, Reason, Unanswered, lacking
-from machine.memory.modules import clash_of_sizes, listed, told_channels
-from machine.model import Cpu, Memory, MemoryModule, NumaNode, OperatingSystem
+from machine.facts import Notes, Reason, Unanswered
+from machine.memory.from_modules import Wording, memory_of
+from machine.memory.modules import clash_of_sizes, listed
+from machine.model import Cpu, Memory, NumaNode, OperatingSystem
 from machine.processor.layout import Layout, Words, tell
-from machine.record import names
 from machine.system import basics, smbios
 from machine.system.basics import Basics
 from machine.system.maker import tell_maker
@@ -123,6 +123,16 @@ _OF_MEMORY = {
         "Task Manager, Performance, Memory.",
     ),
 }
+_MODULES = Wording(
+    source=_FIRMWARE,
+    no_total=_NO_TOTAL,
+    no_modules=_NO_MODULES,
+    of_some=_OF_SOME,
+    no_channels=_NO_CHANNELS,
+    no_peak=Reason(peaks.NO_DRAM, _HOW),
+    no_swap=_NO_SWAP,
+    never=_OF_MEMORY,
+)
 
 
 def parts(answers: Answers, known: Basics, notes: Notes) -> Iterator[tuple[str, Any]]:
@@ -207,37 +217,10 @@ def _microcode(key: dict[str, Any]) -> str | None:
 
 def _memory(known: Basics, table: bytes, cpu: Cpu, notes: Notes) -> Memory:
     modules = tuple(listed(table))
-    filled = [module for module in modules if module.size_bytes]
-    channels = told_channels(filled) if filled else None
-    ceiling = peaks.dram(modules, channels, None if notes.is_virtual else cpu)
-    notes.missing += lacking(
-        "memory.modules[*]", modules, dict.fromkeys(names(MemoryModule), _OF_SOME)
-    )
     if not notes.is_virtual and (differ := clash_of_sizes(modules, known.memory_bytes)):
         notes.lack("memory.total_bytes", Reason(differ, "msinfo32, and msconfig, Boot."))
-    for name, reason in _OF_MEMORY.items():
-        notes.lack(f"memory.{name}", reason)
-    no_modules = _NO_MODULES if table else _NO_TABLE
-    return Memory(
-        total_bytes=notes.found("memory.total_bytes", known.memory_bytes, basics.MEMORY, _NO_TOTAL),
-        modules=notes.found("memory.modules", modules, _FIRMWARE, no_modules),
-        channels=notes.found(
-            "memory.channels",
-            channels,
-            "the names of slots and banks",
-            _NO_CHANNELS if modules else no_modules,
-        ),
-        peak_bytes_per_s=notes.found(
-            "memory.peak_bytes_per_s",
-            ceiling.value if ceiling else None,
-            f"{ceiling.formula}; {ceiling.source}" if ceiling else "",
-            Reason(peaks.NO_DRAM, _HOW),
-        ),
-        **{
-            name: notes.found(f"memory.{name}", getattr(known, name), basics.SWAP, _NO_SWAP)
-            for name in ("swap_total_bytes", "swap_used_bytes")
-        },
-    )
+    wording = _MODULES if table else _MODULES._replace(no_modules=_NO_TABLE)
+    return memory_of(modules, known, cpu, notes, wording)
 
 
 def _numa(layout: Layout | Reason, known: Basics, notes: Notes) -> tuple[NumaNode, ...]:
