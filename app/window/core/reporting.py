@@ -28,6 +28,7 @@ from widgets.sheets.report_sheet import ReportSheet
 
 Report = Callable[[Include], Document]  # called in a thread
 HANDOUT = {"html": ".html", "pdf": ".pdf", "markdown": ".md"}  # the window does not open it again
+WORKSHEET = {kind: SUFFIXES[kind] for kind in HANDOUT}  # it holds its run, and opens again
 INCLUDED = tuple(each.name for each in fields(Include))
 
 
@@ -53,7 +54,7 @@ def open_worksheet(session: Session, parent: QWidget, path: Path) -> None:
             leaves = replace(LEAVES, answers=include.answers)
             return worksheet([source], words, leaves, drawer(words))
 
-        _Reporting(session, parent, {"answers": False}, make, "worksheet.sheet", HANDOUT)
+        _Reporting(session, parent, {"answers": False}, make, "worksheet.sheet", WORKSHEET)
 
     session.background.do(partial(source_of, path, session.catalogue), show)
 

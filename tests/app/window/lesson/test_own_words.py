@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from app.runs.run_notes import read_notes
+from experiments.engine.recording import read
+from experiments.engine.report_file import HTML_SUFFIX
 from tests.app.recordings import burst
 from tests.app.window.stage import Stage, found, settle
 from widgets.lesson.own_words import OwnWords
@@ -65,8 +67,10 @@ def test_what_is_being_written_when_the_window_closes_is_kept_to_its_last_letter
     assert read_notes(path).own_words == long.strip()
 
 
-def test_the_button_below_shows_a_worksheet_with_the_words(stage):
-    stage.keep(burst())
+def test_the_button_below_shows_a_worksheet_with_the_words_that_opens_again(
+    stage, tmp_path, monkeypatch
+):
+    (path,) = stage.keep(burst())
     explain(stage)
     own = found(stage.page, OwnWords)
     own.text.setPlainText(OWN)
@@ -78,6 +82,12 @@ def test_the_button_below_shows_a_worksheet_with_the_words(stage):
     settle(lambda: OWN in sheet.text.toPlainText())
     sheet.checks["answers"].setChecked(True)
     settle(lambda: "____" not in sheet.text.toPlainText())
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: (str(tmp_path / "in"), ""))
+    settle(sheet.save.isEnabled)
+    sheet.save.click()
+    target = tmp_path / f"in{HTML_SUFFIX}"
+    settle(target.exists)
+    assert read(target).started.run == read(path).started.run
 
 
 def test_a_recording_has_no_room_for_own_words(stage):
