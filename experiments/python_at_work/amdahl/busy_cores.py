@@ -88,7 +88,7 @@ def beside_busy_cores(
     """
     clocks = x.spreads_of(tables["core_speeds"], "core_hz", "busy_cores")
     taken = x.spreads((row.busy_cores, row.taken_fraction) for row in tables["core_speeds"])
-    if len(clocks) < 2:
+    if 1 not in clocks or len(clocks) < 2:
         return {}, (), None
     alone, beside = clocks[1], clocks[max(clocks)]
     kept, unclear = x.ratios({"clock_beside_over_alone": (beside, alone)})

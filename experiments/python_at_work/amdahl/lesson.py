@@ -18,7 +18,7 @@ DRAWN = 4  # workers
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return what sixteen cores reach by what was measured, and how many workers are drawn.
+    """Return what the law allows sixteen cores, and how many workers are drawn.
 
     Beside them, the share that acted as if alone, how far the best speedup is from the law, and how
     much slower a worker was beside others, all as shares.
@@ -27,10 +27,7 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     found: dict[str, float] = {}
     parallel = run.values.get("parallel_fraction")
     if parallel is not None and run.params.problem == FIXED:
-        measured = _line(run, MEASURED).get(ASKED_CORES)
-        is_there = (x.physical_cores(run.machine) or 0) >= ASKED_CORES and measured is not None
-        law = by_law(run.params, parallel, ASKED_CORES)
-        found["sixteen_speedup"] = measured if is_there and measured is not None else law
+        found["sixteen_speedup"] = by_law(run.params, parallel, ASKED_CORES)
         found["alone_fraction"] = max(0.0, 1 - parallel)
     if run.values.keys() >= {"best_speedup", "law_speedup"}:
         found["off_law_fraction"] = abs(run.values["best_speedup"] / run.values["law_speedup"] - 1)
@@ -43,10 +40,12 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 
 def option_of_sixteen(run: x.LessonRun) -> int | None:
-    """Return the answer by what sixteen cores would reach; None where another share was alone."""
+    """Return the answer by what sixteen cores reach or would; None if another share was alone."""
     params: Params = run.params
     is_asked = params.serial_fraction == ASKED_SERIAL and params.kernel == COMPUTE
     speedup = numbers(run, None).get("sixteen_speedup")
+    if speedup is not None and (x.physical_cores(run.machine) or 0) >= ASKED_CORES:
+        speedup = _line(run, MEASURED).get(ASKED_CORES, speedup)
     if speedup is None or not is_asked:
         return None
     return sum(speedup > most for most in MOST_OF_OPTIONS)

@@ -68,6 +68,16 @@ def modelled(params: Params) -> LessonRun:
     return made(message, params=params, values=values)
 
 
+def slower(rate: float, clock: float) -> LessonRun:
+    """Return a run by the law whose workers kept these shares of their rate and of the clock."""
+    usual = made("scales_as_chosen")
+    runs = [
+        replace(row, each_per_s=rate if row.workers > 1 else 1.0) for row in usual.tables["runs"]
+    ]
+    values = {**usual.values, "clock_beside_over_alone": clock}
+    return replace(usual, tables={**usual.tables, "runs": runs}, values=values)
+
+
 REACHING = {"passed_the_law": Params(serial_fraction=0.5, problem=GROWING)}
 
 ALONE = replace(LAW, most_workers=1)
@@ -85,5 +95,7 @@ RUNS = {
     "memory_is_shared": made("scales_less_memory", params=READ),
     "workers_slowed_down": made("scales_less"),
     "law_unclear": made("scales_unclear"),
+    "slower_beside_others": slower(0.97, 0.999),
+    "few_workers": made("scales_as_chosen", params=replace(LAW, most_workers=2)),
     **{goal: modelled(params) for goal, params in REACHING.items()},
 }

@@ -7,8 +7,6 @@ answers wrong, or that fails although it says that it is there, is broken; one t
 built without, or that lacks a compiler, is missing.
 
 What it cannot tell: whether a feature is fast.
-
-To be confirmed on a GPU: the same features there, NCCL, and compiling with Triton.
 """
 
 from __future__ import annotations

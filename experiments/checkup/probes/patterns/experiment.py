@@ -10,7 +10,7 @@ Source: MemTest86 and memtester; on GPUs cuda_memtest, after which DCGM has its 
 What it cannot tell: anything about memory that others hold. A test before the system starts
 (MemTest86) reaches nearly all of it, and runs for hours.
 
-To be confirmed on a GPU: the rate, and that torch gives most of the free memory in such pieces.
+To be confirmed on a GPU: that torch gives most of the free memory in such pieces.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ first steps only warm up. The loss of every step is kept.
 Source: SuperBench compares machines by training steps of small models in the same way.
 
 What it cannot tell: how fast a large network learns, which has other bottlenecks.
-
-To be confirmed on a GPU: the rate, and that the loss falls there as it does on the processor.
 """
 
 from __future__ import annotations
