@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 from experiments import api as x
 from experiments.tools.buffers import Buffer
@@ -70,7 +71,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         times: dict[str, dict[int, float]] = {way: {} for way in WAYS}  # at the power of two
         arms = [(size, way) for size in sizes(params) for way in WAYS]
         for turn, (size, way) in bench.interleave(arms, params.rounds):
-            element_s = matrices.step_s(size, way)
+            element_s = matrices.step_s(size, way, turn.round)
             yield Walk(size=size, way=way, repeat=turn.round, element_s=element_s)
             if size == power_of(params):
                 times[way][turn.round] = element_s
@@ -79,7 +80,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 class Matrices:
-    """Three matrices of the largest size, of which smaller ones take the beginning."""
+    """Three matrices of the largest size; smaller ones lie elsewhere in them each turn.
+
+    Which lines share a place in a cache depends on the physical pages, which are luck.
+    """
 
     def __init__(self, params: Params, bench: x.Bench) -> None:
         self._params, self._bench = params, bench
@@ -87,16 +91,18 @@ class Matrices:
         for buffer in self._buffers:
             buffer.words.view("float64").fill(1)  # tiny numbers would be slow
 
-    def step_s(self, size: int, way: str) -> float:
-        """Return the seconds of one step of the inner loop."""
-        from . import kernels
+    def step_s(self, size: int, way: str, turn: int, loops: Any = None) -> float:
+        """Return the seconds of one step of the inner loop; `loops` are others than our own."""
+        if loops is None:
+            from . import kernels as loops
 
-        c, a, b = (buffer.words.view("float64")[: size**2] for buffer in self._buffers)
+        parts = (buffer.part(8 * size**2, turn)[0] for buffer in self._buffers)
+        c, a, b = (words.view("float64") for words in parts)
         job, strides = self._params.job, (size, 1) if way == ROWS else (1, size)
         if way != ROWS and job == MULTIPLY:
             a, b = b, a  # by columns, c is its own transpose: that of b times that of a
         block = self._params.block if way == BLOCKED else size
-        work = partial(getattr(kernels, job), c, a, b, size, block, STEPS[job], *strides)
+        work = partial(getattr(loops, job), c, a, b, size, block, STEPS[job], *strides)
         laps = math.ceil(SAMPLE_STEPS / (STEPS[job] * size**2))
         steps = laps * STEPS[job] * size**2
         return self._bench.time(lambda: [work() for _ in range(laps)], steps) / steps

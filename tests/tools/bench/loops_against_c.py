@@ -1,14 +1,20 @@
-"""The loops of branches and matrix-order in turns with the same in C, compiled on the spot."""
+"""The loops of branches and matrix-order in turns with the same in C, in the same memory.
+
+Which lines of a matrix share a place in a cache depends on its physical pages. Two copies of the C
+loops with memory of their own differed by 40 %.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import math
+import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from experiments.core.bench import Bench
 from experiments.inside_a_core.branches.experiment import (
@@ -21,17 +27,12 @@ from experiments.inside_a_core.branches.experiment import (
 )
 from experiments.inside_a_core.matrix_order import experiment as order
 from machine.inspect import inspect
-from tests.processes import niceness
-from tests.tools.bench.chains_against_c import Twin
 from tests.tools.bench.lines import Line
-from tests.tools.bench.turns import in_turns
+from tests.tools.bench.turns import OF_ONE_CYCLE, in_turns
 
 SOURCE = Path(__file__).with_name("loops.c")
-FLAGS = ("-O2", "-march=native")
+FLAGS = ("-O2", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
 BUDGET = (0.9, 1.1)  # of the time that C takes
-# A byte that is guessed right takes one cycle or one and a half, by where the loop lies in memory:
-# the same C program, started twice, differed by a third.
-OF_ONE_CYCLE = (0.6, 1.5)
 TURNS = 40
 ELEMENTS, LAPS = 2**18, 4
 SIDES = (1024, 1032)
@@ -47,55 +48,50 @@ def lines() -> Iterator[Line]:
         if thread is None:
             yield Line("loops against C", "threads cannot be pinned here")
             return
-        program = Path(folder) / "loops"
-        subprocess.run([compiler, *FLAGS, "-o", str(program), str(SOURCE)], check=True)
-        here = (str(thread), str(niceness()))
-        yield from _sums(program, here, Path(folder) / "bytes", bench)
+        library = Path(folder) / "loops.so"
+        subprocess.run([compiler, *FLAGS, "-o", str(library), str(SOURCE)], check=True)
+        loops = ctypes.CDLL(str(library))
+        yield from _sums(loops, bench)
         for job in order.JOBS:
-            yield from _matrices(program, here, job, bench)
+            yield from _matrices(loops, job, bench)
 
 
-def _sums(program: Path, here: tuple[str, str], file: Path, bench: Bench) -> Iterator[Line]:
+def _sums(loops: ctypes.CDLL, bench: Bench) -> Iterator[Line]:
     sums = Sums({ELEMENTS}, bench)
     for way in WAYS:
-        file.write_bytes(sums.bytes_of[way][ELEMENTS].tobytes())
-        kind = "without_branch" if way == BRANCHLESS else "with_branch"
-        command = [str(program), kind, *here, str(file), str(limit_of(HALF))]
+        numbers = sums.bytes_of[way][ELEMENTS]
+        loop = loops.without_branch if way == BRANCHLESS else loops.with_branch
+        loop.argtypes = [_array(np.uint8), ctypes.c_size_t, ctypes.c_int64, ctypes.c_uint64]
+        loop.restype = ctypes.c_int64
+        work = partial(loop, numbers, ELEMENTS, limit_of(HALF), LAPS)
+
+        def theirs(_turn: int, work: partial[int] = work) -> float:
+            return bench.time(work) / LAPS / ELEMENTS
 
         def ours(_turn: int, way: str = way) -> float:
             return sums.element_s(way, limit_of(HALF), ELEMENTS)
 
         budget = BUDGET if way == RANDOM else OF_ONE_CYCLE
-        yield _line(f"a byte, {way}, half of them added", ours, command, LAPS, budget)
+        what = f"a byte, {way}, half of them added, ours against C"
+        yield in_turns(what, ours, theirs, theirs, turns=TURNS, budget=budget)
 
 
-def _matrices(program: Path, here: tuple[str, str], job: str, bench: Bench) -> Iterator[Line]:
-    params = order.Params(job=job, largest=1024)
-    matrices = order.Matrices(params, bench)
-    steps = order.STEPS[job]
+def _matrices(loops: ctypes.CDLL, job: str, bench: Bench) -> Iterator[Line]:
+    matrices = order.Matrices(order.Params(job=job, largest=1024), bench)
+    loop = getattr(loops, job)
+    loop.argtypes = [_array(np.float64)] * 3 + [ctypes.c_uint64] * 5
+    loop.restype = None
     for side in SIDES:
         for way in order.WAYS:
-            block = params.block if way == order.BLOCKED else side
-            strides = (side, 1) if way == order.ROWS else (1, side)
-            numbers = map(str, (side, block, steps, *strides))
-
-            def ours(_turn: int, side: int = side, way: str = way) -> float:
-                return matrices.step_s(side, way)
-
-            laps = math.ceil(order.SAMPLE_STEPS / (steps * side * side))
-            what = f"{job} {side} x {side}, {way}"
-            yield _line(what, ours, [str(program), job, *here, *numbers], laps)
+            ours = partial(_step_s, matrices, side, way, None)
+            theirs = partial(_step_s, matrices, side, way, loops)
+            what = f"{job} {side} x {side}, {way}, ours against C"
+            yield in_turns(what, ours, theirs, theirs, turns=TURNS, budget=BUDGET)
 
 
-def _line(
-    what: str,
-    ours: Callable[[int], float],
-    command: list[str],
-    laps: int,
-    budget: tuple[float, float] = BUDGET,
-) -> Line:
-    """Compare ours with the C program, in turns."""
-    twins = [Twin(command, laps) for _ in range(2)]
-    with contextlib.closing(twins[0]), contextlib.closing(twins[1]):
-        theirs, again = (twin.operation_s for twin in twins)
-        return in_turns(f"{what}, ours against C", ours, theirs, again, turns=TURNS, budget=budget)
+def _step_s(matrices: order.Matrices, side: int, way: str, loops: object, turn: int) -> float:
+    return matrices.step_s(side, way, turn, loops)
+
+
+def _array(kind: type) -> type:
+    return np.ctypeslib.ndpointer(kind, ndim=1, flags="C_CONTIGUOUS")

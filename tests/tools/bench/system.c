@@ -7,7 +7,6 @@
  *   futex|pipe PLACE 0 COUNT    a turn handed over; PLACE 0 the calls alone, 1 on one core, 2 on two
  *   touch HUGE AGAIN COUNT      a write to a page of new memory, the first or the second
  *   chain LINES APART COUNT     a chained read; APART 4097: spread over the lines of 4 KiB pages
- *   stride STRIDE MIB COUNT     a read of a byte, in memory that was read through before
  *   atomic|mutex|sharded THREADS 0 COUNT   an increment, of all threads together, in COUNT us
  */
 #define _GNU_SOURCE
@@ -177,29 +176,18 @@ static double chained_s(long lines, long apart, long steps) {
     return (now_s() - start_s) / steps;
 }
 
-static int64_t read_apart(long touches, const char *base, long size, long stride) {
+/* Also called from without, in memory of the caller: where its pages lie decides. */
+int64_t read_apart(long touches, const char *base, long size, long stride) {
     int64_t total = 0;
     long of_lap = size / stride;
     for (long lap = 0; lap * of_lap < touches; lap++) {
-        const volatile char *p = base + lap * LINE % (stride > LINE ? stride : LINE);
+        const volatile unsigned char *p = (const unsigned char *)base + lap * LINE % (stride > LINE ? stride : LINE);
         long left = touches - lap * of_lap, count = left < of_lap ? left : of_lap;
         for (long i = 0; i < count / 8; i++, p += 8 * stride)
 #pragma GCC unroll 8
             for (int n = 0; n < 8; n++) total += p[n * stride];
     }
     return total;
-}
-
-static double stride_s(long stride, long mib, long touches) {
-    static char *memory;
-    long size = mib << 20;
-    if (!memory) memory = written(size, 1);
-    int64_t sum = read_apart(size / LINE, memory, size, LINE);
-    double start_s = now_s();
-    sum += read_apart(touches, memory, size, stride);
-    double each_s = (now_s() - start_s) / touches;
-    if (!sum) exit(4);
-    return each_s;
 }
 
 /* --- counters */
@@ -274,8 +262,6 @@ int main(int argc, char **argv) {
             each_s = touched_s(a, b, count);
         } else if (!strcmp(kind, "chain")) {
             each_s = chained_s(a, b, count);
-        } else if (!strcmp(kind, "stride")) {
-            each_s = stride_s(a, b, count);
         } else {
             each_s = raised_s(*kind, a, count);
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from experiments.inside_a_core.context_switch.experiment import Pipes
 from experiments.inside_a_core.counters.experiment import ATOMIC, MUTEX, SHARDED, Work
 from experiments.inside_a_core.page_faults import experiment as page_faults
 from experiments.inside_a_core.stride import experiment as stride
+from experiments.inside_a_core.stride.kernels import read_apart
 from experiments.kernels.system_calls import ask_kernel
 from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer
 from experiments.tools.neighbours import SAME_CORE, pairs
@@ -24,7 +26,7 @@ from experiments.tools.side_by_side import Futex, Link, handed_s
 from machine.inspect import inspect
 from tests.processes import niceness
 from tests.tools.bench.lines import Line
-from tests.tools.bench.turns import in_turns
+from tests.tools.bench.turns import OF_ONE_CYCLE, in_turns
 
 SOURCE = Path(__file__).with_name("system.c")
 FLAGS = ("-O2", "-march=native", "-pthread")
@@ -52,12 +54,17 @@ def lines() -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         program = Path(folder) / "system"
         subprocess.run([compiler, *FLAGS, "-o", str(program), str(SOURCE)], check=True)
+        library = Path(folder) / "system.so"
+        subprocess.run(
+            [compiler, *FLAGS, "-shared", "-fPIC", "-o", str(library), str(SOURCE)], check=True
+        )
         command = [str(program), str(niceness()), str(own), str(other)]
         twins = [stack.enter_context(contextlib.closing(_Twin(command))) for _ in range(2)]
         with bench.pinned(own):
             arms = [*_switches(own, other, bench, stack), *_memory(bench)]
             for what, ours, asked in arms:
                 yield _line(what, ours, twins, asked)
+            yield from _strides(ctypes.CDLL(str(library)), bench)
         for way in (ATOMIC, MUTEX, SHARDED):
             work = Work(way, 2, bench)
             for placed in ([own], [own, other]):
@@ -115,20 +122,32 @@ def _memory(bench: Bench) -> Iterator[tuple[str, Ours, str]]:
     for count in (8, conflicts.MOST):
         reads = partial(conflicts.read_s, small, count, apart, bench=bench)
         yield f"{count} lines of one set", reads, f"chain {count} {apart} {STEPS}"
-    huge = Buffer(MEMORY_BYTES, huge=True)
-    for bytes_apart in (1, stride.LINE_BYTES, stride.PAGE_BYTES):
-        reads = partial(_stride_s, huge, bytes_apart, bench)
-        asked = f"stride {bytes_apart} {MEMORY_BYTES // MIB} {TOUCHES}"
-        yield f"a byte of each {bytes_apart}", reads, asked
 
 
 def _touched_s(bench: Bench, again: int, huge: bool, _turn: int) -> float:
     return page_faults.touched(bench, huge=huge)[again][0]
 
 
-def _stride_s(buffer: Buffer, stride_bytes: int, bench: Bench, _turn: int) -> float:
-    stride.touched_s(buffer, stride.LINE_BYTES, buffer.size_bytes // stride.LINE_BYTES, bench)
-    return stride.touched_s(buffer, stride_bytes, TOUCHES, bench)
+def _strides(library: ctypes.CDLL, bench: Bench) -> Iterator[Line]:
+    """Compare reads of bytes in one memory: in two, they differed by a tenth."""
+    huge, theirs_apart = Buffer(MEMORY_BYTES, huge=True), library.read_apart
+    theirs_apart.argtypes = [ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_long]
+    for bytes_apart in (1, stride.LINE_BYTES, stride.PAGE_BYTES):
+        ours, theirs = (
+            partial(_stride_s, loop, huge, bytes_apart, bench)
+            for loop in (read_apart, theirs_apart)
+        )
+        what = f"a byte of each {bytes_apart}, ours against C"
+        budget = OF_ONE_CYCLE if bytes_apart == 1 else BUDGET
+        yield in_turns(what, ours, theirs, theirs, turns=TURNS, budget=budget)
+
+
+def _stride_s(
+    loop: Callable[..., int], buffer: Buffer, bytes_apart: int, bench: Bench, _turn: int
+) -> float:
+    address, size = int(buffer.address), buffer.size_bytes
+    loop(size // stride.LINE_BYTES, address, size, stride.LINE_BYTES)  # no line is cached now
+    return bench.time(lambda: loop(TOUCHES, address, size, bytes_apart)) / TOUCHES
 
 
 class _Twin:

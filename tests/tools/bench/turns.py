@@ -14,6 +14,9 @@ from collections.abc import Callable, Sequence
 from experiments.core.units import show
 from tests.tools.bench.lines import Line, within
 
+# A byte takes one cycle or one and a half, by where the loop lies in memory: the same C program,
+# started twice, differed by a third.
+OF_ONE_CYCLE = (0.6, 1.5)
 AGREEING = 0.15  # so far apart may the quartiles of the ratios be
 
 
