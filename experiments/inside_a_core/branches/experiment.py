@@ -86,7 +86,7 @@ class Sums:
     def __init__(self, lengths: set[int], bench: x.Bench) -> None:
         import numpy as np
 
-        from .kernels import with_branch, without_branch
+        from experiments.kernels.branches import with_branch, without_branch
 
         shuffled = np.random.default_rng(x.SEED).permutation
         random = {n: shuffled(np.arange(n) % BYTES).astype(np.uint8) for n in lengths}
@@ -172,7 +172,7 @@ EXPERIMENT = x.Experiment(
     tables={"passes": Pass, "lengths": Length, "clocks": Clock},
     measure=measure,
     confirmed_by="branch_misses",
-    loop="kernels.py:with_branch",
+    loop="kernels/branches.py:with_branch",
     analyse=analyse,
     views=(
         x.Lines("shares", "passes", x.Axis("taken_fraction"), **_TIMES),

@@ -29,6 +29,8 @@ Number = Callable[[int], float]  # takes the round, returns the seconds of one o
 ECHO = Path(__file__).with_name("echo_jobs.py")
 SAMPLE_S = 0.01
 BEYOND_L2 = 4  # times the L2: nearer, the L2 still answers; a guest may have a small part of L3
+GUESSED, TRIES = 2**18, 3  # bytes, too many to be learned by heart; of a round
+HALF = 128  # of 256 bytes reach it
 MESSAGE_BYTES, BLOCK_BYTES, TOUCHED_BYTES = 64, 4096, 8 * x.MIB
 _METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
 
@@ -69,6 +71,29 @@ def asked(bench: x.Bench) -> dict[str, Number]:
 
         loops["system_call"] = ask_kernel
     return {name: _each(loop, bench) for name, loop in loops.items()}
+
+
+def guessed(bench: x.Bench) -> dict[str, Number]:
+    """Return the price of a wrong guess: half of the shuffled bytes are added, and none by heart.
+
+    The order changes nothing else, so the difference to sorted bytes is the price of every second.
+    """
+    import numpy as np
+
+    from experiments.kernels.branches import with_branch
+
+    shuffled = np.random.default_rng(x.SEED).integers(0, 256, GUESSED, np.uint8)
+    both = np.sort(shuffled), shuffled
+
+    works = [functools.partial(with_branch, numbers, HALF, 1) for numbers in both]
+
+    def price_s(_turn: int) -> float:
+        with bench.pinned():
+            tries = [[bench.time(work) for work in works] for _ in range(TRIES)]
+        sorted_s, shuffled_s = (min(each) for each in zip(*tries, strict=True))
+        return float(2 * (shuffled_s - sorted_s) / GUESSED)
+
+    return {"mispredict": price_s}
 
 
 def by_kernel(bench: x.Bench) -> dict[str, Number]:

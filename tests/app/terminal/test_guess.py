@@ -117,7 +117,7 @@ def test_a_kept_run_answers_and_nothing_is_measured_for_it(guessing, coreopsis, 
 
     assert "The answer: 1.50 ns." in said.out
     assert "Measured here, " in said.out
-    assert begun == ["add", "bandwidth"]  # the run has the times of L1 and of memory
+    assert begun == ["add", "mispredict"]  # the run has the times of L1 and of memory
 
 
 def test_a_machine_from_a_file_measures_nothing_and_says_so(guessing, machine_file, monkeypatch):

@@ -9,7 +9,6 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Frame
 from experiments.core.teaching.motion import Count, Pointed, Travel
-from experiments.inside_a_core.branches import kernels
 from experiments.inside_a_core.branches.experiment import (
     BRANCHLESS,
     EXPERIMENT,
@@ -24,6 +23,7 @@ from experiments.inside_a_core.branches.experiment import (
     limit_of,
 )
 from experiments.inside_a_core.branches.lesson import motion, option_by_share, top_of_the_hump
+from experiments.kernels import branches as kernels
 from machine.inspect import inspect
 from tests.experiments.inside_a_core import lessons_of_branches as lessons
 from tests.experiments.inside_a_core.lessons_of_branches import RIGHT_S, RUNS, WRONG_S

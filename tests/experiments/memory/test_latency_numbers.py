@@ -25,13 +25,13 @@ from tests.cases import in_one
 from tests.experiments.machines import MIB, machine
 
 AGREED = {
-    "l1_s", "l2_s", "l3_s", "memory_s", "call_s", "lock_s", "system_call_s", "page_fault_s",
-    "switch_s", "handoff_s", "loopback_s", "thread_s", "disk_s", "process_s",
+    "l1_s", "l2_s", "l3_s", "memory_s", "mispredict_s", "call_s", "lock_s", "system_call_s",
+    "page_fault_s", "switch_s", "handoff_s", "loopback_s", "thread_s", "disk_s", "process_s",
 }  # fmt: skip
 
 TYPICAL = {
-    "l1": 1.1e-9, "l2": 4e-9, "l3": 15e-9, "memory": 90e-9, "call": 30e-9, "lock": 40e-9,
-    "system_call": 100e-9, "page_fault": 0.5e-6, "switch": 1.5e-6, "handoff": 20e-6,
+    "l1": 1.1e-9, "l2": 4e-9, "l3": 15e-9, "memory": 90e-9, "mispredict": 5e-9, "call": 30e-9,
+    "lock": 40e-9, "system_call": 100e-9, "page_fault": 0.5e-6, "switch": 1.5e-6, "handoff": 20e-6,
     "loopback": 15e-6, "thread": 40e-6, "disk": 80e-6, "process": 60e-3,
 }  # fmt: skip
 
