@@ -125,6 +125,7 @@ def _compiled(device: Device) -> str:
         from torch._inductor import config  # noqa: PLC2701  (torch has no public way)
 
         config.compile_threads = 1  # more threads would be processes that linger
+        config.cpp.vec_isa_ok = False  # else a program is compiled for each set of vectors first
 
         def function(numbers: Any) -> Any:
             return (numbers * 2.0 + 1.0).relu().sum()
