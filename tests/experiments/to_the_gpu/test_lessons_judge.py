@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from msgspec.structs import replace
 
@@ -20,11 +22,14 @@ from experiments.to_the_gpu.diffusion.solvers import (
 from experiments.to_the_gpu.many_small import lesson as many_small
 from experiments.to_the_gpu.many_small.experiment import THOUSAND
 from experiments.to_the_gpu.many_small.experiment import Params as Calls
+from experiments.tools.lanes import CALLS, WORK
 from tests.cases import in_one
+from tests.experiments.to_the_gpu import lessons_of_async as queue
 from tests.experiments.to_the_gpu import lessons_of_diffusion as plates
 from tests.experiments.to_the_gpu import lessons_of_many_small as calls
 
 GPU = calls.GPU
+queued = importlib.import_module("experiments.to_the_gpu.async.lesson")  # its name is a keyword
 
 
 @pytest.mark.parametrize("device", [CPU, GPU])
@@ -166,3 +171,62 @@ def test_a_loop_is_held_back_by_something_else_where_it_stays_far_below_memory(s
     run = plates.modelled(Heat(), faster={COMPILED_ONE: speed})
 
     assert diffusion.loop_below_memory(run) is is_below
+
+
+@in_one(
+    ("name", "right"),
+    [("on_a_processor", 0), ("calls_set_the_pace", 1), ("about_twice", 2), ("usual", 3),
+     ("short_products_fill_it", None)],
+)  # fmt: skip
+def test_the_answer_goes_by_the_products_time_over_that_of_their_calls(name, right):
+    assert queued.option_by_ratio(queue.RUNS[name]) == right
+
+
+def test_the_clock_stops_on_the_lanes_while_only_a_gpu_works_on():
+    for name, works_on in (("usual", True), ("on_a_processor", False)):
+        run = queue.RUNS[name]
+        ends_s = {lane: max(row.end_s for row in run.tables["lanes"] if row.lane == lane)
+                  for lane in (CALLS, WORK)}  # fmt: skip
+        spot = queued.last_call(run)
+
+        assert spot.low < ends_s[CALLS] < spot.high
+        assert (ends_s[WORK] > spot.high) is works_on, name
+
+
+@in_one(
+    ("params", "is_reached"),
+    [
+        (queue.REACHING["short_products_fill_it"], True),
+        (queue.Params(device=GPU, size=1024), False),  # few calls
+        (queue.Params(device=GPU, size=2048, most=4096), False),  # long products
+        (queue.Params(device=GPU, size=256, most=4096), False),  # done before the next call
+        (queue.Params(size=128, most=4096), False),  # a processor has no queue
+    ],
+)
+def test_short_products_fill_a_queue_only_where_there_are_many(params, is_reached):
+    assert queued.short_products_fill_it(queue.modelled(params)) is is_reached
+
+
+@in_one(("size", "is_reached"), [(832, True), (660, False), (1048, False), (2048, False)])
+def test_a_wait_doubles_the_time_of_products_that_take_as_long_as_call_and_answer(size, is_reached):
+    run = queue.modelled(queue.Params(device=GPU, size=size))
+
+    assert queued.waiting_doubles(run) is is_reached
+
+
+def test_a_queue_fills_and_drains_at_the_measured_times_and_stays_empty_beside_it():
+    run = queue.RUNS["usual"]
+    end, each = (scene.events for scene in queued.motion(run, None).scenes)
+    lanes = [row for row in run.tables["lanes"] if row.lane == WORK]
+
+    def lit_s(events, shape):
+        return [(event.start_s, event.end_s) for event in events
+                if isinstance(event, Hold) and event.shape.startswith(shape)]  # fmt: skip
+
+    assert lit_s(end, "gpu") == [(row.start_s, row.end_s) for row in lanes]
+    waiting = [sum(start <= row.start_s < stop for start, stop in lit_s(end, "place_"))
+               for row in lanes]  # fmt: skip
+    assert waiting == [0, *range(len(lanes) - 2, -1, -1)]
+    assert all(start == stop for start, stop in lit_s(each, "place_"))
+    starts_s = [event.start_s for event in each if isinstance(event, Travel)]
+    assert starts_s[1] == pytest.approx(run.values["waited_s"] / run.params.most)
