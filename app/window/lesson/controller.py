@@ -200,13 +200,18 @@ class LessonController(QObject):
         if is_fixed:
             words = label(say("lesson.already_predicted"), "soft", wrap=True)
             return (*parts, words, sure)
-        # The quick run comes first: its answer follows the guess within seconds.
-        quick = button(self._run_text(is_quick=True), "main", clicked=self._do.quick.trigger)
-        full = button(self._run_text(is_quick=False), clicked=self._do.run.trigger)
-        self._starting = {quick: self._do.quick, full: self._do.run}
-        buttons: list[QWidget] = [quick, full]
+        buttons: list[QWidget] = []
+        stands_in = not self._model.needs_nothing and self._model.recording is not None
+        if not stands_in:
+            # The quick run comes first: its answer follows the guess within seconds.
+            quick = button(self._run_text(is_quick=True), "main", clicked=self._do.quick.trigger)
+            full = button(self._run_text(is_quick=False), clicked=self._do.run.trigger)
+            self._starting = {quick: self._do.quick, full: self._do.run}
+            buttons += [quick, full]
         if self._lesson.earlier_run is not None:
             buttons.append(self._button("lesson.show_earlier", self._show_earlier))
+        elif stands_in:
+            buttons.append(self._button("page.show_recording", self._show_earlier, "main"))
         self._waiting = [*buttons]  # for an answer; Skip never waits
         buttons.append(self._button("lesson.skip", self._skip))
         made.answered.connect(self._take_input)

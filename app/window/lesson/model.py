@@ -247,6 +247,7 @@ class LessonModel(QObject):
         if self.evidence is None:
             return Step.RUN
         is_new = self._page.loaded is not None and self._page.loaded.recording is None
+        is_new = is_new or self._page.is_stand_in  # the first that this machine can show
         if is_new and not self.has_observed and self.is_explained_by_itself:
             return Step.OBSERVE
         if self.is_explained_by_itself:
