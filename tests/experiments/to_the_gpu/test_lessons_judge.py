@@ -22,11 +22,14 @@ from experiments.to_the_gpu.diffusion.solvers import (
 from experiments.to_the_gpu.many_small import lesson as many_small
 from experiments.to_the_gpu.many_small.experiment import THOUSAND
 from experiments.to_the_gpu.many_small.experiment import Params as Calls
+from experiments.to_the_gpu.pinned import lesson as pinned
 from experiments.tools.lanes import CALLS, WORK
 from tests.cases import in_one
+from tests.experiments.machines import KIB, MIB
 from tests.experiments.to_the_gpu import lessons_of_async as queue
 from tests.experiments.to_the_gpu import lessons_of_diffusion as plates
 from tests.experiments.to_the_gpu import lessons_of_many_small as calls
+from tests.experiments.to_the_gpu import lessons_of_pinned as transfers
 
 GPU = calls.GPU
 queued = importlib.import_module("experiments.to_the_gpu.async.lesson")  # its name is a keyword
@@ -230,3 +233,54 @@ def test_a_queue_fills_and_drains_at_the_measured_times_and_stays_empty_beside_i
     assert all(start == stop for start, stop in lit_s(each, "place_"))
     starts_s = [event.start_s for event in each if isinstance(event, Travel)]
     assert starts_s[1] == pytest.approx(run.values["waited_s"] / run.params.most)
+
+
+def test_the_lines_part_where_one_sees_them_apart_and_nowhere_without_a_gain():
+    spot = pinned.where_they_part(transfers.RUNS["usual"])
+    rates = {(row.size_bytes, row.choice): row.bytes_per_s
+             for row in transfers.RUNS["usual"].tables["written"]}  # fmt: skip
+    apart = {size: rates[size, transfers.BEFORE] - rates[size, transfers.AS_IT_IS]
+             for size, way in rates if way == transfers.BEFORE}  # fmt: skip
+    highest = max(rates.values())
+
+    assert apart[min(size for size in apart if size > spot.low * 2)] > highest / 20
+    assert all(gap < highest / 20 for size, gap in apart.items() if size < spot.low * 2)
+    for name in ("no_gain", "nothing_pinned"):
+        assert pinned.where_they_part(transfers.RUNS[name]).low is None, name
+
+
+@in_one(
+    ("largest_bytes", "repays_late", "a_millisecond"),
+    [
+        (128 * KIB, True, False),
+        (16 * KIB, False, False),  # the call takes most of it
+        (16 * MIB, False, False),  # soon repaid
+        (52 * MIB, False, True),
+        (40 * MIB, False, False),
+        (64 * MIB, False, False),
+    ],
+)
+def test_the_goals_of_pinned_take_a_size_that_was_thought_of(
+    largest_bytes, repays_late, a_millisecond
+):
+    run = transfers.modelled(replace(transfers.USUAL, largest_bytes=largest_bytes))
+
+    assert pinned.repays_late(run) is repays_late
+    assert pinned.a_millisecond(run) is a_millisecond
+
+
+def test_all_pieces_arrive_at_the_measured_times_and_spend_as_long_on_the_link():
+    run = transfers.RUNS["usual"]
+    pageable, direct = (scene.events for scene in pinned.motion(run, None).scenes)
+    ends_s = []
+    for events in (pageable, direct):
+        (there,) = (event for event in events if isinstance(event, Count))
+        ends_s.append(there.times[-1])
+    on_link = [[event.end_s - event.start_s for event in events
+                if isinstance(event, Travel) and event.along[-1] == "gpu"]
+               for events in (pageable, direct)]  # fmt: skip
+
+    assert ends_s[0] / ends_s[1] == pytest.approx(run.values["large_speedup"])
+    assert on_link[0] == pytest.approx(on_link[1])
+    assert sum(on_link[1]) == pytest.approx(ends_s[1])
+    assert pinned.motion(transfers.RUNS["no_gain"], None) is None
