@@ -91,11 +91,11 @@ def waiting_doubles(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     """Let the products of the lanes pass the queue, and as many with a wait after each.
 
-    None where no queue fills, or where waiting was not timed.
+    None on a processor, or where waiting was not timed.
     """
     calls, works = (_lane(run, lane)[:DRAWN] for lane in (CALLS, WORK))
     each_s = numbers(run, None).get("each_waited_s")
-    if run.message != "comes_back_early" or not each_s or not calls or len(calls) != len(works):
+    if no_queue(run) or not each_s or not calls or len(calls) != len(works):
         return None
     count, back_s = len(calls), calls[-1][1]
     work_s = min(each_s, x.length_s(works) / count)
@@ -104,17 +104,18 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     called = [(start_s, start_s + call_s) for start_s, _ in turns]
     worked = [(taken_s, taken_s + work_s) for _, taken_s in called]
     waited = [(start_s + call_s, end_s) for start_s, end_s in turns]
-    end_s = max(works[-1][1], worked[-1][1], turns[-1][1])
+    done_s = max(back_s, works[-1][1])
+    end_s = max(done_s, worked[-1][1], turns[-1][1])
     return x.Motion(
         scenes=(
-            x.Scene(title="end", events=_events(calls, works, [(back_s, works[-1][1])])),
+            x.Scene(title="end", events=_events(calls, works, [(back_s, done_s)])),
             x.Scene(title="each", events=_events(called, worked, waited)),
         ),
         duration_s=end_s,
-        stills=(back_s, end_s / 2, end_s),
+        stills=(min(back_s, end_s / 4), end_s / 2, end_s),
         says=(
             x.Say(text="fills", start_s=0.0),
-            x.Say(text="drains", start_s=back_s),
+            x.Say(text="keeps_up" if calls_set_the_pace(run) else "drains", start_s=back_s),
             x.Say(text="empty", start_s=(back_s + end_s) / 2),
         ),
     )

@@ -17,7 +17,7 @@ module = importlib.import_module("experiments.to_the_gpu.async.experiment")  # i
 Params = module.Params
 
 GPU = "cuda:0"
-CALL_S, ANSWER_S = 14e-6, 9e-6
+CALL_S, MARK_S, ANSWER_S = 14e-6, 14e-6, 9e-6
 FLOP_PER_S = {CPU: 1e11, GPU: 5e13}
 ROOM = 1024  # calls that the queue holds
 
@@ -26,12 +26,17 @@ def product_s(params: Any) -> float:
     return max(2e-6, 2 * params.size**3 / FLOP_PER_S[params.device])
 
 
-def moments(params: Any, count: int) -> Iterator[tuple[float, float, float, float]]:
-    """Yield when each call begins and returns, and when its product begins and ends."""
+def moments(
+    params: Any, count: int, mark_s: float = 0.0
+) -> Iterator[tuple[float, float, float, float]]:
+    """Yield when each call begins and returns, and when its product begins and ends.
+
+    A mark between two calls takes `mark_s`.
+    """
     done: list[float] = []
     back_s = 0.0
     for number in range(count):
-        start_s = back_s
+        start_s = back_s + mark_s * (number > 0)
         if params.device == CPU:
             back_s = start_s + product_s(params)
             done.append(back_s)
@@ -58,7 +63,7 @@ def modelled(params: Any) -> LessonRun:
             for kind, until_s in until.items()
             for n in range(params.rounds)
         ]
-    for step, (start_s, back_s, begun_s, end_s) in enumerate(moments(params, module.SHOWN)):
+    for step, (start_s, back_s, begun_s, end_s) in enumerate(moments(params, module.SHOWN, MARK_S)):
         for lane, from_s, to_s in ((CALLS, start_s, back_s), (WORK, begun_s, end_s)):
             lanes.append(LaneSpan(way=module.WAY, lane=lane, step=step, start_s=from_s, end_s=to_s))
     blockers = [
