@@ -22,10 +22,7 @@ SLOWER = "waited_over_finished"
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return the time of one call and of one product, where the most were called.
-
-    With it, how many times as long the products took with a wait after each.
-    """
+    """Return the time of a call and of a product among the most, with and without waits."""
     known, most = run.values, max((row.products for row in run.tables["calls"]), default=0)
     if not {"queued_s", "finished_s"} <= known.keys() or not most:
         return {}
@@ -91,25 +88,32 @@ def waiting_doubles(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     """Let the products of the lanes pass the queue, and as many with a wait after each.
 
-    None on a processor, or where waiting was not timed.
+    Calls follow at once: the marks between them are left out. None where waiting was not timed.
     """
     calls, works = (_lane(run, lane)[:DRAWN] for lane in (CALLS, WORK))
     each_s = numbers(run, None).get("each_waited_s")
     if no_queue(run) or not each_s or not calls or len(calls) != len(works):
         return None
-    count, back_s = len(calls), calls[-1][1]
-    work_s = min(each_s, x.length_s(works) / count)
-    call_s = min(each_s - work_s, x.length_s(calls) / count)
-    turns = [*pairwise(number * each_s for number in range(count + 1))]
-    called = [(start_s, start_s + call_s) for start_s, _ in turns]
-    worked = [(taken_s, taken_s + work_s) for _, taken_s in called]
+    called: list[x.Interval] = []
+    worked: list[x.Interval] = []
+    back_s = done_s = 0.0
+    for call, work in zip(calls, works, strict=True):
+        start_s, back_s = back_s, back_s + x.length_s([call])
+        begun_s = max(back_s, done_s)
+        done_s = begun_s + x.length_s([work])
+        called.append((start_s, back_s))
+        worked.append((begun_s, done_s))
+    work_s = min(each_s, x.length_s(works) / len(works))
+    call_s = min(each_s - work_s, back_s / len(calls))
+    turns = [*pairwise(number * each_s for number in range(len(calls) + 1))]
+    in_turn = [(start_s, start_s + call_s) for start_s, _ in turns]
+    taken = [(start_s, start_s + work_s) for _, start_s in in_turn]
     waited = [(start_s + call_s, end_s) for start_s, end_s in turns]
-    done_s = max(back_s, works[-1][1])
-    end_s = max(done_s, worked[-1][1], turns[-1][1])
+    end_s = max(done_s, taken[-1][1], turns[-1][1])
     return x.Motion(
         scenes=(
-            x.Scene(title="end", events=_events(calls, works, [(back_s, done_s)])),
-            x.Scene(title="each", events=_events(called, worked, waited)),
+            x.Scene(title="end", events=_events(called, worked, [(back_s, done_s)])),
+            x.Scene(title="each", events=_events(in_turn, taken, waited)),
         ),
         duration_s=end_s,
         stills=(min(back_s, end_s / 4), end_s / 2, end_s),
@@ -132,11 +136,10 @@ def _events(
         *(x.Hold(shape="program", start_s=s, end_s=e, label="waits") for s, e in waits),
     ]
     for n, ((start_s, back_s), (taken_s, done_s)) in enumerate(zip(calls, works, strict=True)):
-        place, taken_s = f"place_{n}", max(back_s, taken_s)
         events += [
-            x.Travel(along=("program", place), start_s=start_s, end_s=back_s),
-            x.Hold(shape=place, start_s=back_s, end_s=taken_s, role="second"),
-            x.Hold(shape="gpu", start_s=taken_s, end_s=max(taken_s, done_s), role="third"),
+            x.Travel(along=("program", f"place_{n}"), start_s=start_s, end_s=back_s),
+            x.Hold(shape=f"place_{n}", start_s=back_s, end_s=taken_s, role="second"),
+            x.Hold(shape="gpu", start_s=taken_s, end_s=done_s, role="third"),
         ]
     return tuple(events)
 

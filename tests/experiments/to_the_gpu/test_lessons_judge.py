@@ -218,21 +218,32 @@ def test_a_wait_doubles_the_time_of_products_that_take_as_long_as_call_and_answe
 
 
 def test_a_queue_fills_and_drains_at_the_measured_times_and_stays_empty_beside_it():
-    run = queue.RUNS["usual"]
-    end, each = (scene.events for scene in queued.motion(run, None).scenes)
-    lanes = [row for row in run.tables["lanes"] if row.lane == WORK]
+    for name, waiting in (("usual", [0, *range(8, -1, -1)]), ("calls_set_the_pace", [0] * 10)):
+        run = queue.RUNS[name]
+        end, each = (scene.events for scene in queued.motion(run, None).scenes)
+        works = [row for row in run.tables["lanes"] if row.lane == WORK]
+        worked = lit_s(end, "gpu")
+        starts_s = [event.start_s for event in each if isinstance(event, Travel)]
 
-    def lit_s(events, shape):
-        return [(event.start_s, event.end_s) for event in events
-                if isinstance(event, Hold) and event.shape.startswith(shape)]  # fmt: skip
+        assert [stop - start for start, stop in worked] == pytest.approx(
+            [row.end_s - row.start_s for row in works]
+        )
+        assert waiting == [
+            sum(start <= taken_s < stop for start, stop in lit_s(end, "place_"))
+            for taken_s, _ in worked
+        ], name
+        assert all(start == stop for start, stop in lit_s(each, "place_"))
+        assert starts_s[1] == pytest.approx(run.values["waited_s"] / run.params.most)
+        assert worked[-1][1] < lit_s(each, "gpu")[-1][1]  # waiting is never quicker
 
-    assert lit_s(end, "gpu") == [(row.start_s, row.end_s) for row in lanes]
-    waiting = [sum(start <= row.start_s < stop for start, stop in lit_s(end, "place_"))
-               for row in lanes]  # fmt: skip
-    assert waiting == [0, *range(len(lanes) - 2, -1, -1)]
-    assert all(start == stop for start, stop in lit_s(each, "place_"))
-    starts_s = [event.start_s for event in each if isinstance(event, Travel)]
-    assert starts_s[1] == pytest.approx(run.values["waited_s"] / run.params.most)
+
+def lit_s(events, shape):
+    """Return when shapes are lit whose names begin so."""
+    return [
+        (event.start_s, event.end_s)
+        for event in events
+        if isinstance(event, Hold) and event.shape.startswith(shape)
+    ]
 
 
 def test_the_lines_part_where_one_sees_them_apart_and_nowhere_without_a_gain():
