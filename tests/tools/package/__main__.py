@@ -55,10 +55,10 @@ def frozen(dist: Path, build: Path) -> Path:
     (plugins,) = folder.glob("_internal/PySide6/**/plugins")
     prefix = plugins.parent.relative_to(folder).as_posix()
     folder.joinpath("qt.conf").write_text(f"[Paths]\nPrefix = {prefix}\n")
-    shutil.copy2(ROOT / "LICENSE", folder)
+    shutil.copy(ROOT / "LICENSE", folder)
     if sys.platform == "linux":
         shutil.copytree(SHARE, folder / "share")
-        shutil.copy2(INSTALL, folder)
+        shutil.copy(INSTALL, folder)
     return folder
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from machine.model import OperatingSystem
 from tests.tools.windows import wine
 from tests.tools.windows.inside import STEPS
 
-LIMIT_S, RUN_S, LONG_S = 120.0, 240.0, 600.0
+LIMIT_S, RUN_S, LONG_S, PACKAGE_S = 120.0, 240.0, 600.0, 1800.0
 SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.inside_a_core")
 INSIDE = "tests.tools.windows.inside"
 UNITS = (
@@ -241,6 +242,26 @@ def _units(place: str) -> str:
     return _known(counted)
 
 
+def _packaged() -> str:
+    """Make the folder that needs no Python, unpack its zip elsewhere, and let it measure there."""
+    ended = wine.wine(wine.PYTHON, "-m", "tests.tools.package", limit_s=PACKAGE_S)
+    zips = list((wine.CHECKOUT / "dist").glob("*.zip"))
+    if ended.returncode or len(zips) != 1:
+        said = ended.stderr.decode(errors="replace").strip()[-LAST:]
+        return f"ended with {ended.returncode}, made {zips}: {said}"
+    folder = wine.DRIVE / "unpacked here"
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(zips[0]) as packed:
+        packed.extractall(folder)
+    (program,) = folder.glob("*/coreopsis.exe")
+    place = f"C:\\{program.relative_to(wine.DRIVE)}".replace("/", "\\")
+    for command in (("doctor",), ("run", "start-cost", "--quick"), ("run", "ilp", "--quick")):
+        with wine.start(place, *command) as process:
+            if code := process.wait(RUN_S):
+                return f"{' '.join(command)} ended with {code}"
+    return _known(f"{zips[0].name}, {zips[0].stat().st_size / 1e6:.0f} MB")
+
+
 LOOKS: dict[str, Callable[[], str]] = {
     "inspect": lambda: _said("inspect", says="→"),
     "doctor": lambda: _said("doctor", says="python.exe"),
@@ -253,6 +274,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "kill program": _killed("program"),
     "kill guardian": _killed("guardian"),
     "kill worker": _killed("worker"),
+    "package": _packaged,
     "checkup": lambda: _said("checkup", "--quick", says="✓", limit_s=LONG_S),
     "window": lambda: _inside("window", {"code": 0, "steps": list(STEPS)}),
     **{each.id: functools.partial(_quick_run, each) for each in Catalogue(SHELVES)},

