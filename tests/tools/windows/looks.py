@@ -254,6 +254,8 @@ def _packaged() -> str:
     with zipfile.ZipFile(zips[0]) as packed:
         packed.extractall(folder)
     (program,) = folder.glob("*/coreopsis.exe")
+    # A Windows has it whole; Wine's own lacks what numba asks for.
+    shutil.copyfile(wine.DRIVE / "python/ucrtbase.dll", program.with_name("ucrtbase.dll"))
     place = f"C:\\{program.relative_to(wine.DRIVE)}".replace("/", "\\")
     for command in (("doctor",), ("run", "start-cost", "--quick"), ("run", "ilp", "--quick")):
         with wine.start(place, *command) as process:
