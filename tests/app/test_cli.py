@@ -142,7 +142,7 @@ def test_the_list_marks_lessons(inside):
     listed = inside("experiments").out
 
     assert re.search(rf"^  amdahl .*{mark}$", listed, re.MULTILINE)
-    assert not re.search(rf"^  core-to-core .*{mark}$", listed, re.MULTILINE)
+    assert not re.search(rf"^    counters .*{mark}$", listed, re.MULTILINE)
 
 
 def test_a_follow_up_is_listed_below_its_lesson_and_a_tool_is_marked(inside):

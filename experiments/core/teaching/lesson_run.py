@@ -49,9 +49,13 @@ def limited(*limits: str) -> Callable[[LessonRun], bool]:
 
 
 class Spot(Record):
-    """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis."""
+    """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis.
+
+    In a map it may be single cells, each by the names of its row and of its column.
+    """
 
     names: tuple[str, ...] = ()
+    cells: tuple[tuple[str, str], ...] = ()
     low: float | None = None
     high: float | None = None
 

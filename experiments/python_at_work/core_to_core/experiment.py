@@ -247,7 +247,7 @@ EXPERIMENT = x.Experiment(
     keys=tuple(
         x.Key(name, "topology", RELATIONS) for name in ("median_s", "fastest_s", "slowest_s")
     ),
-    next=x.Next("false-sharing", {"hardware_threads": True}),
+    next=x.Next("false-sharing", {"lines": 1}),
     parts=(x.Part.CORES, x.Part.L3),
     needs=(x.Need.CORE_PAIR,),
     imports=("numpy", "numba"),

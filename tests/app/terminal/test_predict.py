@@ -182,10 +182,11 @@ def test_a_lesson_that_cannot_be_read_is_one_sentence(change, tmp_path, monkeypa
 
 
 def test_without_a_lesson_it_runs_and_says_so(played, answering):
-    said = answering([], "run", "core-to-core", "--quick", "--no-keep", "--predict")
+    said = answering([], "run", "counters", "--quick", "--no-keep", "--predict")
 
     assert said.code == 0
-    assert ENGLISH.say("problems.lesson_unwritten", {"id": "core-to-core"}) in said.out
+    values = {"id": "counters", "lesson": "false-sharing"}
+    assert ENGLISH.say("problems.lesson_follows", values) in said.out
 
 
 def test_nothing_of_the_lesson_appears_unless_it_is_asked_for(played, inside):

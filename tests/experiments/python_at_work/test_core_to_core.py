@@ -12,8 +12,10 @@ from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need, Note
 from experiments.core.judging.statistics import CANNOT_TELL, TOO_FEW
 from experiments.core.needs import missing_need
+from experiments.core.teaching.motion import Travel
 from experiments.python_at_work.core_to_core import experiment as core_to_core
 from experiments.python_at_work.core_to_core import kernels as handover
+from experiments.python_at_work.core_to_core import lesson
 from experiments.python_at_work.core_to_core.experiment import (
     EXPERIMENT,
     Handover,
@@ -27,10 +29,13 @@ from experiments.python_at_work.core_to_core.experiment import (
 )
 from experiments.python_at_work.core_to_core.kernels import hand_over
 from experiments.tools.buffers import Buffer
+from experiments.tools.neighbours import SAME_CORE
 from machine.inspect import inspect
 from machine.model import Machine, Thread
+from tests.cases import in_one
 from tests.experiments.kernel_checks import check_kept, kernels_of
 from tests.experiments.machines import machine
+from tests.experiments.python_at_work import lessons_of_core_to_core as lessons
 
 AGREED = {"median_s", "fastest_s", "slowest_s", "group_count"}
 
@@ -256,3 +261,59 @@ def test_who_waits_in_vain_says_so_and_ends(buffer, monkeypatch):
 
 def test_the_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
     check_kept(kernels_of(handover))
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+def test_the_brightest_cells_are_those_between_groups_whichever_core_times():
+    spot = lesson.farthest(lessons.RUNS["two_dies"])
+
+    assert set(spot.cells) == {
+        (str(a), str(b)) for a in range(8) for b in range(8) if a // 4 != b // 4
+    }
+
+
+@in_one("name", ["one_die", "two_cores"])
+def test_where_all_cells_are_alike_any_is_right(name):
+    run = lessons.RUNS[name]
+    cells = {(row.first, row.second) for row in run.tables["handovers"]}
+
+    assert cells < set(lesson.farthest(run).cells)
+
+
+def test_the_farthest_pair_is_held_against_the_nearest_and_one_pair_against_nothing():
+    far = lesson.numbers(lessons.RUNS["four_dies"], None)["farthest_over_nearest"]
+
+    assert far == pytest.approx(110 / 25)
+    assert lesson.numbers(lessons.RUNS["two_cores"], None) == {}
+
+
+def test_the_near_and_the_far_line_walk_as_fast_as_measured():
+    run = lessons.RUNS["two_dies"]
+    near, far = lesson.motion(run, None).scenes
+    for scene, way_s in ((near, 25e-9), (far, 110e-9)):
+        ways = [event for event in scene.events if isinstance(event, Travel)]
+        assert all(each.end_s - each.start_s == pytest.approx(way_s) for each in ways)
+        assert ways[0].along == ways[1].along[::-1]
+
+
+@in_one(("name", "scenes", "said"), [("one_die", 2, "in_step"), ("two_dies", 2, "ahead"),
+                                     ("two_cores", 1, "begin")])  # fmt: skip
+def test_what_is_said_follows_the_two_lines(name, scenes, said):
+    motion = lesson.motion(lessons.RUNS[name], None)
+
+    assert len(motion.scenes) == scenes
+    assert motion.says[-1].text == said
+
+
+def test_siblings_that_are_no_nearer_than_cores_reach_nothing():
+    params = lessons.REACHING["siblings_nearer"]
+    alike = lessons.modelled(params, ways_s=lessons.WAYS_S | {SAME_CORE: 24e-9})
+
+    assert not lesson.siblings_nearer(alike)
+
+
+@in_one("params", [Params(lines=1, rounds=2), Params(lines=3, rounds=2), Params(lines=2, rounds=5)])
+def test_too_few_rounds_or_too_many_ways_miss_the_goal(params):
+    assert not lesson.clear_with_little(lessons.modelled(params))

@@ -13,6 +13,7 @@ from tests.cases import in_one
 from tests.experiments.machines import machine
 from tests.experiments.python_at_work import (
     lessons_of_amdahl,
+    lessons_of_core_to_core,
     lessons_of_false_sharing,
     lessons_of_gil_threads,
     lessons_of_race,
@@ -26,6 +27,7 @@ LESSONS = {
     "amdahl": lessons_of_amdahl,
     "uneven": lessons_of_uneven,
     "false-sharing": lessons_of_false_sharing,
+    "core-to-core": lessons_of_core_to_core,
 }
 GOALS = [(name, goal) for name, runs in LESSONS.items() for goal in runs.REACHING]
 STEPS = 12  # values tried of a number
@@ -37,7 +39,9 @@ def single_changes(params):
         usual = getattr(params, name)
         if callable(spec.choices):
             continue  # what is found on a machine
-        if isinstance(usual, tuple):
+        if isinstance(usual, bool):
+            values = [not usual]
+        elif isinstance(usual, tuple):
             values = [tuple(each for each in usual if each != left_out) for left_out in usual]
         elif spec.choices:
             values = spec.choices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
@@ -31,12 +31,13 @@ class Place:
     """A mark or a place between marks.
 
     `label` stands so in the rows, "" if none; `x` has the unit of its column, NaN if it has none.
-    `rect` is what lights up, in pixels.
+    `rect` is what lights up, in pixels. `column` names the column of a cell.
     """
 
     label: str
     x: float
     rect: QRectF
+    column: str = ""
 
 
 def place_at(chart: Chart, painted: Painted, at: QPointF) -> Place | None:
@@ -77,7 +78,8 @@ def place_of(chart: Chart, painted: Painted, cursor: Cursor) -> Place | None:
         case Heatmap():
             row = float(track.ys[cursor.point])
             rect = QRectF(area.point(place - 0.5, row - 0.5), area.point(place + 0.5, row + 0.5))
-            return Place(label, _column_at(chart, cursor.point), rect.normalized())
+            column = _columns(chart)[cursor.point]
+            return Place(label, _number_of(column), rect.normalized(), column)
         case Lines() | Ruler():
             axis = x_axis(view)
             x = from_axis(place, axis.scale) if axis else math.nan
@@ -97,8 +99,8 @@ def stretch(chart: Chart, spot: Spot) -> Range | None:
     high = math.inf if spot.high is None else spot.high
     view = chart.terms.view
     if isinstance(view, Heatmap):
-        count = len(chart.drawing.plan().x.names or ())
-        columns = [at for at in range(count) if low <= _column_at(chart, at) <= high]
+        named = enumerate(_columns(chart))
+        columns = [at for at, name in named if low <= _number_of(name) <= high]
         places = chart.drawing.plan().x.places
         return (places[columns[0]] - 0.5, places[columns[-1]] + 0.5) if columns else None
     axis = x_axis(view)
@@ -127,6 +129,8 @@ def extent(chart: Chart, spot: Spot) -> Range | None:
 
 def rects_of(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
     """Return what lights up for a spot, in pixels; lines light up by `lines_of`."""
+    if spot.cells:
+        return _blocks(chart, painted, spot)
     rows, column = _rows_of(chart, painted, spot.names), _column(chart, painted, spot)
     if column is None:
         return rows
@@ -260,10 +264,38 @@ def _pin(painted: Painted, label: str, place: float) -> QRectF:
     return next(flags, square(head, SNAP_PX * painted.theme.zoom))
 
 
-def _column_at(chart: Chart, column: int) -> float:
-    """Return the number that names a column of cells; NaN where it is a word."""
-    names = chart.drawing.plan().x.names or ()
+def _blocks(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
+    """Return the rectangles around the cells of a spot; neighbours of equal rows are one block."""
+    columns, places = _columns(chart), chart.drawing.plan().x.places
+    blocks: dict[Range, list[Range]] = {}  # of each stretch across, those down
+    for track in _own(chart.tracks()):
+        y = float(track.ys[0])
+        lit = [(track.label, column) in spot.cells for column in columns]
+        for is_lit, group in groupby(range(len(lit)), key=lit.__getitem__):
+            if not is_lit:
+                continue
+            across = [places[at] for at in group]
+            down = blocks.setdefault((across[0] - 0.5, across[-1] + 0.5), [])
+            if down and down[-1][1] == y - 0.5:
+                down[-1] = down[-1][0], y + 0.5
+            else:
+                down.append((y - 0.5, y + 0.5))
+    point = painted.area.point
+    return [
+        QRectF(point(left, top), point(right, bottom))
+        for (left, right), down in blocks.items()
+        for top, bottom in down
+    ]
+
+
+def _columns(chart: Chart) -> list[str]:
+    """Return the names of the columns of cells, as they stand in the rows."""
+    return [name.label for name in chart.drawing.plan().x.names or ()]
+
+
+def _number_of(column: str) -> float:
+    """Return the number that names a column; NaN where it is a word."""
     try:
-        return float(names[column].label)
+        return float(column)
     except ValueError:
         return math.nan

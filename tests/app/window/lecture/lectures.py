@@ -27,7 +27,7 @@ THREE = Lecture(
     item=(
         Item(experiment="gil-threads", notes="Ask first.", minutes=4.0, set={"workers": 3}),
         Item(experiment="burst-random"),
-        Item(experiment="core-to-core", title="Pipes"),
+        Item(experiment="context-switch", title="Pipes"),
     ),
 )
 Key = Qt.Key
@@ -38,7 +38,7 @@ class Hall:
 
     def __init__(self, look: Look, folder: Path) -> None:
         self.whole = Whole(look, folder)
-        self.whole.window.go(Target(EXPERIMENTS, experiment="core-to-core"))
+        self.whole.window.go(Target(EXPERIMENTS, experiment="context-switch"))
         self.runner = self.whole.runner
 
     def begin(self, lecture: Lecture = THREE) -> None:

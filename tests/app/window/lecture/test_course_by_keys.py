@@ -63,7 +63,7 @@ def test_three_items_from_the_first_question_to_the_end(hall):
     assert not hall.data.options
     hall.press(Key.Key_PageDown)
     assert hall.at == (3, "run")
-    hall.hear("core-to-core")
+    hall.hear("context-switch")
     while hall.data.step != "explain":
         hall.press(Key.Key_PageDown)
     hall.press(Key.Key_PageDown)
@@ -129,7 +129,7 @@ def test_a_run_waits_for_one_that_is_being_stopped(hall):
     hall.hear("gil-threads", 0.1)
     hall.end("stopped")
     settle(lambda: len(hall.runner.started) == 2)
-    hall.hear("core-to-core")
+    hall.hear("context-switch")
     assert hall.conductor.course.turn.is_measured
     assert not hall.conductor.trouble
 
@@ -180,7 +180,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     settle(hall.show.audience.isActiveWindow)
     assert hall.data.count == 1
     hall.press(Key.Key_PageDown)
-    assert hall.runner.started[0][0] == "core-to-core"
+    assert hall.runner.started[0][0] == "context-switch"
     assert hall.runner.started[0][1]["rounds"] == 4
 
     hall.leave(key)
@@ -189,7 +189,7 @@ def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hal
     assert hall.runner.stops == 1
     assert window.place.findChild(ExperimentPage) is page
     assert page.isVisible()
-    hall.hear("core-to-core", 0.1)
+    hall.hear("context-switch", 0.1)
     hall.end("stopped")
     assert page.model.loaded is None
 

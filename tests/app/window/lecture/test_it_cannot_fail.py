@@ -163,9 +163,9 @@ def test_a_machine_that_slept_ends_the_run(hall, clocks):
 def test_another_program_that_measures_is_named(hall):
     hall.begin()
     hall.to_run()
-    values = {"experiment": "core-to-core", "since": "10:00"}
+    values = {"experiment": "context-switch", "since": "10:00"}
     hall.runner.hear(messages.Note(key=messages.WAITING[0], values=values))
-    assert hall.whole.words.say("core-to-core.question") in hall.conductor.trouble
+    assert hall.whole.words.say("context-switch.question") in hall.conductor.trouble
     hall.hear("gil-threads", 0.3)
     assert not hall.conductor.trouble
 
@@ -181,7 +181,7 @@ def test_without_a_gpu_its_recording_is_the_run(hall):
 
 
 def test_neither_run_nor_recording_still_goes_on(hall):
-    hall.begin(Lecture(item=(Item(experiment="nonsuch"), Item(experiment="core-to-core"))))
+    hall.begin(Lecture(item=(Item(experiment="nonsuch"), Item(experiment="context-switch"))))
     hall.press(Key.Key_PageDown)
     assert "nonsuch" in hall.conductor.trouble
     hall.press(Key.Key_R)
@@ -191,7 +191,7 @@ def test_neither_run_nor_recording_still_goes_on(hall):
 
 
 def test_wrong_settings_are_one_line(hall):
-    hall.begin(Lecture(item=(Item(experiment="core-to-core", set={"nonsuch": 1}),)))
+    hall.begin(Lecture(item=(Item(experiment="context-switch", set={"nonsuch": 1}),)))
     hall.press(Key.Key_PageDown)
     assert hall.conductor.trouble
     hall.press(Key.Key_PageDown)
@@ -291,11 +291,11 @@ def test_a_run_that_cannot_be_kept_is_one_line(hall, monkeypatch):
 def test_a_run_of_somebody_else_is_waited_for(hall):
     from experiments.core.catalogue import Catalogue
 
-    hall.runner.start(Catalogue().load("core-to-core"), {})
+    hall.runner.start(Catalogue().load("context-switch"), {})
     hall.begin()
     hall.to_run()
-    assert hall.whole.words.say("core-to-core.question") in hall.conductor.trouble
-    hall.hear("core-to-core")
+    assert hall.whole.words.say("context-switch.question") in hall.conductor.trouble
+    hall.hear("context-switch")
     settle(lambda: len(hall.runner.started) == 2)
     assert not hall.conductor.trouble
 

@@ -457,3 +457,5 @@ def test_nothing_is_the_right_place_where_none_is_known():
     assert is_in(Spot(names=("threads",)), "threads", float("nan"))
     assert is_in(Spot(low=1.0), "", 1.0)
     assert not is_in(Spot(low=1.0), "", 0.5)
+    assert is_in(Spot(cells=(("0", "1"),)), "0", 1.0, "1")
+    assert not is_in(Spot(cells=(("0", "1"),)), "1", 0.0, "0")

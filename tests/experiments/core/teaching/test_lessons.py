@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from itertools import chain
 
 import pytest
 from msgspec.structs import replace
@@ -120,14 +121,15 @@ def test_what_is_to_be_clicked_and_what_is_held_back_is_in_the_plots(experiment,
     spot = lesson.call(observe.right, shown)
     (view,) = (view for view in experiment.plots if view.key == observe.view)
 
-    assert set(spot.names) <= labels(view, shown)
-    assert spot.names or spot.low < spot.high
+    assert {*spot.names, *chain.from_iterable(spot.cells)} <= labels(view, shown)
+    assert spot.names or spot.cells or spot.low < spot.high
     assert set(lesson.held_back) <= set().union(*(labels(v, shown) for v in experiment.plots))
 
 
 def labels(view, run: LessonRun) -> set[str]:
     """Return the names of the bars, lines, lanes or pins of a view."""
-    named = [getattr(view, each, None) for each in ("label", "detail", "series", "lane", "group")]
+    parts = ("label", "detail", "series", "lane", "group", "row", "column")
+    named = [getattr(view, each, None) for each in parts]
     return {getattr(row, name) for row in run.tables[view.table] for name in named if name}
 
 

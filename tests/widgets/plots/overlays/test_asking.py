@@ -94,11 +94,13 @@ def test_a_click_on_a_lane_picks_its_group_and_the_time(qtbot):
 
 def test_a_click_on_a_cell_picks_row_and_column(qtbot):
     plot = cells(qtbot)
-    heard = asked(plot)
+    heard: list[tuple[str, float, str]] = []
+    plot.picked.connect(lambda *found: heard.append(found))
+    plot.ask(True)
 
     click(plot, pixel(plot, 5.2, 2.0))
 
-    assert heard == [("2", 5.0)]
+    assert heard == [("2", 5.0, "5")]
 
 
 def test_a_click_on_a_pin_or_its_flag_picks_it(qtbot):

@@ -104,7 +104,7 @@ def test_a_ghost_is_not_picked_in_place_of_a_bar(qtbot):
 
     click(plot, pixel(plot, 0.3, 1.0))
 
-    assert heard == [("threads", value)]
+    assert heard == [("threads", value, "")]
 
 
 def test_lines_keep_their_colours_and_are_labelled(qtbot):

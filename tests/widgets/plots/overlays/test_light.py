@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor
 
 from experiments.core.teaching.lesson_run import Spot
@@ -20,6 +20,7 @@ from tests.widgets.plots.overlays.kinds import (
     shown,
 )
 from tests.widgets.plots.plots import TABLES, look, plotted
+from widgets.plots.overlays import places
 from widgets.style import theme as themes
 
 NAMES = {"lines": ("random",), "cells": ("3",)}
@@ -103,6 +104,18 @@ def test_light_on_a_lane_ends_where_its_stretch_ends(qtbot):
     assert has_changed(before, after, pixel(plot, 0.66, lane.ys[0]))
     assert not has_changed(before, after, pixel(plot, 0.5, lane.ys[0]))
     assert not has_changed(before, after, pixel(plot, 0.66, lane.ys[0] - 1.5))
+
+
+def test_neighbouring_cells_light_up_as_one_block_each(qtbot):
+    plot = cells(qtbot)
+    far = [(str(a), str(b)) for a in range(8) for b in range(8) if a // 4 != b // 4]
+
+    blocks = places.rects_of(plot.chart, plot.painted(), Spot(cells=(*far, ("0", "1"))))
+
+    point = plot.painted().area.point
+    corners = [((3.5, -0.5), (7.5, 3.5)), ((-0.5, 3.5), (3.5, 7.5)), ((0.5, -0.5), (1.5, 0.5))]
+    expected = [QRectF(point(*one), point(*other)) for one, other in corners]
+    assert sorted(blocks, key=QRectF.getCoords) == sorted(expected, key=QRectF.getCoords)
 
 
 @every_kind
