@@ -150,6 +150,7 @@ class Track:
     is_aligned: bool = True
     label: str = ""  # of all its points, as it stands in the rows
     labels: tuple[str, ...] = ()  # of each point, where they differ
+    detail: str = ""  # of a bar, as it stands in the rows
 
     def label_of(self, point: int) -> str:
         """Return the label of a point, as it stands in the rows."""

@@ -31,7 +31,7 @@ class Plot(ReadablePlot):
     of cells; "" where there is none. x has the unit of its column, NaN where there is none.
     """
 
-    picked = Signal(str, float, str)  # while asked: what was chosen, its place, a cell's column
+    picked = Signal(str, float, str)  # while asked: what was chosen, its place, its second name
     pointed = Signal(str, float)  # the mark or place below the mouse or the cursor; "" for none
     sketched = Signal(tuple)  # all heights, after each change
     marked = Signal(float)  # the marker's x, after each change
@@ -256,7 +256,7 @@ class Plot(ReadablePlot):
         is_enter = is_plain and event.key() in ENTER
         place = self._place() if self._is_asked and self._cursor and is_enter else None
         if place is not None:
-            self.picked.emit(place.label, place.x, place.column)
+            self.picked.emit(place.label, place.x, place.second)
             return
         super().keyPressEvent(event)
 
@@ -293,7 +293,7 @@ class Plot(ReadablePlot):
             self._mouse = event.position()
             place = self._place()
             if place is not None:
-                self.picked.emit(place.label, place.x, place.column)
+                self.picked.emit(place.label, place.x, place.second)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Undo every zoom; a second click on a handle or a place is a click."""

@@ -61,9 +61,14 @@ class LessonModel(QObject):
 
     @property
     def taught(self) -> Taught | None:
-        """The lesson of the shown experiment, None where none is written."""
-        experiment = self._page.experiment
+        """The lesson of the shown experiment; None where none is written, or nothing can be seen.
+
+        A machine that lacks what it needs shows the recording; without one nobody is asked.
+        """
+        page, experiment = self._page, self._page.experiment
         if experiment is None:
+            return None
+        if page.loaded is None and page.recording is None and not page.needs_nothing:
             return None
         if experiment.id not in self._lessons:
             self._lessons[experiment.id] = self._load(experiment)

@@ -165,10 +165,10 @@ class LessonPlots(QObject):
             return
         plot.ask(True)
 
-    def _take_pick(self, plot: Plot, name: str, x: float, column: str) -> None:
+    def _take_pick(self, plot: Plot, name: str, x: float, second: str) -> None:
         spot = self._right()
         if spot is not None and plot is self._plot:
-            self.picked.emit(is_in(spot, name, x, column))
+            self.picked.emit(is_in(spot, name, x, second))
 
     def _take_pointed(self, plot: Plot, name: str, x: float) -> None:
         at = None if math.isnan(x) else x
@@ -251,10 +251,10 @@ class LessonPlots(QObject):
         return experiment.analyse(entry.params, nothing, machine).values
 
 
-def is_in(spot: Spot, name: str, x: float, column: str = "") -> bool:
+def is_in(spot: Spot, name: str, x: float, second: str = "") -> bool:
     """Is a picked mark or place the right one?"""
-    if spot.cells:
-        return (name, column) in spot.cells
+    if spot.pairs:
+        return (name, second) in spot.pairs
     if spot.names or spot == Spot():
         return name in spot.names
     low = -math.inf if spot.low is None else spot.low

@@ -51,11 +51,12 @@ def limited(*limits: str) -> Callable[[LessonRun], bool]:
 class Spot(Record):
     """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis.
 
-    In a map it may be single cells, each by the names of its row and of its column.
+    Where one name is not enough, it is `pairs`: the row and the column of a cell in a map, or the
+    label and the detail of a bar.
     """
 
     names: tuple[str, ...] = ()
-    cells: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
     low: float | None = None
     high: float | None = None
 

@@ -28,8 +28,8 @@ def farthest(run: x.LessonRun) -> x.Spot:
     far = [cell for cell, latency_s in cells.items() if latency_s * STEP >= max(cells.values())]
     if run.message not in CLEAR or len(far) == len(cells):
         cores = sorted({row for row, _ in cells} | {column for _, column in cells})
-        return x.Spot(cells=tuple(product(cores, cores)))
-    return x.Spot(cells=tuple(far))
+        return x.Spot(pairs=tuple(product(cores, cores)))
+    return x.Spot(pairs=tuple(far))
 
 
 all_alike = x.found("all_alike")

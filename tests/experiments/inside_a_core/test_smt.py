@@ -6,7 +6,10 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Need
 from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.needs import missing_need
+from experiments.core.teaching.lesson_run import Spot
+from experiments.core.teaching.motion import Count, Travel
 from experiments.inside_a_core.smt import experiment as smt
+from experiments.inside_a_core.smt import lesson
 from experiments.inside_a_core.smt.experiment import (
     ADDING,
     CORES,
@@ -21,6 +24,8 @@ from experiments.inside_a_core.smt.experiment import (
 )
 from machine.inspect import inspect
 from tests.cases import in_one
+from tests.experiments.inside_a_core import lessons_of_smt as lessons
+from tests.experiments.inside_a_core.lessons_of_smt import gains, modelled
 from tests.experiments.machines import GIB, MIB, machine
 
 AGREED = {"arithmetic_gain", "waiting_gain"}
@@ -199,3 +204,60 @@ def test_the_chain_leaves_half_of_the_free_memory(free_memory):
     free_memory(GIB)
     assert smt.EXPERIMENT.defaults(machine(caches=(2**15, MIB, GIB))).chain_bytes == 512 * MIB
     assert smt.EXPERIMENT.defaults(machine()).chain_bytes == 128 * MIB
+
+
+# --- the lesson ---------------------------------------------------------------------------------
+
+
+@in_one(
+    ("name", "bars"),
+    [
+        ("usual", {ADDING}),
+        ("adding_loses", {ADDING}),
+        ("adding_gains_more", {WAITING}),
+        ("alike", {ADDING, WAITING}),
+    ],
+)
+def test_the_bar_nearest_to_one_thread_is_one_of_two_threads_on_one_core(name, bars):
+    spot = lesson.nearest_one(lessons.RUNS[name])
+
+    assert spot == Spot(pairs=tuple((SIBLINGS, work) for work in sorted(bars)))
+
+
+def test_a_gain_that_is_unclear_judges_nobody_and_is_not_named():
+    assert "adding_gain" not in lesson.numbers(lessons.RUNS["adding_unclear"], None)
+    assert lesson.numbers(lessons.RUNS["usual"], None)["adding_gain"] == pytest.approx(1.1)
+
+
+@in_one(("cores", "is_said"), [(2.0, True), (1.1, False)])
+def test_two_cores_are_named_only_where_they_add_more(cores, is_said):
+    assert lesson.two_cores(modelled(Params(), gains(1.1, 1.9, cores))) is is_said
+
+
+@in_one(
+    ("params", "waiting", "is_reached"),
+    [
+        (Params(chain_bytes=MIB, rounds=30), 1.9, True),
+        (Params(chain_bytes=MIB, rounds=30), 1.3, False),
+        (Params(chain_bytes=MIB), 1.9, False),
+        (Params(rounds=100), 1.9, False),
+        (Params(chain_bytes=32 * MIB, rounds=30), 1.9, False),
+    ],
+)
+def test_a_cache_that_is_waited_for_takes_two_settings(params, waiting, is_reached):
+    assert lesson.cache_is_enough(modelled(params, gains(1.1, waiting))) is is_reached
+
+
+def test_what_moves_is_as_much_as_was_measured():
+    """While two threads read six times, they add what the gains say."""
+    run = lessons.RUNS["usual"]
+    motion = lesson.motion(run, None)
+    adding, waiting = (scene.events for scene in motion.scenes)
+    reads = [event for event in waiting if isinstance(event, Travel)]
+    (added,) = (event for event in adding if isinstance(event, Count))
+
+    alone_s = 1 / lessons.ALONE_PER_S[WAITING]
+    assert len(reads) == 6
+    assert all(each.end_s - each.start_s == pytest.approx(2 * alone_s / 1.9) for each in reads)
+    assert added.every_s == pytest.approx(alone_s / 1.1)
+    assert lesson.motion(lessons.RUNS["alike"], None) is None

@@ -269,7 +269,7 @@ def test_the_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
 def test_the_brightest_cells_are_those_between_groups_whichever_core_times():
     spot = lesson.farthest(lessons.RUNS["two_dies"])
 
-    assert set(spot.cells) == {
+    assert set(spot.pairs) == {
         (str(a), str(b)) for a in range(8) for b in range(8) if a // 4 != b // 4
     }
 
@@ -279,7 +279,7 @@ def test_where_all_cells_are_alike_any_is_right(name):
     run = lessons.RUNS[name]
     cells = {(row.first, row.second) for row in run.tables["handovers"]}
 
-    assert cells < set(lesson.farthest(run).cells)
+    assert cells < set(lesson.farthest(run).pairs)
 
 
 def test_the_farthest_pair_is_held_against_the_nearest_and_one_pair_against_nothing():

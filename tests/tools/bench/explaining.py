@@ -32,7 +32,8 @@ def lines() -> Iterator[Line]:
     look = Look(themes.load("dark"))
     look.wear(look.theme)
     known = homes()
-    written = [each.id for each in Catalogue() if taught(each, known[each.id]) is not None]
+    shown = [each for each in Catalogue() if known[each.id].recording is not None]
+    written = [each.id for each in shown if taught(each, known[each.id]) is not None]
     garbage.leave_to_us()  # as the window does
     times = {id_: _explained_s(application, look, id_) for id_ in written}
     gc.enable()

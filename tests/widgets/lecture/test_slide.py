@@ -24,7 +24,7 @@ from widgets.style import theme as themes
 from widgets.style.look import Look
 
 ENGLISH, HOMES = words.load(), homes()
-TAUGHT = [id_ for id_, home in HOMES.items() if (home.folder / "lesson.en.toml").exists()]
+TAUGHT = [id_ for id_, home in HOMES.items() if home.has_lesson and home.recording]
 LIGHT = themes.load("light")
 STEPS = ("question", "vote", "again", "run", "reveal", "explain")
 SIZES = ((1280, 720), (1920, 1080))

@@ -194,6 +194,7 @@ class BarsDrawing:
                 np.array([bar.end, *bar.mark.repeats]),
                 np.array([bar.middle, *bar.scattered()]),
                 label=bar.mark.label,
+                detail=bar.mark.detail,
             )
             for bar in self._bars
         ]

@@ -31,13 +31,13 @@ class Place:
     """A mark or a place between marks.
 
     `label` stands so in the rows, "" if none; `x` has the unit of its column, NaN if it has none.
-    `rect` is what lights up, in pixels. `column` names the column of a cell.
+    `rect` is what lights up, in pixels. `second` is the column of a cell, or the detail of a bar.
     """
 
     label: str
     x: float
     rect: QRectF
-    column: str = ""
+    second: str = ""
 
 
 def place_at(chart: Chart, painted: Painted, at: QPointF) -> Place | None:
@@ -72,7 +72,7 @@ def place_of(chart: Chart, painted: Painted, cursor: Cursor) -> Place | None:
     match view:
         case Bars():
             rect = _row(chart, painted, float(track.ys[0]))
-            return Place(label, float(track.xs[0]), rect)
+            return Place(label, float(track.xs[0]), rect, track.detail)
         case Timeline():
             return Place(label, place, _row(chart, painted, float(track.ys[0])))
         case Heatmap():
@@ -129,9 +129,9 @@ def extent(chart: Chart, spot: Spot) -> Range | None:
 
 def rects_of(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
     """Return what lights up for a spot, in pixels; lines light up by `lines_of`."""
-    if spot.cells:
+    if spot.pairs and isinstance(chart.terms.view, Heatmap):
         return _blocks(chart, painted, spot)
-    rows, column = _rows_of(chart, painted, spot.names), _column(chart, painted, spot)
+    rows, column = _rows_of(chart, painted, spot), _column(chart, painted, spot)
     if column is None:
         return rows
     return [row.intersected(column) for row in rows] or [column]
@@ -191,7 +191,7 @@ def _in_row(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) ->
     if isinstance(chart.terms.view, Timeline):
         is_time = area.rect.left() <= at.x() <= area.rect.right()
         x = area.x_at(at.x()) if is_time else math.nan
-    return Place(track.label, x, _row(chart, painted, float(track.ys[0])))
+    return Place(track.label, x, _row(chart, painted, float(track.ys[0])), track.detail)
 
 
 def _on_ruler(chart: Chart, painted: Painted, tracks: list[Track], at: QPointF) -> Place | None:
@@ -222,14 +222,15 @@ def _row(chart: Chart, painted: Painted, place: float) -> QRectF:
     return rect.intersected(area.rect.adjusted(-area.rect.left(), 0.0, 0.0, 0.0))
 
 
-def _rows_of(chart: Chart, painted: Painted, names: Sequence[str]) -> list[QRectF]:
-    tracks, view = _own(chart.tracks()), chart.terms.view
+def _rows_of(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
+    tracks, view, names = _own(chart.tracks()), chart.terms.view, spot.names
     if isinstance(view, Ruler):
         pins = chain.from_iterable(zip(track.labels, track.xs, strict=True) for track in tracks)
         return [_pin(painted, label, float(place)) for label, place in pins if label in names]
     if not isinstance(view, Bars | Timeline | Heatmap):
         return []
-    places = [float(track.ys[0]) for track in tracks if track.label in names]
+    lit = (t for t in tracks if t.label in names or (t.label, t.detail) in spot.pairs)
+    places = [float(track.ys[0]) for track in lit]
     rects = sorted((_row(chart, painted, place) for place in places), key=QRectF.top)
     found: list[QRectF] = []
     for rect in rects:
@@ -270,7 +271,7 @@ def _blocks(chart: Chart, painted: Painted, spot: Spot) -> list[QRectF]:
     blocks: dict[Range, list[Range]] = {}  # of each stretch across, those down
     for track in _own(chart.tracks()):
         y = float(track.ys[0])
-        lit = [(track.label, column) in spot.cells for column in columns]
+        lit = [(track.label, column) in spot.pairs for column in columns]
         for is_lit, group in groupby(range(len(lit)), key=lit.__getitem__):
             if not is_lit:
                 continue

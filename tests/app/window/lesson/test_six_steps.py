@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from app.runs.run_notes import RunNotes, notes_path, read_notes
+from app.window.core.availability import suited
 from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
 from experiments.core import words
@@ -22,8 +23,9 @@ from experiments.core.teaching.lesson_run import Guess, Spot
 from experiments.core.teaching.lessons import taught
 from experiments.engine.messages import Outcome, Row, encode
 from experiments.engine.recording import read
-from tests.app.recordings import Made
+from tests.app.recordings import Made, made
 from tests.app.window.stage import Stage, found, live_s, settle
+from tests.experiments.core.teaching.shown import made as made_runs
 from widgets.experiment.header import Header
 from widgets.lesson.go_on import GoOn
 from widgets.lesson.goals import Goals
@@ -38,7 +40,7 @@ CATALOGUE, HOMES = Catalogue(), homes()
 LESSONS = [
     pytest.param(each.id, marks=[pytest.mark.torch] if "torch" in each.imports else [])
     for each in CATALOGUE
-    if taught(each, HOMES[each.id]) is not None
+    if taught(each, HOMES[each.id]) is not None and HOMES[each.id].recording is not None
 ]
 
 
@@ -457,5 +459,42 @@ def test_nothing_is_the_right_place_where_none_is_known():
     assert is_in(Spot(names=("threads",)), "threads", float("nan"))
     assert is_in(Spot(low=1.0), "", 1.0)
     assert not is_in(Spot(low=1.0), "", 0.5)
-    assert is_in(Spot(cells=(("0", "1"),)), "0", 1.0, "1")
-    assert not is_in(Spot(cells=(("0", "1"),)), "1", 0.0, "0")
+    assert is_in(Spot(pairs=(("0", "1"),)), "0", 1.0, "1")
+    assert not is_in(Spot(pairs=(("0", "1"),)), "1", 0.0, "0")
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_nobody_is_asked_what_can_neither_be_measured_nor_shown(stage, is_late):
+    """Cores with one hardware thread, and no recording: one sentence, and no empty plot."""
+    if is_late:
+        stage.use_entries({})
+    stage.page.open("smt")
+    stage.know_machine()
+
+    settle(lambda: ENGLISH.say("page.no_recording") in said(stage))
+    lesson = lesson_of(stage)
+    assert lesson.taught is None
+    assert not lesson.is_covered
+    assert ENGLISH.say("problems.needs_smt") in said(stage)
+    assert not [plot for plot in stage.plots if plot.isVisible()]
+
+
+def test_who_has_two_threads_on_a_core_is_taught_by_an_own_run(stage):
+    run = made_runs(CATALOGUE.load("smt"))["usual"]
+    stage.know_machine()
+    here = run.machine
+    stage.session.machine = here
+    stage.session.machine_changed.emit()
+    stage.use_entries(suited(CATALOGUE, here, {}))
+    stage.page.open("smt")
+    lesson = lesson_of(stage)
+    settle(lambda: lesson.taught is not None)
+    lesson.answer(Guess(kind="magnitude", at=(2.0,)))
+    stage.do.run.trigger()
+    stage.runner.hear(*(each for each, _ in made("smt", run.params, run.tables["shares"],
+                                                 here=here).events()))  # fmt: skip
+
+    assert lesson.step is Step.OBSERVE
+    lesson.observe()
+    lesson.go(Step.EXPLAIN)
+    assert plain(lesson.evidence.explained.headline) in said(stage)

@@ -26,8 +26,7 @@ from experiments.core.teaching.lessons import (
     taught,
 )
 from experiments.core.teaching.motion import Pointed, faults
-from experiments.engine.recording import read, sent
-from machine.model import from_json as machine_from_json
+from experiments.engine.recording import sent
 from machine.record import names
 from tests.experiments.core.teaching.shown import made, recorded
 from tests.experiments.machines import machine
@@ -53,7 +52,7 @@ def lesson(experiment) -> Taught:
 
 @pytest.fixture
 def shown(experiment) -> LessonRun:
-    """The run that comes with the experiment."""
+    """The run that comes with the experiment, or one that was made."""
     return recorded(experiment)
 
 
@@ -121,8 +120,8 @@ def test_what_is_to_be_clicked_and_what_is_held_back_is_in_the_plots(experiment,
     spot = lesson.call(observe.right, shown)
     (view,) = (view for view in experiment.plots if view.key == observe.view)
 
-    assert {*spot.names, *chain.from_iterable(spot.cells)} <= labels(view, shown)
-    assert spot.names or spot.cells or spot.low < spot.high
+    assert {*spot.names, *chain.from_iterable(spot.pairs)} <= labels(view, shown)
+    assert spot.names or spot.pairs or spot.low < spot.high
     assert set(lesson.held_back) <= set().union(*(labels(v, shown) for v in experiment.plots))
 
 
@@ -189,13 +188,8 @@ def test_its_length_is_that_of_a_lesson(experiment, lesson, shown):
     assert lesson.words.sources
 
 
-def test_a_run_without_one_of_its_ways_breaks_no_lesson(experiment, lesson):
-    path = HOMES[experiment.id].recording
-    assert path is not None
-    recording = read(path)
-    params = from_json(experiment.params, recording.started.params, check_choices=False)
-    machine = machine_from_json(recording.started.machine)
-    whole = recording.tables(experiment)
+def test_a_run_without_one_of_its_ways_breaks_no_lesson(experiment, lesson, shown):
+    params, machine, whole = shown.params, shown.machine, shown.tables
     for table, rows in whole.items():
         for column in names(experiment.tables[table]):
             kinds = {getattr(row, column) for row in rows}
@@ -212,7 +206,7 @@ def test_a_run_without_one_of_its_ways_breaks_no_lesson(experiment, lesson):
 
 
 @pytest.mark.parametrize("cores", [1, 2, 4, 16])
-def test_it_asks_and_answers_on_a_small_and_on_a_large_machine(experiment, lesson, cores):
+def test_it_asks_and_answers_on_a_small_and_on_a_large_machine(experiment, lesson, shown, cores):
     """With the run that its recording shows, as this machine would have set it."""
     here = machine(cores=cores)
     predict = lesson.predict_on(here)
@@ -221,10 +215,7 @@ def test_it_asks_and_answers_on_a_small_and_on_a_large_machine(experiment, lesso
     params = to_json(experiment.params_for(here, quick=False))
     if experiment.next is not None:
         from_json(experiment.params, {**params, **experiment.next.changes(params)})
-    recording = read(HOMES[experiment.id].recording)
-    run_params = from_json(experiment.params, recording.started.params, check_choices=False)
-    finding = recording.finding(experiment)
-    run = lesson_run(run_params, recording.tables(experiment), here, finding)
+    run = replace(shown, machine=here)
     explained = lesson.explain(run, guesses(lesson)[0])
     assert explained is not None
     assert "{" not in " ".join((explained.headline, explained.text, *explained.beside))

@@ -110,7 +110,7 @@ def test_neighbouring_cells_light_up_as_one_block_each(qtbot):
     plot = cells(qtbot)
     far = [(str(a), str(b)) for a in range(8) for b in range(8) if a // 4 != b // 4]
 
-    blocks = places.rects_of(plot.chart, plot.painted(), Spot(cells=(*far, ("0", "1"))))
+    blocks = places.rects_of(plot.chart, plot.painted(), Spot(pairs=(*far, ("0", "1"))))
 
     point = plot.painted().area.point
     corners = [((3.5, -0.5), (7.5, 3.5)), ((-0.5, 3.5), (3.5, 7.5)), ((0.5, -0.5), (1.5, 0.5))]
