@@ -16,10 +16,18 @@ CLEAR = ("groups_seen", "distances_differ", "all_alike")
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return how many times as long the farthest pair took as the nearest; of one pair nothing."""
+    """Return how many times as long the farthest pair took as the nearest; of one pair nothing.
+
+    Also how many timings there are, and how many took less than half as long as the median.
+    """
     if run.message not in CLEAR or "slowest_s" not in run.values:
         return {}
-    return {"farthest_over_nearest": run.values["slowest_s"] / run.values["fastest_s"]}
+    timings_s = [row.latency_s for row in run.tables["handovers"]]
+    return {
+        "farthest_over_nearest": run.values["slowest_s"] / run.values["fastest_s"],
+        "timings": len(timings_s),
+        "short_timings": sum(each < run.values["median_s"] / 2 for each in timings_s),
+    }
 
 
 def farthest(run: x.LessonRun) -> x.Spot:
@@ -40,6 +48,12 @@ groups = x.found("groups_seen")
 def host_chose(run: x.LessonRun) -> bool:
     """Did a virtual machine see no groups, which its host may hide?"""
     return run.message != "groups_seen" and "virtual_machine" in run.limits
+
+
+def host_moved(run: x.LessonRun) -> bool:
+    """Were some timings far shorter than all pairs, in a virtual machine?"""
+    is_virtual = all_alike(run) and "virtual_machine" in run.limits
+    return is_virtual and numbers(run, None).get("short_timings", 0) > 0
 
 
 def siblings_nearest(run: x.LessonRun) -> bool:

@@ -289,6 +289,19 @@ def test_the_farthest_pair_is_held_against_the_nearest_and_one_pair_against_noth
     assert lesson.numbers(lessons.RUNS["two_cores"], None) == {}
 
 
+def test_short_timings_are_counted_where_a_host_may_have_made_them():
+    """As in the recording, where two virtual cores seldom met on one real core."""
+    run = lessons.RUNS["a_virtual_machine"]
+    first, *rest = run.tables["handovers"]
+    short = msgspec.structs.replace(first, latency_s=9e-9)
+    moved = msgspec.structs.replace(run, tables={"handovers": [short, *rest]})
+
+    assert lesson.host_moved(moved)
+    assert lesson.numbers(moved, None)["short_timings"] == 1
+    assert not lesson.host_moved(run)
+    assert not lesson.host_moved(lessons.RUNS["two_dies"])  # near pairs, not short timings
+
+
 def test_the_near_and_the_far_line_walk_as_fast_as_measured():
     run = lessons.RUNS["two_dies"]
     near, far = lesson.motion(run, None).scenes
