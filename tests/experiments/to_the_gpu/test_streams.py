@@ -259,3 +259,9 @@ def test_one_two_four_and_as_many_as_allowed_are_tried(streams, counts):
 
 def test_each_part_is_timed_alone(tables):
     assert {row.part for row in tables["alone"]} == set(ALONE)
+
+
+def test_a_quick_run_takes_all_the_data_so_that_the_calls_do_not_set_the_pace():
+    whole, quick = (module.EXPERIMENT.params_for(machine(gpus=1), quick=q) for q in (False, True))
+
+    assert quick.total_bytes == whole.total_bytes
