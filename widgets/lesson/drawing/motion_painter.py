@@ -143,7 +143,10 @@ class _MomentPainter(DiagramPainter):
                     road, word = moments.road(event.along), moments.word(event.token)
                     for at in road.points:
                         dot = Moved(at, word, event.role, road.top)
-                        tops.append(self._around_dot(dot).top() - (0 if _is_within(word) else line))
+                        within = self._around_dot(dot).top()
+                        tops.append(
+                            within if _is_within(word) else self._over_road(dot).top() - line
+                        )
         return -min(tops), max(bottoms) - self._bottom()
 
     def _draw_moved(self, painter: QPainter, dot: Moved) -> None:
@@ -154,9 +157,14 @@ class _MomentPainter(DiagramPainter):
         if _is_within(dot.word):
             self._write(painter, around, dot.word, ink_on(colour))
             return
-        around.setTop(min(around.top(), self._point((0, dot.top)).y()))
         word = self._word(dot.role, QColor(self._theme.ground))
-        self._write(painter, self._above(around, dot.word), dot.word, word)
+        self._write(painter, self._above(self._over_road(dot), dot.word), dot.word, word)
+
+    def _over_road(self, dot: Moved) -> QRectF:
+        """Return what a word stands above: its dot, and the shapes of a level road."""
+        around = self._around_dot(dot)
+        around.setTop(min(around.top(), self._point((0, dot.top)).y()))
+        return around
 
     def _around_dot(self, dot: Moved) -> QRectF:
         """Return the square around a dot, which has room for a short word."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QLabel
 
 from experiments.core import words
@@ -11,6 +12,7 @@ from experiments.core.teaching.motion import Count, Motion, Say, Scene, Travel
 from experiments.core.teaching.playable import Playable
 from widgets.lesson.drawing import motion_player
 from widgets.lesson.drawing.diagram import DiagramView
+from widgets.lesson.drawing.motion_painter import MotionPainter
 from widgets.lesson.drawing.motion_player import MotionPlayer
 from widgets.lesson.drawing.playback import BETWEEN_S, ROUNDS
 
@@ -224,3 +226,31 @@ def test_what_moves_is_drawn_over_a_ground_that_stays(player, qtbot):
         middle.copy(width * 9 // 10, 0, width // 10, height // 2 - 8),
     )
     assert right[0] == right[1]  # the first load has long been back
+
+
+def test_a_word_that_moves_above_tall_shapes_stays_within_the_picture(look):
+    boxes = tuple(
+        Box(at=(left, 0), size=(4, 4), label="core", name=name)
+        for name, left in (("core", 0), ("memory", 20))
+    )
+    travel = Travel(along=("core", "memory"), start_s=0.0, end_s=DURATION_S, token="word")
+    motion = replace(LOAD.motion, scenes=(Scene(events=(travel,)),))
+    diagram, texts = Diagram(size=(24, 4), shapes=boxes), {"word": "a long word"}
+    over = MotionPainter(diagram, LOAD.labels, look.theme, 600.0, motion, texts)
+
+    margin = 40
+    image = QImage(600, margin + round(over.height), QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.black)
+    painter = QPainter(image)
+    painter.translate(0, margin)
+    over.draw_moment(painter, DURATION_S / 2)
+    painter.end()
+    whole, above = (image.copy(0, 0, 600, height) for height in (image.height(), margin))
+
+    def has_ink(picture):
+        empty = QImage(picture.size(), picture.format())
+        empty.fill(Qt.GlobalColor.black)
+        return picture != empty
+
+    assert has_ink(whole)
+    assert not has_ink(above)
