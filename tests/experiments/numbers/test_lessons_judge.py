@@ -1,4 +1,4 @@
-"""The lesson of compile: what is right, what is to be clicked, what a goal takes, what moves."""
+"""Lessons of this shelf: what is right, what is to be clicked, what a goal takes, what moves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.teaching.motion import Count, Hold, Travel
+from experiments.numbers.amp import lesson as amp
+from experiments.numbers.amp.experiment import Scale
 from experiments.numbers.clinic import lesson as clinic
 from experiments.numbers.compile import lesson
 from experiments.numbers.compile.experiment import Params
+from tests.cases import in_one
+from tests.experiments.numbers import lessons_of_amp as learners
 from tests.experiments.numbers import lessons_of_clinic
 from tests.experiments.numbers.lessons_of_compile import GPU, REACHING, RUNS, modelled
 
@@ -115,3 +119,79 @@ def test_what_was_learnt_is_not_rounded_up(learnt, at_least):
 )
 def test_odd_sizes_cost_nothing_only_where_none_was_gained(message, is_said):
     assert clinic.sizes_cost_nothing(lessons_of_clinic.made(message)) is is_said
+
+
+@in_one(
+    ("name", "right"),
+    [("usual", 0), ("bf16_alone", 1), ("bf16_too", 2), ("holds", 3), ("without_bf16", None),
+     ("on_a_processor", 0), ("fp32_alone", None)],
+)  # fmt: skip
+def test_the_answer_goes_by_which_losses_fall(name, right):
+    assert amp.option_by_losses(learners.RUNS[name]) == right
+
+
+def test_the_line_that_stays_behind_leaves_where_the_others_begin_to_fall():
+    run = learners.RUNS["usual"]  # by a tenth within one step, and by a fifth within three
+    spot = amp.leaves_the_others(run)
+
+    assert (spot.low, spot.high) == (0.5, 3.5)
+    assert amp.leaves_the_others(learners.RUNS["holds"]).low is None
+
+
+@in_one(
+    ("powers", "most"),
+    [([41, 41, 42], 65504 / 2**41), ([41, 40, 40], 65504 / 2**40), ([41, 40, 39], None)],
+)
+def test_no_gradient_was_larger_than_what_the_first_good_step_leaves_room_for(powers, most):
+    rows = [
+        Scale(step=n, power=power, is_skipped=n > 0 and power < powers[n - 1])
+        for n, power in enumerate(powers)
+    ]
+    run = learners.RUNS["usual"]
+    found = amp.numbers(replace(run, tables={**run.tables, "scales": rows}), None)
+
+    assert found.get("most_gradient") == most
+
+
+def test_fp16_learns_by_ones_own_scaler_where_torchs_is_at_rest():
+    assert amp.own_scaler(learners.RUNS["own_scaler"])
+    assert not amp.own_scaler(learners.RUNS["usual"])
+    unlearned = replace(learners.RUNS["own_scaler"])
+    lost = [row for row in unlearned.tables["losses"] if row.arm != "fp16"]
+    lost += [replace(row, arm="fp16") for row in lost if row.arm == "fp16_unscaled"]
+    assert not amp.own_scaler(replace(unlearned, tables={**unlearned.tables, "losses": lost}))
+
+
+@in_one(
+    ("changed", "is_reached"),
+    [
+        ({"loss_weight": 3e-5, "batch": 32}, True),
+        ({"loss_weight": 3e-5}, False),  # each of many samples counts less
+        ({"batch": 32}, False),
+        ({"loss_weight": 1.0}, False),  # not little
+    ],
+)
+def test_a_loss_that_counts_little_needs_few_samples_to_do_without_a_scaler(changed, is_reached):
+    assert amp.little_weight(learners.modelled(replace(learners.ON_GPU, **changed))) is is_reached
+
+
+def test_gradients_move_at_the_pace_of_the_measured_steps():
+    run = learners.RUNS["usual"]
+    motion = amp.motion(run, None)
+    bare, scaled = (scene.events for scene in motion.scenes)
+    step_s = run.params.batch / run.values["fp16_samples_per_s"]
+    learned = [next(e for e in events if isinstance(e, Count)) for events in (bare, scaled)]
+
+    assert [each.at(motion.duration_s) for each in learned] == [0, amp.SHOWN]
+    assert motion.duration_s == pytest.approx(amp.SHOWN * step_s)
+    assert {e.token for e in bare if isinstance(e, Travel)} == {"tiny", "0"}
+    assert {e.token for e in scaled if isinstance(e, Travel)} == {"tiny", "large"}
+    assert amp.motion(learners.RUNS["holds"], None) is None
+
+
+def test_units_gain_most_where_tf32_which_is_as_wide_as_fp32_brings_most_of_it():
+    run = learners.RUNS["usual"]
+    bytes_gain = {**run.values, "tf32_samples_per_s": 1.2 * run.values["fp32_samples_per_s"]}
+
+    assert amp.units_gain(run)
+    assert not amp.units_gain(replace(run, values=bytes_gain))
