@@ -105,7 +105,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the most workers with one process alone, and account for the rest."""
     of = x.spreads_of(
-        tables["rates"], "samples_per_s", "run", "workers", busy_cores=lambda way: -way[1]
+        tables["rates"],
+        "samples_per_s",
+        "run",
+        "workers",
+        busy_cores=lambda way: -1 if way[0] == IDEAL else -way[1],  # the ideal is one process's
     )
     most = max((n for run, n in of if run == AVERAGED), default=0)
     values: dict[str, float] = {"parameters": parameter_count(params.width)}
@@ -146,9 +150,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if one.is_below(best):
         message = "scales_well" if values["efficiency"] >= WELL else "scales_partly"
         return x.Finding(message, values, tuple(limits), unclear)
-    message = x.unsure((best, one)) or (
-        "more_is_slower" if best.is_below(one) else "as_fast_as_one"
-    )
+    message = "more_is_slower" if best.is_below(one) else "as_fast_as_one"
+    if x.unsure((best, one)):
+        is_short = ideal is not None and best.is_below(ideal) and values["efficiency"] < WELL
+        message = "falls_short_unclear" if is_short else x.CANNOT_TELL
     return x.Finding(message, values, tuple(limits), unclear)
 
 

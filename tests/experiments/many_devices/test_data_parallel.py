@@ -11,6 +11,7 @@ from app.terminal.run import exit_code
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench
 from experiments.core.declare import Progress
+from experiments.core.judging.comparing import beside_load
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU, Device
 from experiments.engine import messages
@@ -201,6 +202,34 @@ def test_noise_is_not_called_as_fast_as_one():
 
     assert finding.message == CANNOT_TELL
     assert finding.unclear == ("workers_speedup",)
+
+
+def scattered(rate):
+    """Return tables in which the rounds of four workers scatter around a rate."""
+    tables = tables_of({0: 100, 1: 98, 2: 190, 4: rate})
+    tables["rates"] = [
+        replace(row, samples_per_s=row.samples_per_s * (0.7, 1.4, 1.0)[row.repeat % 3], repeat=n)
+        if row.run == AVERAGED
+        else replace(row, repeat=n)
+        for n in range(3 * 4)
+        for row in tables["rates"]
+        if row.repeat == n % 3
+    ]
+    return tables
+
+
+def test_a_shortfall_is_told_though_a_gain_is_unclear():
+    finding = analyse(FOUR, scattered(101), machine(cores=4))
+
+    assert finding.message == "falls_short_unclear"
+    assert "workers_speedup" in finding.unclear
+
+
+def test_beside_load_a_shortfall_must_be_larger_than_load_explains():
+    with beside_load(5.0):
+        finding = analyse(FOUR, scattered(101), machine(cores=4))
+
+    assert finding.message == CANNOT_TELL
 
 
 def test_a_best_number_of_workers_that_is_only_chance_is_unclear():
