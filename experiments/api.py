@@ -56,7 +56,7 @@ from experiments.core.sizes import (
     ladder,
     shrink,
 )
-from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot, found, limited
+from experiments.core.teaching.lesson_run import Guess, LessonRun, Spot, first_below, found, limited
 from experiments.core.teaching.motion import (
     Count,
     Hold,

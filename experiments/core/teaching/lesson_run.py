@@ -16,6 +16,8 @@ from experiments.core.judging.trust import Trust
 from machine.model import Machine
 from machine.record import Record
 
+BELOW = 0.95  # of an ideal: clearly below it
+
 
 class Guess(Record):
     """A prediction: the number of an option, a number, heights, an order, or a place."""
@@ -59,6 +61,18 @@ class Spot(Record):
     pairs: tuple[tuple[str, str], ...] = ()
     low: float | None = None
     high: float | None = None
+
+
+def first_below(line: Mapping[int, float], ideal: Mapping[int, float]) -> Spot:
+    """Return the stretch around the first point clearly below the ideal, or else the lowest."""
+    shares = {n: line[n] / ideal[n] for n in line.keys() & ideal.keys()}
+    if not shares:
+        return Spot()
+    lowest = min(shares, key=lambda n: shares[n])
+    at = min((n for n, share in shares.items() if share < BELOW), default=lowest)
+    before = max((n for n in shares if n < at), default=at - 1)
+    after = min((n for n in shares if n > at), default=at + 1)
+    return Spot(low=(before + at) / 2, high=(at + after) / 2)
 
 
 def lesson_run(params: Any, tables: Tables, machine: Machine, finding: Any) -> LessonRun:

@@ -10,7 +10,6 @@ HELD_BACK = (MEASURED,)
 ASKED_CORES, ASKED_SERIAL = 16, 0.05  # in the question
 MOST_OF_OPTIONS = (5.0, 12.0, 15.5)  # times as fast: up to which each answer but the last is right
 HELPS = 1.05  # times: a gain below that is none
-BELOW = 0.95  # of the ideal: clearly below
 SLOWER = 0.01  # of a worker's rate alone: more is worth a word
 FEW, LOOKS_ALIKE = 2, 0.1  # workers; up to this serial share 1 - s is about 1 / (1 + s)
 HALF, PASSED = 0.5, 1.05  # of the work; times what the law allows
@@ -52,16 +51,8 @@ def option_of_sixteen(run: x.LessonRun) -> int | None:
 
 
 def first_below_ideal(run: x.LessonRun) -> x.Spot:
-    """Return the stretch around the first point clearly below the ideal, or else the lowest."""
-    ideal = _line(run, IDEAL)
-    shares = {n: speedup / ideal[n] for n, speedup in _line(run, MEASURED).items() if n in ideal}
-    if not shares:
-        return x.Spot()
-    lowest = min(shares, key=lambda n: shares[n])
-    at = min((n for n, share in shares.items() if share < BELOW), default=lowest)
-    before, after = (max((n for n in shares if n < at), default=at - 1),
-                     min((n for n in shares if n > at), default=at + 1))  # fmt: skip
-    return x.Spot(low=(before + at) / 2, high=(at + after) / 2)
+    """Return where the measured line first lies clearly below the ideal."""
+    return x.first_below(_line(run, MEASURED), _line(run, IDEAL))
 
 
 def one_core(run: x.LessonRun) -> bool:

@@ -1,0 +1,74 @@
+"""Lessons of this shelf: what is right, what is to be clicked, what a goal takes, what moves."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from experiments.core.teaching.motion import Hold, Travel
+from experiments.many_devices.data_parallel import lesson as data_parallel
+from experiments.many_devices.data_parallel.experiment import Params as Workers
+from experiments.many_devices.data_parallel.training_turns import EACH_FULL
+from tests.experiments.many_devices import lessons_of_data_parallel as workers
+
+
+@pytest.mark.parametrize(("efficiency", "right"), [(0.95, 0), (0.8, 1), (0.5, 2)])
+def test_the_answer_goes_by_how_near_the_ideal_is(efficiency, right):
+    run = workers.RUNS["usual"]
+    run = replace(run, values={**run.values, "efficiency": efficiency})
+
+    assert data_parallel.option_by_ideal(run) == right
+
+
+def test_the_first_number_of_workers_that_averages_is_the_first_below_the_ideal():
+    spot = data_parallel.first_below_ideal(workers.RUNS["usual"])
+
+    assert 1 < spot.low < 2 < spot.high < 4
+
+
+def test_computing_is_named_where_it_loses_most():
+    found = {name: data_parallel.computing_slows(run) for name, run in workers.RUNS.items()}
+
+    assert found["crowded"]
+    assert not found["usual"]
+    assert not found["shared_and_scales"]
+
+
+@pytest.mark.parametrize(
+    ("params", "reached"),
+    [
+        (Workers(most_workers=4, batch=32_768), {"shared_and_scales"}),
+        (Workers(most_workers=4, batch=32_768, split=EACH_FULL), set()),
+        (Workers(most_workers=4, batch=128, split=EACH_FULL), {"whole_and_short"}),
+        (Workers(most_workers=4, batch=128), set()),
+        (Workers(most_workers=4, split=EACH_FULL), set()),
+    ],
+)
+def test_how_much_each_worker_computes_decides_a_goal(params, reached):
+    run = workers.modelled(params)
+    goals = ("shared_and_scales", "whole_and_short")
+
+    assert {goal for goal in goals if getattr(data_parallel, goal)(run)} == reached
+
+
+def test_workers_that_take_turns_reach_no_goal():
+    params = Workers(most_workers=4, batch=128, split=EACH_FULL, threads=1)
+
+    assert not data_parallel.whole_and_short(workers.modelled(params, cores=1))
+
+
+@pytest.mark.parametrize(("name", "drawn"), [("two", 2), ("usual", 4), ("eight", 4)])
+def test_workers_compute_wait_and_average_as_long_as_measured(name, drawn):
+    run = workers.RUNS[name]
+    motion = data_parallel.motion(run, None)
+    one, several = (scene.events for scene in motion.scenes)
+    steps = {row.part: row.step_s for row in run.tables["shares"] if row.workers == drawn}
+    computing = [e for e in several if isinstance(e, Hold) and e.label == "computes"][:drawn]
+    back = [e for e in several if isinstance(e, Travel) and e.returns][:drawn]
+
+    assert one[0].end_s == pytest.approx(run.params.batch * workers.SAMPLE_S, rel=0.02)
+    took_s = [each.end_s for each in computing]
+    assert sum(took_s) / drawn == pytest.approx(steps["compute"])
+    assert max(took_s) == pytest.approx(steps["compute"] + steps["idle"])
+    assert {each.start_s for each in back} == {max(took_s)}
+    assert back[0].end_s - back[0].start_s == pytest.approx(steps["communication"])
