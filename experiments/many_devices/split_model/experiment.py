@@ -54,7 +54,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     plan = Plan(
         shape=Shape(layers=params.layers, width=params.width, batch=params.batch),
         micro_batches=tuple(micro_batches_of(params, quick=bench.quick)),
-        chosen=_chosen(params),
+        chosen=chosen(params),
         rounds=params.rounds,
         needed_bytes=_bytes(params),
     )
@@ -64,12 +64,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 def micro_batches_of(params: Params, *, quick: bool = False) -> list[int]:
     """Return the numbers of micro-batches to try: 1, 2, 4 up to twice the chosen one."""
     if quick:
-        return sorted({1, _chosen(params)})
+        return sorted({1, chosen(params)})
     most = min(2 * params.micro_batches, params.batch)
-    return sorted({*(2**n for n in range(7) if 2**n <= most), _chosen(params)})
+    return sorted({*(2**n for n in range(7) if 2**n <= most), chosen(params)})
 
 
-def _chosen(params: Params) -> int:
+def chosen(params: Params) -> int:
+    """Return the micro-batches of the way that is compared with the others."""
     return min(params.micro_batches, params.batch)
 
 
@@ -90,7 +91,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.add("more_threads_than_cores", params.devices * params.threads > cores_of(machine))
     if LAYERS in idle:
         values["bubble_fraction"] = idle[LAYERS].median
-        values["expected_bubble_fraction"] = bubble(max(size, 2), _chosen(params))
+        values["expected_bubble_fraction"] = bubble(max(size, 2), chosen(params))
     if size:
         values["devices"] = size
     if any(row.way == DATA for row in tables["sizes"]):
