@@ -13,7 +13,7 @@ from .ways import CHANNELS, DATA, LAYERS, ONE
 HELD_BACK = (LAYERS,)
 ALIKE, CLEARLY = 1.1, 1.05  # times the quickest step: all alike; a clear second
 BEYOND = 0.05  # of a step: so much more than the bubble is worth a word
-HARDLY_IDLE = 0.15  # of a step
+HARDLY_IDLE = 0.2  # of a step
 DRAWN = 4  # devices
 MOST_PAUSES, MOST_PARTS = 60, 32  # of a motion: pauses, micro-batches, of all devices
 
