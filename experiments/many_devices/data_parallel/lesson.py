@@ -27,9 +27,11 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 
 def option_by_ideal(run: x.LessonRun) -> int | None:
-    """Return the answer by the share of the ideal that the most workers reached."""
+    """Return the answer by the share of the ideal; None where the workers learned otherwise."""
     reached = run.values.get("efficiency")
-    return None if reached is None else sum(reached < least for least in MOST_OF_OPTIONS)
+    if reached is None or losses_differ(run):
+        return None
+    return sum(reached < least for least in MOST_OF_OPTIONS)
 
 
 def first_below_ideal(run: x.LessonRun) -> x.Spot:

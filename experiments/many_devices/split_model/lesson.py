@@ -11,7 +11,7 @@ from .experiment import chosen
 from .ways import CHANNELS, DATA, LAYERS, ONE
 
 HELD_BACK = (LAYERS,)
-ALIKE, CLEARLY = 1.1, 1.05  # times the quickest step: all alike; a clear second
+ALIKE = 1.1  # times the quickest step
 BEYOND = 0.05  # of a step: so much more than the bubble is worth a word
 HARDLY_IDLE = 0.2  # of a step
 DRAWN = 4  # devices
@@ -32,15 +32,16 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 
 def quickest_way(run: x.LessonRun) -> int | None:
-    """Return the option of the quickest way, or of all alike; None where it was close."""
-    names = [f"{way}_step_s" for way in (DATA, LAYERS, CHANNELS)]
-    if other_results(run) or not run.values.keys() >= {*names}:
+    """Return the option of the way clearly quickest, or of all alike; None where it is unclear."""
+    ways = (DATA, LAYERS, CHANNELS)
+    times = [run.values.get(f"{way}_step_s", 0.0) for way in ways]
+    if other_results(run) or not all(times):
         return None
-    times = [run.values[name] for name in names]
-    first, second, last = sorted(times)
-    if last <= ALIKE * first:
-        return len(names)
-    return times.index(first) if second > CLEARLY * first else None
+    if max(times) <= ALIKE * min(times):
+        return len(ways)
+    first = times.index(min(times))
+    others = (way for way in ways if way != ways[first])
+    return first if all(_beats(run, ways[first], way) for way in others) else None
 
 
 def longest_pause(run: x.LessonRun) -> x.Spot:
@@ -93,6 +94,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     met_s = max(meet_s, min(slices[-1][0] for slices in data.values()))
     ring = ((f"device_{n}", f"device_{(n + 1) % len(data)}") for n in data)
     exchange = (x.Travel(along=along, start_s=meet_s, end_s=met_s) for along in ring)
+    says = {"fill": 0.0, "bubble": pause.low, "back": pause.high}
     return x.Motion(
         scenes=(
             x.Scene(title="data", events=(*_at_work(data, 1), *exchange)),
@@ -100,7 +102,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
         ),
         duration_s=end_s,
         stills=(layers[0][0][1] / 2, (pause.low + pause.high) / 2, end_s),
-        says=(x.Say(text="fill", start_s=0.0), x.Say(text="bubble", start_s=pause.low)),
+        says=tuple(x.Say(text=text, start_s=start_s) for text, start_s in says.items()),
         without=tuple(f"device_{n}" for n in range(len(data), DRAWN)),
     )
 

@@ -21,6 +21,7 @@ def test_the_answer_goes_by_how_near_the_ideal_is(efficiency, right):
     run = replace(run, values={**run.values, "efficiency": efficiency})
 
     assert data_parallel.option_by_ideal(run) == right
+    assert data_parallel.option_by_ideal(replace(run, message="losses_differ")) is None
 
 
 def test_the_first_number_of_workers_that_averages_is_the_first_below_the_ideal():
@@ -83,9 +84,11 @@ def test_workers_compute_wait_and_average_as_long_as_measured(name, drawn):
      ((1.0, 1.02, 2.0), None)],
 )  # fmt: skip
 def test_the_quickest_way_is_the_answer_if_it_is_clear(times, right):
-    steps = zip(("data", "layers", "channels"), times, strict=True)
+    took_s = dict(zip(("data", "layers", "channels"), times, strict=True))
     run = split.RUNS["usual"]
-    run = replace(run, values=run.values | {f"{way}_step_s": step_s for way, step_s in steps})
+    steps = [replace(r, step_s=took_s[r.way]) for r in run.tables["steps"] if r.way in took_s]
+    values = {f"{way}_step_s": step_s for way, step_s in took_s.items()}
+    run = replace(run, values=run.values | values, tables={**run.tables, "steps": steps})
 
     assert split_model.quickest_way(run) == right
     assert split_model.quickest_way(replace(run, message="other_results")) is None
