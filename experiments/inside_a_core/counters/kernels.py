@@ -1,17 +1,26 @@
 """Counters that threads raise: by an atomic addition, behind a lock, and each thread its own.
 
-The lock is that of the C library (`pthread_mutex_t`); zeros are an open one on Linux.
+The lock is the system's own: `pthread_mutex_t`, on Windows SRWLOCK, on macOS `os_unfair_lock`.
+Zeros are an open one of each.
 """
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 from numba import njit, types
 
 from experiments.kernels.atomics import add, read, write
 
-_lock = types.ExternalFunction("pthread_mutex_lock", types.int32(types.uint64))
-_unlock = types.ExternalFunction("pthread_mutex_unlock", types.int32(types.uint64))
+_LOCKS = {
+    "win32": ("AcquireSRWLockExclusive", "ReleaseSRWLockExclusive"),
+    "darwin": ("os_unfair_lock_lock", "os_unfair_lock_unlock"),
+}
+_lock, _unlock = (
+    types.ExternalFunction(name, types.void(types.uint64))
+    for name in _LOCKS.get(sys.platform, ("pthread_mutex_lock", "pthread_mutex_unlock"))
+)
 
 
 @njit("void(uint64, int64)", nogil=True, cache=True)

@@ -6,6 +6,7 @@ time. So time that the system or a host gave to others does not slow it; that sh
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from experiments.tools.side_by_side import pin
 
 CYCLES = 40_000_000  # in one call: between two calls threads wait for the GIL, as if it were taken
 SAMPLE_S = 0.015  # roughly, to tell the time beforehand
-FINE_S = 1e-4  # a coarser clock of threads, as on Windows, cannot tell
+TICKS, LOOK_S = 20, 0.004  # of the clock of threads; a coarser one cannot tell
 
 
 class CoreSpeed(x.Row):
@@ -35,14 +36,22 @@ def core_speeds(bench: x.Bench, threads: Sequence[int | None], repeat: int) -> I
     """
     from experiments.kernels.clock import COUNTS_CYCLES
 
-    is_fine = time.get_clock_info("thread_time").resolution <= FINE_S
-    if len(threads) < 2 or not COUNTS_CYCLES or not is_fine:
+    if len(threads) < 2 or not COUNTS_CYCLES or not ticks_finely():
         return
     for busy in counts(len(threads))[:: -1 if repeat % 2 else 1]:
         core_hz, taken_fraction = _speed(bench, threads[:busy])
         yield CoreSpeed(
             busy_cores=busy, repeat=repeat, core_hz=core_hz, taken_fraction=taken_fraction
         )
+
+
+@functools.cache
+def ticks_finely() -> bool:
+    """Return whether the clock of threads ticks often; that of Windows does so in 16 ms alone."""
+    end_s, seen = time.perf_counter() + LOOK_S, set[float]()
+    while len(seen) < TICKS and time.perf_counter() < end_s:
+        seen.add(time.thread_time())
+    return len(seen) == TICKS
 
 
 def _speed(bench: x.Bench, threads: Sequence[int | None]) -> tuple[float, float]:

@@ -13,8 +13,8 @@ from experiments.core.judging.statistics import CANNOT_TELL
 from experiments.core.teaching.playable import playable
 from experiments.core.units import Rounded, show
 from experiments.kernels.clock import COUNTS_CYCLES
+from experiments.python_at_work.amdahl import busy_cores, lesson
 from experiments.python_at_work.amdahl import experiment as amdahl
-from experiments.python_at_work.amdahl import lesson
 from experiments.python_at_work.amdahl.busy_cores import CoreSpeed, core_speeds
 from experiments.python_at_work.amdahl.experiment import (
     EXPERIMENT,
@@ -538,3 +538,14 @@ def test_two_workers_separate_no_law_from_a_plain_loss(serial, most, holds):
 def test_a_slower_worker_is_named_and_the_clock_only_where_it_explains_little(rate, clock, said):
     run = lessons.slower(rate, clock)
     assert (lesson.slower_beside_others(run), lesson.clock_is_not_it(run)) == said
+
+
+def test_a_clock_of_threads_that_ticks_seldom_tells_no_speed_of_a_core(monkeypatch):
+    """Windows says that it ticks each 100 ns; within a sample it may not tick at all."""
+    monkeypatch.setattr(busy_cores.time, "thread_time", lambda: 0.0)
+    busy_cores.ticks_finely.cache_clear()
+    assert list(busy_cores.core_speeds(Bench(inspect()), [None, None], 0)) == []
+
+    monkeypatch.undo()
+    busy_cores.ticks_finely.cache_clear()
+    assert busy_cores.ticks_finely()
