@@ -1,4 +1,4 @@
-"""The numbers that explain a lesson: those of a run, or of the recording where it cannot tell."""
+"""The numbers that explain a lesson: those of a run, or of a recording, and why of that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from app.loaded_run import LoadedRun, band, lesson_run_of, load
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Experiment
+from experiments.core.declare import Experiment, Need
 from experiments.core.problems import UserError
 from experiments.core.teaching.lesson_run import Guess, LessonRun
 from experiments.core.teaching.lessons import Explained, Taught
@@ -17,11 +17,15 @@ from experiments.core.words import Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A run that explains, and the explanation; `band` names a recording, "" for the run itself."""
+    """A run that explains, and the explanation.
+
+    `band` names a recording, and `why` says why it explains; both are "" for the run itself.
+    """
 
     run: LessonRun
     explained: Explained
     band: str = ""
+    why: str = ""
 
 
 def shipped(catalogue: Catalogue, experiment: Experiment[Any]) -> LoadedRun | None:
@@ -47,11 +51,27 @@ def evidence_of(
     """
     if (explained := lesson.explain(run, guess)) is not None:
         return Evidence(run=run, explained=explained)
-    recorded = read()
-    started = recorded.run_state.started if recorded is not None else None
-    other = lesson_run_of(recorded.run_state) if recorded is not None else None
-    if started is None or other is None:
+    if (recorded := read()) is None:
         return None
-    if (explained := lesson.explain(other, None)) is None:
+    return evidence_of_recording(
+        words, lesson, recorded, None, words.say("lesson.recording_explains")
+    )
+
+
+def evidence_of_recording(
+    words: Words, lesson: Taught, recorded: LoadedRun, guess: Guess | None, why: str
+) -> Evidence | None:
+    """Return what a recording explains under its band; None where it cannot tell.
+
+    A guess is held against it where the recording was played in place of a run.
+    """
+    started, run = recorded.run_state.started, lesson_run_of(recorded.run_state)
+    if started is None or run is None or (explained := lesson.explain(run, guess)) is None:
         return None
-    return Evidence(run=other, explained=explained, band=band(words, started))
+    return Evidence(run=run, explained=explained, band=band(words, started), why=why)
+
+
+def why_recorded(words: Words, need: Need) -> str:
+    """Return the sentence that says what is missing here, and what is shown instead."""
+    reason = words.say(f"problems.needs_{need}")
+    return words.say("page.stands_in", {"reason": reason})

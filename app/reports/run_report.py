@@ -202,9 +202,9 @@ class RunParts:
         return evidence_of(self._words, lesson, run, self.notes.guess, self._recorded)
 
     def band(self, evidence: Evidence) -> Iterator[Part]:
-        """Yield the line that names the recording behind an explanation."""
+        """Yield why a recording explains, and the line that names it."""
         if evidence.band:
-            yield Paragraph(self._words.say("lesson.recording_explains"))
+            yield Paragraph(evidence.why)
             yield Paragraph(evidence.band, "strong")
 
     def motion(self, lesson: Taught, evidence: Evidence) -> Iterator[Part]:

@@ -20,6 +20,7 @@ class State(StrEnum):
     PARTIAL = "partial"
     FAILED = "failed"
     NOT_HERE = "not_here"  # the machine lacks something
+    RECORDED = "recorded"  # it lacks something, and a recording comes along
     FROM_FILE = "from_file"  # the machine is not this one, so nothing can be measured on it
     RUNNING = "running"
     REFUSED = "refused"  # a user's own, in which something is wrong
@@ -31,6 +32,7 @@ WORDS = {
     State.PARTIAL: "catalogue.partial",
     State.FAILED: "catalogue.failed",
     State.NOT_HERE: "catalogue.not_here",
+    State.RECORDED: "catalogue.recorded",
     State.FROM_FILE: "catalogue.from_file",
     State.RUNNING: "catalogue.running",
     State.REFUSED: "catalogue.refused",
@@ -66,7 +68,8 @@ class CardData:
     @property
     def runs_here(self) -> bool:
         """Whether it can run here, as far as is known."""
-        return self.state not in (State.NOT_HERE, State.FROM_FILE, State.REFUSED)
+        elsewhere = State.NOT_HERE, State.RECORDED, State.FROM_FILE
+        return self.state not in (*elsewhere, State.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

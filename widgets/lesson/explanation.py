@@ -74,15 +74,14 @@ class Explanation(QWidget):
         """Replace what is shown; None says that this run explains nothing.
 
         `lead` is said first: who was busy meanwhile. `band` names the recording whose numbers
-        explain in place of the run's own.
+        explain in place of the run's own, and says why.
         `view` is the title of the confirming view; `to` and `title` are the id and the question of
         the experiment that comes next. Without them there is no link.
         """
         say = self._words.say
         self._rest.setVisible(told is not None)
         show_text(self._lead, unbroken(lead))
-        of_recording = f"{say('lesson.recording_explains')}\n{band}" if band else ""
-        show_text(self._band, unbroken(of_recording))
+        show_text(self._band, unbroken(band))
         self._headline.setText(unbroken(told.headline if told else say("lesson.cannot_tell")))
         if told is None:
             return

@@ -135,7 +135,8 @@ def _state(entry: Entry | None, run: Kept | None, session: Session) -> State:
     if run is not None and _is_completed(run) and run.trust is not Trust.DISTURBED:
         return State.MEASURED
     if entry.need is not None:
-        return State.NOT_HERE
+        is_recorded = session.catalogue.recording(entry.experiment.id) is not None
+        return State.RECORDED if is_recorded else State.NOT_HERE
     if run is None:
         return State.NEW
     is_partial = run.message or run.outcome == messages.Outcome.STOPPED

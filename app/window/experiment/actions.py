@@ -91,10 +91,13 @@ class ExperimentActions(Actions):
         can_run = state in (State.READY, State.ENDED) and model.can_run
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
         waits = waits and model.experiment is not None and model.needs_nothing
+        plays = model.plays_instead
         again = "page.run_again" if loaded is not None else "page.run"
-        self.run.setText(say("page.run_these" if is_opened else again))
-        self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else "page.run_help"))
-        _allow(self.run, can_run, seen=waits)
+        named = "page.run_these" if is_opened else "page.play_recording" if plays else again
+        help_key = "page.show_recording_help" if plays else "page.run_help"
+        self.run.setText(say(named))
+        self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else help_key))
+        _allow(self.run, can_run or plays, seen=waits or plays)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
         _allow(self.quick, can_run and has_quick, seen=has_quick and waits)
         _allow(self.beside, can_run and has_quick and model.is_copy, seen=waits and model.is_copy)
@@ -110,7 +113,8 @@ class ExperimentActions(Actions):
         _allow(self.live, state is State.PLAYING or (has_end and has_own))
         instead = has_end and model.is_disturbed and not is_opened
         self.recording.setText(say("page.quiet_run" if instead else "page.show_recording"))
-        _allow(self.recording, model.recording is not None and (loaded is None or instead))
+        can_open = model.recording is not None and not plays and (loaded is None or instead)
+        _allow(self.recording, can_open)
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, model.comparing.is_on)

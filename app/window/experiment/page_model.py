@@ -13,6 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.evidence import why_recorded
 from app.loaded_run import Activity, LoadedRun, came_to_nothing, clear_values, is_disturbed, load
 from app.mine import is_copy, original_of
 from app.report import Report, notes_of_file, report_of
@@ -134,6 +135,25 @@ class PageModel(QObject):
         return loaded is not None and loaded is self._stand_in and not self.needs_nothing
 
     @property
+    def why_recorded(self) -> str:
+        """Why the recording that comes along takes the place of a run; "" where it does not."""
+        need = self.entry.need if self.entry is not None else None
+        is_other = self.loaded is not None and self.loaded is not self._stand_in
+        if need is None or is_other or self.recording is None:
+            return ""
+        return why_recorded(self.words, need)
+
+    @property
+    def plays_instead(self) -> bool:
+        """Does Run play the recording that comes along, because it cannot be measured here?"""
+        return self.state is State.CANNOT and self.recording is not None
+
+    @property
+    def has_nothing_to_show(self) -> bool:
+        """Can it neither be measured here, nor does a recording come along?"""
+        return self.state is State.CANNOT and self.recording is None
+
+    @property
     def can_run(self) -> bool:
         """May a run be started?"""
         is_free = self.under_way is None and not self.session.checking.is_running
@@ -252,6 +272,13 @@ class PageModel(QObject):
             self._play(speed, self.loaded)
         elif self.path is not None:
             self._read(self.path, partial(self._play, speed), is_opened=False)
+
+    def play_instead(self, speed: float) -> None:
+        """Play the recording that comes along; at its end it is shown as a run would be."""
+        assert self.experiment is not None
+        assert self.recording is not None
+        play = partial(self._play_stand_in, speed)
+        self._read(self.recording, play, is_opened=True, stands_in_for=self.experiment)
 
     def leave_recording(self) -> None:
         """End the replay; a run that was opened gives way to that of this machine."""
@@ -418,6 +445,13 @@ class PageModel(QObject):
         self.activity.forget()
         self.player.play(speed)
         self.changed.emit()
+
+    def _play_stand_in(self, speed: float, loaded: Result) -> None:
+        if isinstance(loaded, LoadedRun):
+            self._stand_in = loaded
+        self._play(speed, loaded)
+        if self.player is not None:
+            self.player.ended.connect(self.leave_recording)
 
     def _follow_player(self) -> None:
         if self.player is not None:

@@ -377,7 +377,12 @@ class ExperimentPage(QWidget):
             self._side.show_status()  # "5 minutes ago"
 
     def _run(self, *, quick: bool) -> None:
-        """Start a run with the settings of the form."""
+        """Start a run with the settings of the form; play the recording where none can be."""
+        if self.model.plays_instead:
+            self._begin()
+            self._show_side()
+            self._replaying.begin_instead()
+            return
         if self._experiment is None or not self.model.can_run:
             return
         self._begin()

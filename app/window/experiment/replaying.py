@@ -31,6 +31,11 @@ class Replaying(QObject):
         self._model.replay(self._bar.speed)
         self._bar.setFocus()
 
+    def begin_instead(self) -> None:
+        """Play the recording in place of a run."""
+        self._model.play_instead(self._bar.speed)
+        self._bar.setFocus()
+
     def pause(self) -> None:
         """Pause the replay."""
         self._do(Player.pause)

@@ -205,13 +205,12 @@ class SideController(QObject):
         run_state, notes = model.run_state, self._notes(loaded)
         if run_state is None or run_state.finished is None:
             left_out_s = model.player.left_out_s if model.player is not None else 0.0
-            return playing(words, loaded, model.activity.text, notes.name, left_out_s)
+            why = model.why_recorded
+            return playing(words, loaded, model.activity.text, notes.name, left_out_s, why)
         names = (model.comparing.letter(loaded), notes.name)
         told = after(words, loaded, self._model.report(), self._changed(loaded), names)
-        if model.is_stand_in and entry is not None:
-            reason = words.say(f"problems.needs_{entry.need}")
-            reason = words.say("page.stands_in", {"reason": reason})
-            told = replace(told, detail="\n".join(filter(None, (reason, told.detail))))
+        if why := model.why_recorded:
+            told = replace(told, detail="\n".join(filter(None, (why, told.detail))))
         if note := shorten(notes.note, NOTE_LETTERS, placeholder=" …"):
             detail = "\n".join(filter(None, (told.detail, words.say("page.note", {"note": note}))))
             told = replace(told, detail=detail)

@@ -159,13 +159,16 @@ def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
 
 
 def playing(
-    words: Words, loaded: LoadedRun, doing: str, name: str, left_out_s: float
+    words: Words, loaded: LoadedRun, doing: str, name: str, left_out_s: float, why: str = ""
 ) -> StatusText:
-    """Return the status during a replay; `name` is "" for a run without a name."""
+    """Return the status during a replay; `name` is "" for a run without a name.
+
+    `why` says why a recording is played, where nobody chose it.
+    """
     started = loaded.run_state.started
     at = when(words, started.at) if started is not None else ""
     title = " · ".join(part for part in (words.say("page.playing"), name) if part)
-    lines = [doing or words.say("page.preparing_what")]
+    lines = [*filter(None, (why,)), doing or words.say("page.preparing_what")]
     if left_out_s:  # or the times of replay and run seem to contradict each other
         lines.append(words.say("replay.begins", {"duration": left_out_s}))
     return StatusText(title=title, aside=at, detail="\n".join(lines))

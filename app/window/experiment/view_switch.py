@@ -84,7 +84,7 @@ class ViewSwitch:
             return
         waits = self._model.state in (State.READY, State.ELSEWHERE)
         hint = say("page.empty") if waits else ""
-        if self._model.state is State.CANNOT and self._model.recording is None:
+        if self._model.has_nothing_to_show:
             hint = say("page.no_recording")
         if any(isinstance(view, Code) for view in experiment.views):  # it can be read before a run
             self._panel.views.show_unmeasured(experiment)

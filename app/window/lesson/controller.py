@@ -22,7 +22,7 @@ from experiments.core.declare import specs
 from experiments.core.teaching.glossary import Glossary
 from experiments.core.teaching.lesson_run import Guess
 from experiments.core.teaching.lessons import Marker, Sketch, Taught
-from experiments.core.units import DURATION, show, unit_of
+from experiments.core.units import DURATION, show, unbroken, unit_of
 from experiments.core.views import Lines
 from widgets.controls.basics import announce, button, label
 from widgets.controls.layouts import FlowLayout
@@ -104,12 +104,13 @@ class LessonController(QObject):
             self.forget()
             return
         found = (lesson.run, lesson.evidence, lesson.guess, lesson.is_answered)
-        wanted = (taught, lesson.step, *found)
+        asked = (taught, lesson.step, lesson.instead, self._model.has_nothing_to_show)
+        wanted = (*asked, *found)
         if wanted == self._shown:
             self._allow()
             return
         before = self._shown
-        is_another = before is None or before[:2] != wanted[:2]
+        is_another = before is None or before[: len(asked)] != asked
         if before is None or before[0] is not taught:
             self._show_question(taught)
         self._shown, self._input, self._sure, self._first = wanted, None, None, None
@@ -173,16 +174,22 @@ class LessonController(QObject):
             furthest = next((step for step in known if step in reachable), Step.RUN)
             go = self._button("lesson.go_on", partial(self._lesson.go, furthest), "main")
             return (label(say("lesson.answered"), "head", wrap=True), go)
+        entry = self._model.entry
+        if self._model.has_nothing_to_show and entry is not None:
+            lacks = f"{say(f'problems.needs_{entry.need}')} {say('page.no_recording')}"
+            return (label(lacks, "attention", wrap=True),)
         guess = self._button("lesson.predict", partial(self._lesson.go, Step.PREDICT), "main")
         self._first = guess
+        first = "lesson.guess_before_replay" if self._lesson.instead else "lesson.guess_first"
         return (
-            label(say("lesson.guess_first"), "head", wrap=True),
+            label(say(first), "head", wrap=True),
             label(say("lesson.why_guess"), wrap=True),
+            *self._instead(),
             FlowLayout(guess, self._button("lesson.skip", self._skip)),
         )
 
     def _predict(self, taught: Taught) -> Sequence[Part]:
-        say, predict = self._words.say, taught.predict_on(self._model.session.machine)
+        say, predict = self._words.say, self._lesson.predict
         units, count = self._units(taught), len(getattr(predict, "items", ()))
         order = random.sample(range(count), count)
         made = prediction_input(predict, self._words, self._look, units, order)
@@ -201,22 +208,21 @@ class LessonController(QObject):
             words = label(say("lesson.already_predicted"), "soft", wrap=True)
             return (*parts, words, sure)
         buttons: list[QWidget] = []
-        stands_in = not self._model.needs_nothing and self._model.recording is not None
-        if not stands_in:
-            # The quick run comes first: its answer follows the guess within seconds.
+        if self._lesson.instead:
+            play = button(self._do.run.text(), "main", clicked=self._do.run.trigger)
+            self._starting = {play: self._do.run}
+        else:  # the quick run comes first: its answer follows the guess within seconds
             quick = button(self._run_text(is_quick=True), "main", clicked=self._do.quick.trigger)
             full = button(self._run_text(is_quick=False), clicked=self._do.run.trigger)
             self._starting = {quick: self._do.quick, full: self._do.run}
-            buttons += [quick, full]
+        buttons += self._starting
         if self._lesson.earlier_run is not None:
             buttons.append(self._button("lesson.show_earlier", self._show_earlier))
-        elif stands_in:
-            buttons.append(self._button("page.show_recording", self._show_earlier, "main"))
         self._waiting = [*buttons]  # for an answer; Skip never waits
         buttons.append(self._button("lesson.skip", self._skip))
         made.answered.connect(self._take_input)
         self._allow()
-        return (*parts, sure, FlowLayout(*buttons))
+        return (*parts, sure, *self._instead(), FlowLayout(*buttons))
 
     def _observe(self, taught: Taught) -> Sequence[Part]:
         say, explain = self._words.say, partial(self._lesson.go, Step.EXPLAIN)
@@ -241,6 +247,7 @@ class LessonController(QObject):
             note = GuessNote(self._words, self._look)
             note.show_guess(taught.told(guess), guess.sure)
             parts.append(note)
+        parts += self._instead()
         return (*parts, FlowLayout(self._give_up_button, self._explain_button))
 
     # --- what happens -------------------------------------------------------------------------
@@ -261,7 +268,10 @@ class LessonController(QObject):
 
     def _skip(self) -> None:
         self._lesson.answer(None)
-        self._lesson.show_earlier()
+        if self._model.plays_instead and self._lesson.earlier_run is None:
+            self._do.run.trigger()
+        else:
+            self._lesson.show_earlier()
 
     def _show_earlier(self) -> None:
         self._take_answer()
@@ -333,6 +343,11 @@ class LessonController(QObject):
         self._explain_button.setFocus()
 
     # --- pieces -------------------------------------------------------------------------------
+
+    def _instead(self) -> Sequence[Part]:
+        """Return what says that a recording is played or shown, nothing where a run is."""
+        told = self._lesson.instead
+        return (label(unbroken(told), "attention", wrap=True),) if told else ()
 
     def _button(self, key: str, act: Callable[[], object], role: str = "plain") -> QPushButton:
         return button(self._words.say(key), role, clicked=act)

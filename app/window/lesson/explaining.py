@@ -89,7 +89,7 @@ class Explaining(QObject):
             title=say(f"{explain.transfer.to}.question"),
             sources=taught.words.sources,
             lead=self._lead(),
-            band=evidence.band if evidence is not None else "",
+            band="\n".join(filter(None, (evidence.why, evidence.band))) if evidence else "",
         )
         self._in_short.hide()
         self._show_own_words()

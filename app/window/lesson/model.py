@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.evidence import Evidence, evidence_of
-from app.loaded_run import LoadedRun, lesson_run_of
+from app.evidence import Evidence, evidence_of, evidence_of_recording
+from app.loaded_run import LoadedRun, band, lesson_run_of
 from app.runs.library import Kept
 from app.runs.selection import last_run, runs_here
 from app.window.experiment.page_model import PageModel
@@ -17,7 +17,7 @@ from app.window.lesson.recorded import Recorded
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
 from experiments.core.teaching.lesson_run import Guess, LessonRun
-from experiments.core.teaching.lessons import Taught
+from experiments.core.teaching.lessons import Predict, Taught
 from widgets.lesson.steps import LESSON, WITHOUT, Step
 
 
@@ -132,15 +132,45 @@ class LessonModel(QObject):
             return None
         asked = (run, guess)
         if [*map(id, asked)] != [*map(id, self._found[0])]:
-            read = partial(self.recorded.of, experiment)
-            self._found = (asked, evidence_of(self._page.words, lesson, run, guess, read))
+            words, loaded = self._page.words, self._page.loaded
+            if self._page.is_stand_in and loaded is not None:
+                why = self._page.why_recorded
+                found = evidence_of_recording(words, lesson, loaded, guess, why)
+            else:
+                read = partial(self.recorded.of, experiment)
+                found = evidence_of(words, lesson, run, guess, read)
+            self._found = (asked, found)
         return self._found[1]
 
     @property
     def is_explained_by_itself(self) -> bool:
         """Is there something to be seen in the shown run?"""
         evidence = self.evidence
-        return evidence is not None and not evidence.band
+        return evidence is not None and (not evidence.band or self._page.is_stand_in)
+
+    @property
+    def predict(self) -> Predict:
+        """What is asked about this machine, or about that of the recording that will be played."""
+        assert self.taught is not None
+        recorded = self._played
+        run = lesson_run_of(recorded.run_state) if recorded is not None else None
+        return self.taught.predict_on(run.machine if run else self._session.machine)
+
+    @property
+    def instead(self) -> str:
+        """What is missing here, and the band of the recording; "" where a run can be made."""
+        recorded = self._played
+        started = recorded.run_state.started if recorded is not None else None
+        named = band(self._page.words, started) if started is not None else ""
+        return "\n".join(filter(None, (self._page.why_recorded, named)))
+
+    @property
+    def _played(self) -> LoadedRun | None:
+        """The recording that takes the place of a run here, once it was read."""
+        experiment = self._page.experiment
+        if experiment is None or not self._page.why_recorded:
+            return None
+        return self.recorded.of(experiment)
 
     @property
     def reached(self) -> Sequence[bool]:
@@ -172,7 +202,9 @@ class LessonModel(QObject):
         has_ended = has_ended and self._page.player is None
         if self.taught is None:
             return {Step.QUESTION, Step.RUN} | ({Step.RESULT} if has_ended else set())
-        found = {Step.QUESTION, Step.PREDICT}
+        found = {Step.QUESTION}
+        if not self._page.has_nothing_to_show:
+            found.add(Step.PREDICT)
         if not self.is_covered:
             found.add(Step.RUN)
         if has_ended and not self.is_covered:
@@ -228,7 +260,7 @@ class LessonModel(QObject):
             self._experiment, self._seen, self._came_from = page.experiment, None, None
             self.step = Step.QUESTION if self.is_covered or page.loaded is None else Step.RUN
         if page.state.is_under_way or page.player is not None:
-            if self.is_on and page.state.is_under_way:
+            if self.is_on and (page.state.is_under_way or page.is_stand_in):
                 self.answer(None)  # who starts without a prediction skips it
             if self.step is not Step.RUN:
                 self._came_from, self.step = self.step, Step.RUN
@@ -252,15 +284,16 @@ class LessonModel(QObject):
         if self.evidence is None:
             return Step.RUN
         is_new = self._page.loaded is not None and self._page.loaded.recording is None
-        is_new = is_new or self._page.is_stand_in  # the first that this machine can show
-        if is_new and not self.has_observed and self.is_explained_by_itself:
+        if (is_new or self._page.is_stand_in) and not self.has_observed and self.is_explained_by_itself:
             return Step.OBSERVE
         if self.is_explained_by_itself:
             self._observed.add(self._id)
         return Step.EXPLAIN
 
     def _take_recorded(self, experiment_id: str) -> None:
-        """Explain with a recording what was shown without an explanation before it was read."""
+        """Name the recording that will play, or explain with it what could not be explained."""
+        if experiment_id == self._id and self._page.why_recorded:
+            self.changed.emit()
         if experiment_id != self._id or self.run is None or self.is_explained_by_itself:
             return
         self._found = ((), None)
@@ -314,6 +347,8 @@ class LessonModel(QObject):
         if experiment is None or self.run is None:
             return
         loaded = page.loaded
+        if page.is_stand_in:  # it has answered: no later run is what was predicted
+            self._owed.discard(experiment.id)
         if loaded is None or loaded.is_opened:
             return
         here = list(runs_here(self._session.runs, experiment.id, self._session.machine))

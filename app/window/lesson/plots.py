@@ -65,7 +65,7 @@ class LessonPlots(QObject):
         if step in (Step.PREDICT, Step.RUN):
             self.expect(faint=False)
         loaded = self._model.loaded
-        is_of_others = loaded is not None and loaded.is_opened
+        is_of_others = loaded is not None and loaded.is_opened and not self._model.is_stand_in
         is_hidden = step is Step.RUN and self._lesson.run is None and not is_of_others
         for plot in self.views.plots:
             plot.hold_back(taught.held_back if is_hidden else ())
@@ -100,8 +100,7 @@ class LessonPlots(QObject):
         taught = self._lesson.taught
         if taught is None or at is None or self._plot is None:
             return
-        predict = taught.predict_on(self._model.session.machine)
-        self.begin_prediction(predict, at, is_fixed=False)
+        self.begin_prediction(self._lesson.predict, at, is_fixed=False)
 
     def focus_handles(self) -> bool:
         """Focus the plot on which a prediction is drawn; False where there is none."""
@@ -192,7 +191,7 @@ class LessonPlots(QObject):
         if taught is None or guess is None or plot is None:
             return
         run = self._lesson.run
-        predict = taught.predict_on(run.machine if run else self._model.session.machine)
+        predict = taught.predict_on(run.machine) if run else self._lesson.predict
         if isinstance(predict, Sketch):
             plot.show_guess(SketchGuess(tuple(predict.points), guess.at))
         elif isinstance(predict, Marker):
@@ -246,6 +245,8 @@ class LessonPlots(QObject):
         """Return the values that are known of this machine without a measurement."""
         machine, entry = self._model.session.machine, self._model.entry
         if machine is None or entry is None or entry.params is None or experiment.is_own:
+            return {}
+        if self._model.why_recorded:  # the marks are of another machine
             return {}
         nothing: dict[str, list[Any]] = {name: [] for name in experiment.tables}
         return experiment.analyse(entry.params, nothing, machine).values

@@ -271,7 +271,8 @@ def test_the_chips_stand_within_the_window_and_beside_each_other(qtbot, width, z
     ("state", "word"),
     [
         (State.NEW, "new"), (State.MEASURED, "measured"), (State.PARTIAL, "partial"),
-        (State.FAILED, "failed"), (State.NOT_HERE, "not here"), (State.RUNNING, "running, 40 %"),
+        (State.FAILED, "failed"), (State.NOT_HERE, "not here"),
+        (State.RECORDED, "as a recording"), (State.RUNNING, "running, 40 %"),
     ],
 )  # fmt: skip
 def test_a_card_tells_its_question_state_and_note_to_those_who_hear_it(catalogue, state, word):

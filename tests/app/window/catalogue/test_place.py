@@ -315,11 +315,17 @@ def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(plac
     assert card(place, "burst-random").data.state is State.PARTIAL
 
 
-def test_what_cannot_run_here_says_why(place, awake):
+@pytest.mark.parametrize("state", [State.RECORDED, State.NOT_HERE])
+def test_what_cannot_run_here_says_why_and_whether_a_recording_shows_it(
+    place, awake, monkeypatch, state
+):
+    if state is State.NOT_HERE:
+        monkeypatch.setattr(type(awake.catalogue), "recording", lambda *_: None)
     know(awake, gil_threads=Need.TWO_GPUS)
     data = card(place, "gil-threads").data
 
-    assert data.state is State.NOT_HERE
+    assert data.state is state
+    assert not data.runs_here
     assert data.note == "This needs two GPUs, and there are not as many here."
     assert data.seconds is None  # no run, so no time that it takes
 
