@@ -12,13 +12,15 @@ from rich.padding import Padding
 from rich.text import Text
 
 from app.context import Context
-from app.evidence import evidence_of, shipped
+from app.evidence import Evidence, evidence_of, evidence_of_recording, shipped
+from app.loaded_run import LoadedRun
 from experiments.core.declare import Experiment
 from experiments.core.teaching.lesson_run import Guess, lesson_run
 from experiments.core.teaching.lessons import Choice, Rank, Sketch, Taught
 from experiments.core.units import show, unit_of
 from experiments.core.views import Lines
 from experiments.engine import messages
+from machine.model import Machine
 
 _TIMES = {"ps": 1e-12, "ns": 1e-9, "µs": 1e-6, "μs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -45,10 +47,13 @@ class Lesson:
     def __init__(self, context: Context, experiment: Experiment[Any], lesson: Taught) -> None:
         self._context, self._experiment, self._lesson = context, experiment, lesson
 
-    def ask(self) -> Guess | None:
-        """Ask for a prediction and how sure it is; None if it is skipped or nobody answers."""
+    def ask(self, machine: Machine) -> Guess | None:
+        """Ask for a prediction and how sure it is; None if it is skipped or nobody answers.
+
+        It is about the machine whose numbers will be shown.
+        """
         self._show_question()
-        predict = self._lesson.predict_on(self._context.machine)
+        predict = self._lesson.predict_on(machine)
         if isinstance(predict, Choice):
             self._list(option.text for option in predict.options)
             at = self._choice(len(predict.options))
@@ -73,17 +78,25 @@ class Lesson:
         finding: messages.FindingSent | None,
     ) -> None:
         """Print the explanation of a run, with its numbers."""
-        context, lesson, experiment = self._context, self._lesson, self._experiment
+        context, lesson = self._context, self._lesson
         run = finding and lesson_run(params, tables, context.machine, finding)
-        read = partial(shipped, context.catalogue, experiment)
-        found = evidence_of(context.words, lesson, run, guess, read) if run else None
+        read = partial(shipped, context.catalogue, self._experiment)
+        self._tell(evidence_of(context.words, lesson, run, guess, read) if run else None)
+
+    def explain_recording(self, guess: Guess | None, recorded: LoadedRun, why: str) -> None:
+        """Print the explanation of a recording that took the place of a run."""
+        words = self._context.words
+        self._tell(evidence_of_recording(words, self._lesson, recorded, guess, why))
+
+    def _tell(self, found: Evidence | None) -> None:
+        context, lesson, experiment = self._context, self._lesson, self._experiment
         print_, say = context.console.print, context.words.say
         print_()
         if found is None:
             self._say("lesson.cannot_tell")
             return
         if found.band:
-            self._say("lesson.recording_explains")
+            print_(Text(found.why))
             print_(Text(found.band, style="bold reverse"))
         told, explain = found.explained, lesson.words.explain
         print_(Text(told.headline, style="bold"))

@@ -32,11 +32,17 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     recording = read(meant(options.file, context.library, context.catalogue))
     experiment = context.catalogue.load(recording.started.experiment)
     with asked_to_stop() as asked:  # before the first output, so that an early Ctrl-C counts
-        _introduce(recording, experiment, context)
+        introduce(recording, experiment, context)
         if options.speed is not None:
             _play(recording, context, options.speed, asked)
     if asked():
         return ExitCode.STOPPED
+    show_end(recording, experiment, context)
+    return ExitCode.DONE
+
+
+def show_end(recording: Recording, experiment: Experiment[Any], context: Context) -> None:
+    """Print what a recorded run found."""
     finished, note = analysed_anew(recording, experiment)
     if note is not None:
         context.errors.print(note_text(context.words, note.key, note.values, experiment.id))
@@ -51,10 +57,10 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         notes=[*told, *notes_of_file(recording)],
         started=recording.started,
     )
-    return ExitCode.DONE
 
 
-def _introduce(recording: Recording, experiment: Experiment[Any], context: Context) -> None:
+def introduce(recording: Recording, experiment: Experiment[Any], context: Context) -> None:
+    """Print whose recording it is, and of what."""
     words = context.words
     band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
     context.console.print(Text(words.say("terminal.recorded_on", band), style="bold reverse"))

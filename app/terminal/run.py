@@ -14,6 +14,8 @@ import msgspec
 from rich.text import Text
 
 from app.context import Context, ExitCode, WriteFailed, discard_output, refused
+from app.evidence import why_recorded
+from app.loaded_run import load
 from app.output import write_line
 from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
@@ -21,13 +23,14 @@ from app.terminal.beside import measure_beside, original
 from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
 from app.terminal.progress import follow
+from app.terminal.replay import introduce, show_end
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.core.declare import Experiment, specs
+from experiments.core.declare import Experiment, Need, specs
 from experiments.core.judging.trust import Trust
-from experiments.core.needs import check_needs
+from experiments.core.needs import missing_need
 from experiments.core.parameters import check_memory, from_text, to_json
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem, UserError
 from experiments.core.teaching.lesson_run import Guess
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -36,6 +39,7 @@ from experiments.engine.seal import Seal
 from experiments.engine.side_by_side import with_rounds
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
+from machine.model import from_json as machine_of
 
 
 class Ended(NamedTuple):
@@ -54,13 +58,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise UserError("fake_machine_measured")
     experiment = context.catalogue.load(options.id)
     beside = original(context, experiment) if options.beside else None
-    try:
-        check_needs(experiment, context.machine)
-    except UserError as trouble:
-        context.complain(trouble.problem)
-        if context.catalogue.recording(experiment.id) is not None:
-            said = context.words.say("terminal.recording_there", {"id": experiment.id})
-            context.console.print(said)
+    if options.predict and options.json:
+        raise UserError("predict_with_json")
+    if (need := missing_need(experiment, context.machine)) is not None:
+        context.complain(Problem(f"needs_{need}"))
+        _show_recording(context, experiment, need, asks=options.predict)
         return ExitCode.CANNOT_RUN_HERE
     suited = (beside or experiment).params_for(
         context.machine, quick=options.quick, earned=context.earned(experiment)
@@ -73,10 +75,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     check_memory(experiment, params, available_bytes())
     if beside is not None:
         return measure_beside(options, context, (beside, experiment), to_json(params))
-    if options.predict and options.json:
-        raise UserError("predict_with_json")
     lesson = lesson_of(context, experiment) if options.predict else None
-    guess = lesson.ask() if lesson is not None else None
+    guess = lesson.ask(context.machine) if lesson is not None else None
     with writable(options.out, "out_not_writable"), writable(options.svg, "svg_not_writable"):
         ended = measure(
             context,
@@ -95,6 +95,28 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             _keep_guess(context, ended.run, guess)
         lesson.explain(guess, params, ended.tables, ended.finding)
     return ended.code
+
+
+def _show_recording(
+    context: Context, experiment: Experiment[Any], need: Need, *, asks: bool
+) -> None:
+    """Teach with the recording that comes along where nothing can be measured, or name it."""
+    say, print_ = context.words.say, context.console.print
+    path = context.catalogue.recording(experiment.id)
+    if path is None:
+        print_(say("page.no_recording"))
+        return
+    if asks and (lesson := lesson_of(context, experiment)) is not None:
+        recorded = load(path, context.catalogue, is_opened=True, stands_in_for=experiment)
+        assert recorded.recording is not None
+        guess = lesson.ask(machine_of(recorded.recording.started.machine))
+        introduce(recorded.recording, experiment, context)
+        show_end(recorded.recording, experiment, context)
+        lesson.explain_recording(guess, recorded, why_recorded(context.words, need))
+        return
+    print_(say("terminal.recording_there", {"id": experiment.id}))
+    if not asks and context.catalogue.lacks_lesson(experiment) is None:
+        print_(say("terminal.recorded_lesson", {"id": experiment.id}))
 
 
 def measure(

@@ -284,7 +284,8 @@ class LessonModel(QObject):
         if self.evidence is None:
             return Step.RUN
         is_new = self._page.loaded is not None and self._page.loaded.recording is None
-        if (is_new or self._page.is_stand_in) and not self.has_observed and self.is_explained_by_itself:
+        is_to_look_at = (is_new or self._page.is_stand_in) and not self.has_observed
+        if is_to_look_at and self.is_explained_by_itself:
             return Step.OBSERVE
         if self.is_explained_by_itself:
             self._observed.add(self._id)

@@ -10,10 +10,13 @@ import pytest
 
 from app.cli import main
 from app.context import Context
+from app.evidence import evidence_of_recording, shipped, why_recorded
+from app.loaded_run import band
 from app.terminal.predict import Lesson, lesson_of
 from experiments import yours
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Need
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.shelves import Home, homes
@@ -22,6 +25,7 @@ from experiments.core.teaching.lessons import Predict, Taught, taught
 from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.own import good
+from tests.experiments.machines import machine
 
 ENGLISH = words.load("en")
 
@@ -112,6 +116,48 @@ def test_an_input_that_cannot_be_read_skips(played, inside, monkeypatch, stdin):
     assert (said.code, "Skipped." in said.out) == (0, True)
 
 
+@pytest.fixture
+def lacking(monkeypatch):
+    """Let this machine lack a GPU for every experiment, and measure nothing."""
+    monkeypatch.setattr("app.terminal.run.missing_need", lambda *_: Need.GPU)
+    monkeypatch.setattr("app.terminal.run.Engine", lambda: pytest.fail("was to measure"))
+    return ENGLISH.say("problems.needs_gpu")
+
+
+def test_what_cannot_run_here_is_asked_shown_and_explained_by_its_recording(lacking, answering):
+    said = answering(["20", "2"], "run", "burst-random", "--predict")
+
+    catalogue = Catalogue()
+    experiment = catalogue.load("burst-random")
+    recorded, guess = shipped(catalogue, experiment), Guess(kind="magnitude", at=(20.0,), sure=2)
+    why, named = why_recorded(ENGLISH, Need.GPU), band(ENGLISH, recorded.run_state.started)
+    lesson = catalogue.lesson(experiment)
+    told = evidence_of_recording(ENGLISH, lesson, recorded, guess, why).explained
+    assert (said.code, " ".join(said.err.split())) == (3, lacking)
+    out = " ".join(said.out.split())
+    played, explained = out.split(why)
+    assert lesson.words.predict.ask in played.partition(named)[0]
+    assert ENGLISH.say("burst-random.views.time") in played.partition(named)[2]
+    assert f"{named} {told.headline} {told.text}" in explained
+    assert "20×" in told.headline
+
+
+@pytest.mark.parametrize(
+    ("id_", "keys"),
+    [
+        ("burst-random", ("terminal.recording_there", "terminal.recorded_lesson")),
+        ("counters", ("terminal.recording_there",)),
+        ("p2p", ("page.no_recording",)),
+    ],
+)
+def test_what_cannot_run_here_says_what_its_recording_would_show(lacking, inside, id_, keys):
+    said = inside("run", id_)
+
+    assert (said.code, " ".join(said.err.split())) == (3, lacking)
+    hints = [ENGLISH.say(key, {"id": id_}) for key in keys]
+    assert " ".join(said.out.split()) == " ".join(hints)
+
+
 def test_an_option_is_chosen_by_its_letter(played, answering):
     said = answering(["e", "c", ""], "run", "gil-threads", "--quick", "--no-keep", "--predict")
 
@@ -143,7 +189,7 @@ def test_every_kind_of_prediction_can_be_typed(predict, lines, at, tmp_path, mon
     lesson = Taught(msgspec.structs.replace(words, predict=made), None, None)
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
-    guess = Lesson(Context(data=tmp_path), experiment, lesson).ask()
+    guess = Lesson(Context(data=tmp_path), experiment, lesson).ask(machine())
 
     assert (guess and guess.kind) == (at and predict["kind"])
     assert (guess and guess.at) == (at and pytest.approx(at))
