@@ -111,6 +111,17 @@ def _seconds_here(context: Context, experiment: Experiment[Any]) -> float | None
     return experiment.seconds(params)
 
 
+def recording_hints(context: Context, experiment: Experiment[Any]) -> Sequence[str]:
+    """Return what shows the recording of an experiment that cannot run here, or that none is."""
+    catalogue, say, values = context.catalogue, context.words.say, {"id": experiment.id}
+    if catalogue.recording(experiment.id) is None:
+        return (say("page.no_recording"),)
+    keys = ["terminal.recording_there"]
+    if catalogue.lacks_lesson(experiment) is None:
+        keys.append("terminal.recorded_lesson")
+    return [say(key, values) for key in keys]
+
+
 def _why_not(context: Context, experiment: Experiment[Any]) -> str:
     return context.words.say(f"problems.needs_{missing_need(experiment, context.machine)}")
 
@@ -159,7 +170,8 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     seconds_s = _seconds_here(context, experiment)
     about = words.say("terminal.seconds_here", {"duration": seconds_s})
     if seconds_s is None:
-        about = _why_not(context, experiment)
+        hints = recording_hints(context, experiment)
+        about = "\n".join((_why_not(context, experiment), *hints))
     elif lacks := without(words, experiment, context.machine.os.kind):
         about = f"{about}\n{lacks}"
     question = Text(experiment.id, style="bold")

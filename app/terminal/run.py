@@ -20,6 +20,7 @@ from app.output import write_line
 from app.report import Report, problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.beside import measure_beside, original
+from app.terminal.experiments import recording_hints
 from app.terminal.predict import lesson_of
 from app.terminal.programs import puzzle
 from app.terminal.progress import follow
@@ -100,13 +101,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 def _show_recording(
     context: Context, experiment: Experiment[Any], need: Need, *, asks: bool
 ) -> None:
-    """Teach with the recording that comes along where nothing can be measured, or name it."""
-    say, print_ = context.words.say, context.console.print
+    """Teach with the recording where nothing can be measured, or say what shows it."""
     path = context.catalogue.recording(experiment.id)
-    if path is None:
-        print_(say("page.no_recording"))
-        return
-    if asks and (lesson := lesson_of(context, experiment)) is not None:
+    if path is not None and asks and (lesson := lesson_of(context, experiment)) is not None:
         recorded = load(path, context.catalogue, is_opened=True, stands_in_for=experiment)
         assert recorded.recording is not None
         guess = lesson.ask(machine_of(recorded.recording.started.machine))
@@ -114,9 +111,8 @@ def _show_recording(
         show_end(recorded.recording, experiment, context)
         lesson.explain_recording(guess, recorded, why_recorded(context.words, need))
         return
-    print_(say("terminal.recording_there", {"id": experiment.id}))
-    if not asks and context.catalogue.lacks_lesson(experiment) is None:
-        print_(say("terminal.recorded_lesson", {"id": experiment.id}))
+    for hint in recording_hints(context, experiment):
+        context.console.print(hint)
 
 
 def measure(

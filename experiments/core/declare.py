@@ -330,7 +330,8 @@ class Experiment(Record, Generic[P]):
         """Fill in what follows: the needs from the imports, the scales of axes from the columns."""
         with contextlib.suppress(AttributeError, TypeError):  # of the wrong kind: rules.py says so
             imported = [name for name in self.imports if name not in self.can_do_without]
-            needs = (*(Need(name) for name in imported if name in tuple(Need)), *self.needs)
+            libraries = (Need(name) for name in imported if name in tuple(Need))
+            needs = (*self.needs, *libraries)  # what cannot be added is named first
             msgspec.structs.force_setattr(self, "needs", tuple(dict.fromkeys(needs)))
             views = tuple(_scaled(view, self.tables.get(view.table)) for view in self.views)
             msgspec.structs.force_setattr(self, "views", views)

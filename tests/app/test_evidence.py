@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from msgspec.structs import replace
 
@@ -41,3 +44,24 @@ def test_a_run_that_can_tell_explains_itself_and_no_guess_is_held_against_a_reco
     assert evidence_of(ENGLISH, lesson, disturbed, guess, lambda: None) is None
     other = evidence_of(ENGLISH, lesson, disturbed, guess, lambda: recorded)
     assert other.explained.headline == own.explained.headline
+
+
+WITHOUT = """
+import sys
+sys.modules |= dict.fromkeys(("torch", "numba"))  # what imports them fails
+from app.evidence import evidence_of_recording, shipped
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+catalogue, english = Catalogue(), words.load()
+for experiment in catalogue:
+    recorded, lesson = shipped(catalogue, experiment), catalogue.lesson(experiment)
+    if recorded is not None and lesson is not None:
+        found = evidence_of_recording(english, lesson, recorded, None, "why")
+        assert found and found.band, experiment.id
+        lesson.motion(found.run)
+"""
+
+
+def test_every_recording_explains_without_pytorch_and_numba():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -15,7 +15,6 @@ from experiments.core import words
 from experiments.engine.lock import Lock
 from experiments.engine.recording import read
 from tests.app.recordings import burst
-from tests.conftest import HAS_TORCH
 from tests.processes import until
 
 ENGLISH = words.load("en")
@@ -78,7 +77,7 @@ def test_the_document_says_all_of_each_item(coreopsis, lecture):
     assert ready["fallback"]["same_settings"] is True
     assert [fault["key"] for fault in ready["faults"]] == ["fallback_of_other"]
     assert (gpu["mark"], gpu["seconds"], gpu["fallback"]) == ("neither", None, None)
-    assert gpu["reason"]["key"] == ("needs_two_gpus" if HAS_TORCH else "needs_torch")
+    assert gpu["reason"]["key"] == "needs_two_gpus"
     assert gpu["reason"]["text"]
     assert unknown["reason"]["text"].startswith("There is no experiment called 'nobody'")
 

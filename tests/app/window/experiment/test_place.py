@@ -751,7 +751,7 @@ NOT_ANYWHERE = [
 @pytest.mark.parametrize("name", NOT_ANYWHERE)
 def test_what_cannot_run_here_shows_its_recording_or_says_what_it_would_do(qtbot, stage, name):
     entry = stage.session.entries[name]
-    need = entry.experiment.needs[-1]
+    need = entry.experiment.needs[0]
     stage.use_entries({name: dataclasses.replace(entry, need=need)})
     stage.page.open(name)
 

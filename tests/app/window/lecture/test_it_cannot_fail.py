@@ -170,7 +170,6 @@ def test_another_program_that_measures_is_named(hall):
     assert not hall.conductor.trouble
 
 
-@pytest.mark.torch  # else PyTorch is named
 def test_without_a_gpu_its_recording_is_the_run(hall):
     hall.begin(Lecture(item=(Item(experiment="pinned"),)))
     hall.press(Key.Key_PageDown)
