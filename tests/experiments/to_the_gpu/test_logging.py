@@ -16,6 +16,7 @@ from experiments.to_the_gpu.logging.experiment import (
     SMALL,
     Model,
     Params,
+    StepTime,
     analyse,
     distances,
     measure,
@@ -149,15 +150,46 @@ def test_what_is_kept_on_the_device_is_the_sum_of_what_would_have_been_read():
     assert model.run_kept() == pytest.approx(5 * model.read(), rel=1e-4)
 
 
-def test_on_the_processor_nothing_waits():
-    params = Params(small=8, large=16, steps=10, rounds=3)
-    finding = analyse(params, in_tables(EXPERIMENT, measure(params, Bench(machine()))), machine())
+ON_PROCESSOR = Params(small=8, large=16, steps=10, rounds=3)
 
-    assert finding.message == "nothing_to_wait_for"
+
+def on_processor(small_s, scatter=0.01):
+    """Return the finding of made-up steps on a processor; each way scatters by itself."""
+    ways = {(SMALL, way): step_s for way, step_s in small_s.items()}
+    ways |= dict.fromkeys([(LARGE, way) for way in small_s], 1e-3)
+    rows = [
+        StepTime(
+            matrices=matrices,
+            way=way,
+            repeat=n,
+            step_s=step_s * (1 + scatter * ((n + len(way)) % 3)),
+        )
+        for (matrices, way), step_s in ways.items()
+        for n in range(9)
+    ]
+    tables = {name: [] for name in EXPERIMENT.tables} | {"ways": rows}
+    return analyse(ON_PROCESSOR, tables, machine())
+
+
+def test_it_runs_on_a_processor_and_says_what_only_a_gpu_shows():
+    tables = in_tables(EXPERIMENT, measure(ON_PROCESSOR, Bench(machine())))
+    finding = analyse(ON_PROCESSOR, tables, machine())
+
+    assert missing_need(EXPERIMENT, machine()) is None
+    assert all(tables[name] for name in ("ways", "logs", "lanes"))
     assert finding.limits == ("queue_needs_gpu",)
     assert {row for row in finding.values if KEPT in row} > {"small_kept_step_s"}
+    suited = EXPERIMENT.params_for(machine(), quick=True)
+    assert suited.device == "cpu"
+    assert EXPERIMENT.seconds(suited) < 5
 
 
-def test_without_a_gpu_it_is_said_what_it_needs():
-    assert missing_need(EXPERIMENT, machine()) == "gpu"
-    assert missing_need(EXPERIMENT, machine(gpus=1)) is None
+def test_on_a_processor_reading_is_a_call_or_costs_nothing_and_never_a_wait():
+    dear = on_processor({NEVER: 1e-5, KEPT: 1.2e-5, EACH: 1.5e-5})
+    cheap = on_processor({NEVER: 1e-5, KEPT: 1.2e-5, EACH: 1.005e-5})
+    unclear = on_processor({NEVER: 1e-5, KEPT: 1.2e-5, EACH: 1.3e-5}, scatter=0.5)
+
+    found = [each.message for each in (dear, cheap, unclear)]
+    assert found == ["reading_is_a_call", "nothing_to_wait_for", "cannot_tell"]
+    assert dear.values["every_step_slowdown"] == pytest.approx(1.5)
+    assert {each.limits for each in (dear, cheap, unclear)} == {("queue_needs_gpu",)}
