@@ -25,7 +25,7 @@ from app.window.core.runner import RunFollower
 from app.window.core.session import Session
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.status_text import State, state_of
-from experiments.core.declare import Experiment
+from experiments.core.declare import Experiment, Need
 from experiments.core.parameters import from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.engine import messages
@@ -127,6 +127,11 @@ class PageModel(QObject):
     def needs_nothing(self) -> bool:
         """Does this machine, as far as it is known, lack nothing for the experiment?"""
         return self.entry is None or self.entry.need is None
+
+    @property
+    def lacks_gpu(self) -> bool:
+        """Is a GPU what this machine lacks for the experiment?"""
+        return self.entry is not None and self.entry.need in (Need.GPU, Need.TWO_GPUS)
 
     @property
     def is_stand_in(self) -> bool:

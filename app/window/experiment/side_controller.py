@@ -29,7 +29,7 @@ from app.window.experiment.status_text import (
     playing,
     result_of,
 )
-from experiments.core.declare import Experiment, Need
+from experiments.core.declare import Experiment
 from experiments.core.parameters import from_json, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import DURATION, show
@@ -145,10 +145,8 @@ class SideController(QObject):
     def show_status(self) -> None:
         """Refresh the status."""
         self.column.state.show_state(**asdict(self._status()))
-        entry = self._model.entry
         is_kept_away = self._model.state is State.CANNOT or self._model.is_stand_in
-        lacks_gpu = entry is not None and entry.need in (Need.GPU, Need.TWO_GPUS)
-        self.doctor_button.setVisible(is_kept_away and lacks_gpu)
+        self.doctor_button.setVisible(is_kept_away and self._model.lacks_gpu)
 
     def show_result(self) -> None:
         """Offer result, settings and comparison, if they are there."""

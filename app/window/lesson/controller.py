@@ -177,7 +177,7 @@ class LessonController(QObject):
         entry = self._model.entry
         if self._model.has_nothing_to_show and entry is not None:
             lacks = f"{say(f'problems.needs_{entry.need}')} {say('page.no_recording')}"
-            return (label(lacks, "attention", wrap=True),)
+            return (label(unbroken(lacks), "attention", wrap=True), FlowLayout(*self._doctor()))
         guess = self._button("lesson.predict", partial(self._lesson.go, Step.PREDICT), "main")
         self._first = guess
         first = "lesson.guess_before_replay" if self._lesson.instead else "lesson.guess_first"
@@ -185,7 +185,7 @@ class LessonController(QObject):
             label(say(first), "head", wrap=True),
             label(say("lesson.why_guess"), wrap=True),
             *self._instead(),
-            FlowLayout(guess, self._button("lesson.skip", self._skip)),
+            FlowLayout(guess, self._button("lesson.skip", self._skip), *self._doctor()),
         )
 
     def _predict(self, taught: Taught) -> Sequence[Part]:
@@ -348,6 +348,11 @@ class LessonController(QObject):
         """Return what says that a recording is played or shown, nothing where a run is."""
         told = self._lesson.instead
         return (label(unbroken(told), "attention", wrap=True),) if told else ()
+
+    def _doctor(self) -> Sequence[QPushButton]:
+        """Return the button that leads to why no GPU works here, where one is lacking."""
+        ask = self._model.session.asked_for_doctor.emit
+        return (self._button("doctor.page.why", ask),) if self._model.lacks_gpu else ()
 
     def _button(self, key: str, act: Callable[[], object], role: str = "plain") -> QPushButton:
         return button(self._words.say(key), role, clicked=act)

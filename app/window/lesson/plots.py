@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from PySide6.QtCore import QObject, Signal
 
-from app.loaded_run import LoadedRun
+from app.loaded_run import LoadedRun, lesson_run_of
 from app.window.experiment.page_model import PageModel
 from app.window.lesson.model import LessonModel
 from experiments.core.declare import Experiment
@@ -237,19 +237,25 @@ class LessonPlots(QObject):
         self._is_waiting = False
         self.views.show_experiment(experiment)
         tables = recorded.run_state.tables
-        values = self._known_values(experiment)
+        values = self._known_values(experiment, recorded)
         for plot, view in zip(self.views.plots, experiment.plots, strict=True):
             plot.show_expected(tables.get(view.table, ()), values, faint=self._is_faint)
 
-    def _known_values(self, experiment: Experiment[Any]) -> Mapping[str, float]:
-        """Return the values that are known of this machine without a measurement."""
+    def _known_values(
+        self, experiment: Experiment[Any], recorded: LoadedRun
+    ) -> Mapping[str, float]:
+        """Return the values that are known of a machine without a measurement.
+
+        It is this machine, or where the recording will play, that of the recording.
+        """
         machine, entry = self._model.session.machine, self._model.entry
         if machine is None or entry is None or entry.params is None or experiment.is_own:
             return {}
-        if self._model.why_recorded:  # the marks are of another machine
-            return {}
+        params = entry.params
+        if self._model.why_recorded and (run := lesson_run_of(recorded.run_state)) is not None:
+            params, machine = run.params, run.machine
         nothing: dict[str, list[Any]] = {name: [] for name in experiment.tables}
-        return experiment.analyse(entry.params, nothing, machine).values
+        return experiment.analyse(params, nothing, machine).values
 
 
 def is_in(spot: Spot, name: str, x: float, second: str = "") -> bool:

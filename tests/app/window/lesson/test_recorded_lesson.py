@@ -62,6 +62,7 @@ def test_the_recording_is_guessed_played_observed_and_explained_under_its_band(q
     why, of = why_recorded(ENGLISH, Need.GPU), lesson.recorded.of(stage.page.model.experiment)
     named = band(ENGLISH, of.run_state.started)
     assert plain(f"{why} {named}") in said(stage)
+    assert ENGLISH.say("doctor.page.why") in buttons(stage)
     letter(qtbot, stage, Key.Key_P)
     answer(qtbot, stage)
     assert PLAY in buttons(stage)
@@ -127,5 +128,6 @@ def test_where_nothing_was_recorded_yet_one_sentence_says_so(stage, monkeypatch)
 
     assert plain(lacks) in said(stage)
     assert lesson.reachable == {Step.QUESTION}
+    assert ENGLISH.say("doctor.page.why") in buttons(stage)
     assert plain(lesson.taught.words.context)[:40] in said(stage)
     assert not stage.do.run.isEnabled()
