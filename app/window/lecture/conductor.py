@@ -441,6 +441,8 @@ class Conductor(QObject):
         self._live.start(self.prepared, pause_s(self.runs.recording), first)
         if self._live.run_state is not None:
             self.runs.measured[place] = self._live.run_state
+        elif (entry := self._session.entries.get(self.prepared.item.experiment)) and entry.need:
+            self._show_recording()  # no key can mend that
 
     def _show_recording(self) -> bool:
         """Show the recording at the same step; False while it is not there."""

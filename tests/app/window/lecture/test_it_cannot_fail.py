@@ -175,8 +175,10 @@ def test_without_a_gpu_its_recording_is_the_run(hall):
     hall.press(Key.Key_PageDown)
     assert hall.conductor.trouble == hall.whole.words.say("problems.needs_gpu")
     assert not hall.runner.started
+    assert recorded("pinned").started.at[:10] in hall.data.band
+    assert hall.data.step == "run"
     hall.press(Key.Key_PageDown)
-    assert hall.at[1] in ("run", "explain")
+    assert hall.at[1] in ("reveal", "explain")
 
 
 def test_neither_run_nor_recording_still_goes_on(hall):
