@@ -150,7 +150,7 @@ class LessonModel(QObject):
 
     @property
     def predict(self) -> Predict:
-        """What is asked about this machine, or about that of the recording that will be played."""
+        """The question about this machine, or about that of the recording that will be played."""
         assert self.taught is not None
         recorded = self._played
         run = lesson_run_of(recorded.run_state) if recorded is not None else None
@@ -158,7 +158,7 @@ class LessonModel(QObject):
 
     @property
     def instead(self) -> str:
-        """What is missing here, and the band of the recording; "" where a run can be made."""
+        """Names the missing need, and the recording; "" where a run can be made."""
         recorded = self._played
         started = recorded.run_state.started if recorded is not None else None
         named = band(self._page.words, started) if started is not None else ""
