@@ -172,7 +172,7 @@ def test_another_program_that_measures_is_named(hall):
 
 def test_without_a_gpu_its_recording_is_the_run(hall):
     hall.begin(Lecture(item=(Item(experiment="pinned"),)))
-    hall.press(Key.Key_PageDown)
+    hall.to_run()
     assert hall.conductor.trouble == hall.whole.words.say("problems.needs_gpu")
     assert not hall.runner.started
     assert recorded("pinned").started.at[:10] in hall.data.band
