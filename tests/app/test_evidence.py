@@ -19,7 +19,7 @@ ENGLISH, CATALOGUE = words.load(), Catalogue()
 def lessons():
     for experiment in CATALOGUE:
         lesson, recorded = CATALOGUE.lesson(experiment), shipped(CATALOGUE, experiment)
-        if lesson is not None:
+        if lesson is not None and recorded is not None:
             yield experiment.id, lesson, recorded
 
 

@@ -156,7 +156,7 @@ class PageModel(QObject):
     @property
     def has_nothing_to_show(self) -> bool:
         """Can it neither be measured here, nor does a recording come along?"""
-        return self.state is State.CANNOT and self.recording is None
+        return self.loaded is None and self.recording is None and not self.needs_nothing
 
     @property
     def can_run(self) -> bool:

@@ -104,7 +104,7 @@ class LessonController(QObject):
             self.forget()
             return
         found = (lesson.run, lesson.evidence, lesson.guess, lesson.is_answered)
-        asked = (taught, lesson.step, lesson.instead, self._model.has_nothing_to_show)
+        asked = (taught, lesson.step, lesson.instead)
         wanted = (*asked, *found)
         if wanted == self._shown:
             self._allow()
@@ -174,10 +174,6 @@ class LessonController(QObject):
             furthest = next((step for step in known if step in reachable), Step.RUN)
             go = self._button("lesson.go_on", partial(self._lesson.go, furthest), "main")
             return (label(say("lesson.answered"), "head", wrap=True), go)
-        entry = self._model.entry
-        if self._model.has_nothing_to_show and entry is not None:
-            lacks = f"{say(f'problems.needs_{entry.need}')} {say('page.no_recording')}"
-            return (label(unbroken(lacks), "attention", wrap=True), FlowLayout(*self._doctor()))
         guess = self._button("lesson.predict", partial(self._lesson.go, Step.PREDICT), "main")
         self._first = guess
         first = "lesson.guess_before_replay" if self._lesson.instead else "lesson.guess_first"

@@ -65,10 +65,8 @@ class LessonModel(QObject):
 
         A machine that lacks what it needs shows the recording; without one nobody is asked.
         """
-        page, experiment = self._page, self._page.experiment
-        if experiment is None:
-            return None
-        if page.loaded is None and page.recording is None and not page.needs_nothing:
+        experiment = self._page.experiment
+        if experiment is None or self._page.has_nothing_to_show:
             return None
         if experiment.id not in self._lessons:
             self._lessons[experiment.id] = self._load(experiment)
@@ -202,9 +200,7 @@ class LessonModel(QObject):
         has_ended = has_ended and self._page.player is None
         if self.taught is None:
             return {Step.QUESTION, Step.RUN} | ({Step.RESULT} if has_ended else set())
-        found = {Step.QUESTION}
-        if not self._page.has_nothing_to_show:
-            found.add(Step.PREDICT)
+        found = {Step.QUESTION, Step.PREDICT}
         if not self.is_covered:
             found.add(Step.RUN)
         if has_ended and not self.is_covered:

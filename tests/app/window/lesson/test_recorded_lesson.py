@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QPushButton
 from app.evidence import why_recorded
 from app.loaded_run import band
 from app.window.experiment.status_text import State
-from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
 from tests.app.recordings import burst
 from tests.app.window.lesson.test_six_steps import (
@@ -119,15 +118,3 @@ def test_a_guess_about_a_recording_is_no_guess_about_a_later_run(qtbot, stage):
     settle(lambda: stage.page.model.run_state is not None)
     assert not path.with_name(path.name + ".meta.json").exists()
     assert all(run.run_notes.guess is None for run in stage.session.library.runs())
-
-
-def test_where_nothing_was_recorded_yet_one_sentence_says_so(stage, monkeypatch):
-    monkeypatch.setattr(Catalogue, "recording", lambda *_: None)
-    lesson = lack(stage, "burst-random", Need.TWO_GPUS)
-    lacks = f"{ENGLISH.say('problems.needs_two_gpus')} {ENGLISH.say('page.no_recording')}"
-
-    assert plain(lacks) in said(stage)
-    assert lesson.reachable == {Step.QUESTION}
-    assert ENGLISH.say("doctor.page.why") in buttons(stage)
-    assert plain(lesson.taught.words.context)[:40] in said(stage)
-    assert not stage.do.run.isEnabled()
