@@ -44,7 +44,7 @@ class Temperature(Record):
 
 
 class Throttling(Record):
-    """How often heat has slowed the processor down since the start, summed over its parts."""
+    """Counts of slowdowns by heat since the start, summed over the processor's parts."""
 
     cores: int | None = None
     packages: int | None = None
@@ -61,7 +61,7 @@ class PowerLimit(Record):
 
 
 class HugePages(Record):
-    """The pages of one size that are set aside, and how many nobody uses."""
+    """The pages of one size that are set aside, and how many of them are free."""
 
     size_bytes: int
     total: int | None = None

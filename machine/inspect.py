@@ -45,7 +45,7 @@ class BadRoot(ValueError):
 
 
 def inspect(root: Path | None = None) -> Machine:
-    """Return this machine, or the one with its /proc and /sys recorded below `root`.
+    """Return this machine, or the machine with its /proc and /sys recorded below `root`.
 
     Raises:
         BadRoot: there is no such recording.
@@ -156,7 +156,7 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
 
 
 def _without_gpu_memory(seen: Machine) -> Iterator[tuple[str, Any]]:
-    """Yield memory and nodes anew where only a GPU's driver tells that a node is its memory."""
+    """Yield memory and nodes anew where only a GPU's driver reports that a node is its memory."""
     numbers = {gpu.memory_numa_node for gpu in seen.gpus if gpu.memory_numa_node is not None}
     numa, memory = nodes.with_gpu_nodes(seen.numa, numbers), seen.memory
     if numa != seen.numa:

@@ -37,7 +37,7 @@ Lanes = Annotated[int, Meta(ge=1, le=16)]
 
 
 class PartFacts(Record):
-    """What is known of a part. `sources` names the source of each fact."""
+    """The known facts of a part. `sources` names the source of each."""
 
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -135,17 +135,17 @@ K = TypeVar("K", bound=PartFacts)
 
 
 def processor_facts(model: str | None) -> ProcessorFacts | None:
-    """Return what is known of a processor, by its name as the kernel tells it."""
+    """Return what is known of a processor, by the name that the kernel gives it."""
     return _facts(ProcessorFacts, "processor", model)
 
 
 def gpu_facts(name: str | None) -> GpuFacts | None:
-    """Return what is known of a GPU, by its name as its driver or pci.ids tells it."""
+    """Return what is known of a GPU, by its name from the driver or pci.ids."""
     return _facts(GpuFacts, "gpu", name)
 
 
 def disk_facts(model: str | None) -> DiskFacts | None:
-    """Return what is known of a disk, by the model that it tells the kernel."""
+    """Return what is known of a disk, by the model that it reports to the kernel."""
     return _facts(DiskFacts, "disk", model)
 
 
@@ -223,7 +223,7 @@ def _wrong(kind: str, name: str, value: object) -> str | None:
 
 
 def facts_of(kind: str) -> list[str]:
-    """Return the names of all that a line of a table may tell."""
+    """Return the names of all facts that a line of a table may hold."""
     return [name for name in names(KINDS[kind][0]) if name != "sources"]
 
 
@@ -246,7 +246,7 @@ def _looked_up(record: type[K], kind: str, name: str, folder: str) -> K | None:
 
 
 def _number(match: re.Match[str] | None, told: Mapping[str, float]) -> float | None:
-    """Return the number that the pattern's group found, times the one that is told."""
+    """Return the number in the pattern's group, times the factor of the table's line."""
     try:
         return float(match[1]) * told["times"] if match else None
     except (TypeError, ValueError):  # nothing, or no number

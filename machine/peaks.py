@@ -125,7 +125,7 @@ def dram(
 
 
 def channels_of(cpu: Cpu | None, modules: Sequence[MemoryModule]) -> tuple[int, str]:
-    """Return how many channels of such modules the processors have, and where that is told.
+    """Return how many channels of such modules the processors have, and the source of that.
 
     No more than slots: the board may lead out fewer than the processor has. 0 if unknown.
     """

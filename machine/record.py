@@ -1,4 +1,4 @@
-"""What all records are: frozen, made of named fields, and written and read by msgspec."""
+"""The base of all records: frozen, made of named fields, written and read by msgspec."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RecordType(msgspec.StructMeta):
     def __new__(
         mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
     ) -> Any:
-        """Make a class whose records nobody changes, and whose fields are given by name."""
+        """Make a class whose records never change, and whose fields are given by name."""
         usual = {"frozen": True, "kw_only": True}
         return super().__new__(mcls, name, bases, namespace, **{**usual, **options})
 

@@ -116,7 +116,7 @@ def _parent(path: str) -> str | None:
 
 
 def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Notes) -> int | None:
-    """Return the NUMA node; if the firmware names none (-1), the one with the nearby threads."""
+    """Return the NUMA node; if the firmware names none (-1), the node with the nearby threads."""
     text = read_text(folder / "numa_node") or ""
     if text.isdecimal():
         return to_int(text)
@@ -193,7 +193,7 @@ class _Links:
         return not pcie.is_bridge(card)
 
     def _link(self, card: str, slot: str | None = None) -> Link | None:
-        """Return the link as both ends describe it; None if the card tells nothing."""
+        """Return the link as both ends describe it; None if the card reports nothing."""
         generation, width = self._ability(card, "current")
         card_generation, card_width = self._ability(card, "max")
         if not (generation or width or card_generation or card_width):

@@ -47,7 +47,7 @@ Narrow = Literal["lanes", "slot", "unsure", "way"]
 
 
 class SharedHop(Record):
-    """A hop that several cards share; `others` are the cards beside the one asked about."""
+    """A hop that several cards share; `others` are the cards beside the asked card."""
 
     hop: PciDevice
     others: tuple[str, ...]
@@ -117,7 +117,7 @@ def shortfall(link: Link) -> Shortfall | None:
 
 
 def card_lanes(link: Link) -> int:
-    """Return the lanes of the card; where nobody tells, those that it can use in this slot."""
+    """Return the lanes of the card; if they are unknown, those of its slot; 0 if both are."""
     return link.card_width or link.slot_width or 0
 
 
@@ -236,7 +236,7 @@ def shared_hop(machine: Machine, address: str) -> SharedHop | None:
 
 
 def gpu_path(pci: tuple[PciDevice, ...], a: str | None, b: str | None) -> str | None:
-    """Return PIX, PXB, PHB, NODE or SYS for two addresses, None if the tree does not tell.
+    """Return PIX, PXB, PHB, NODE or SYS for two addresses, None if the tree does not show it.
 
     For GPUs whose driver cannot be asked. Source: the legend of `nvidia-smi topo --matrix`.
     """

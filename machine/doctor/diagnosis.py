@@ -143,7 +143,7 @@ def _typed(verdict: Verdict, evidence: Evidence) -> tuple[str, ...]:
 
 
 def subject(evidence: Evidence) -> Vendor | None:
-    """Return the vendor to judge; of several, the one whose card most likely computes.
+    """Return the vendor to judge; of several, the vendor whose card most likely computes.
 
     PyTorch's build decides first. Then cards come before integrated graphics.
     """

@@ -116,7 +116,7 @@ class Surroundings(Record):
 
 
 class GpuProcess(Record):
-    """A process that holds GPU memory; `used_bytes` is None if the driver does not tell."""
+    """A process that holds GPU memory; `used_bytes` is None if the driver does not report it."""
 
     pid: int
     name: str | None = None
@@ -199,7 +199,7 @@ class Interpreter(Record):
 
 
 class Outcome(enum.StrEnum):
-    """How the examination of an interpreter ended."""
+    """The end of an interpreter's examination."""
 
     ANSWERED = "answered"
     UNSTARTABLE = "unstartable"

@@ -44,7 +44,7 @@ def _devices_left(evidence: Evidence, vendor: Vendor | None, value: str) -> int 
 
 
 def visible_count(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
-    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None if that cannot be told.
+    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None if that is unknown.
 
     The first device that does not exist hides itself and all that follow. A UUID may be shortened
     if it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.

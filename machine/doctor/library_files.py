@@ -76,7 +76,7 @@ def short_nvidia(root: Path) -> tuple[ShortFile, ...]:
 
 
 def short_torch(torch: Path, said: str) -> ShortFile | None:
-    """Return the library that is cut off: the one that a message names, or one of PyTorch's."""
+    """Return the library that is cut off: the file that a message names, or a file of PyTorch."""
     told = re.search(r"(/[^:]*\.so[^:]*): (?:file too short|invalid ELF header)", said)
     files = [Path(told[1])] if told else []
     files += sorted((*torch.glob("lib/*.so*"), *torch.glob("_C*.so")))

@@ -137,7 +137,7 @@ def _device(library: Library, index: int) -> NvmlDevice:
 
 
 def _link(asked: _Asked, handle: Any) -> Link | None:
-    """Return the PCIe link. NVML tells the best that card and slot can do together."""
+    """Return the PCIe link. NVML reports the best that card and slot can do together."""
     now, best = (
         [asked.get(f"nvmlDeviceGet{which}PcieLink{what}", handle) for what in _LINK]
         for which in ("Curr", "Max")

@@ -1,4 +1,4 @@
-"""The probe: a script that tells about the PyTorch of the Python that runs it.
+"""The probe: a script that reports on the PyTorch of the Python that runs it.
 
 It imports torch, reads what it was built for, lists its devices, and adds eight numbers on each. It
 reports before each stage, so that a hang or crash can be located. Each answer is a line of its own:

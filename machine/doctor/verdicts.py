@@ -19,7 +19,7 @@ _LITTLE = 10  # less than a tenth
 
 
 class State(enum.StrEnum):
-    """The result of a step. UNKNOWN could not be told; NOT_REACHED follows a WRONG step."""
+    """The result of a step. UNKNOWN could not be found out; NOT_REACHED follows a WRONG step."""
 
     OK = "ok"
     LOOK = "look"

@@ -1,1 +1,1 @@
-"""GPUs and other accelerators, what their drivers tell, and how they are connected."""
+"""GPUs and other accelerators, what their drivers report, and how they are connected."""

@@ -108,7 +108,7 @@ def pci_gpus(host: Host) -> Iterator[PciDevice]:
 
 
 def known_cards(host: Host) -> dict[str, Facts]:
-    """Return what PCI and the kernel tell of NVIDIA's GPUs, by address."""
+    """Return what PCI and the kernel report about NVIDIA's GPUs, by address."""
     return {device.address: describe(host, device) for device in pci_gpus(host)}
 
 

@@ -86,7 +86,7 @@ def is_up(link: NvLink) -> bool:
 
 
 def has_links(library: Nvml, gpu: Any) -> bool:
-    """Has the GPU NVLinks? True also if the driver does not tell."""
+    """Has the GPU NVLinks? True also if the driver does not say."""
     try:
         return library.field(gpu, _LINK_COUNT) > 0
     except Unanswered:  # a driver that does not count them

@@ -48,7 +48,7 @@ def within_s(gpus: int) -> float:
 
 
 def is_here() -> bool:
-    """Is the library installed? Loading it would tell, but may hang or crash."""
+    """Is the library installed? Loading it would show that, but may hang or crash."""
     if sys.platform == "win32":
         homes = os.environ.get("WINDIR", r"C:\Windows"), os.environ.get("PROGRAMFILES", "")
         folders = [f"{homes[0]}/System32", f"{homes[1]}/NVIDIA Corporation/NVSMI"]

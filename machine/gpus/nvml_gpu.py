@@ -83,7 +83,7 @@ def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
 
 
 def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known: bool) -> None:
-    """Add all that NVML tells about one GPU."""
+    """Add all that NVML reports about one GPU."""
     if not facts.knows("asleep"):
         facts.keep("asleep", False, "NVML: the GPU answers")
 

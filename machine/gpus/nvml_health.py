@@ -1,4 +1,4 @@
-"""What NVML tells of a GPU's heat, memory errors and clocks."""
+"""Reads a GPU's heat, memory errors and clocks from NVML."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ UNLISTED = Reason(
 
 
 class Found(msgspec.Struct):
-    """The GPUs, and what NVIDIA's libraries tell of pairs of them, by their indexes.
+    """The GPUs, and what NVIDIA's libraries report about pairs of them, by their indexes.
 
     `trouble` is why the library failed, which no GPU may be in sight to tell.
     """
@@ -78,7 +78,7 @@ def tell() -> None:
 
 
 def ask(library: nvml.Library, known: dict[str, Facts], host: Host) -> Found:
-    """Return what the library tells, in its order. Raises Unanswered."""
+    """Return what the library reports, in its order. Raises Unanswered."""
     with contextlib.closing(Nvml(library, is_wsl=host.is_wsl)) as opened:
         return _asked(opened, known, host)
 

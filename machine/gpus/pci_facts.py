@@ -1,4 +1,4 @@
-"""What PCI and the kernel tell about any accelerator, and the machine around it."""
+"""Facts of PCI and the kernel about any accelerator, and the machine around it."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class MemorySampler:
 
 
 def _read_memory(meminfo: Path) -> tuple[int, int, int | None, int | None]:
-    """Return the bytes of memory: total and available; and of swap: total and used, if known.
+    """Return the bytes of memory (total, available) and of swap (total, used; None if unknown).
 
     Faster than psutil, which reads three files.
     """

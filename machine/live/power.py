@@ -1,4 +1,4 @@
-"""What the machine runs on, and whether it saves power at the cost of speed.
+"""Reads battery and mains, and the settings that save power at the cost of speed.
 
 Sources: Documentation/ABI/testing/{sysfs-class-power,sysfs-platform_profile} and
 admin-guide/pm/{cpufreq,intel_pstate,amd-pstate}.rst of the kernel.

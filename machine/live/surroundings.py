@@ -1,4 +1,4 @@
-"""What else goes on around a measurement: power, other programs, limits, a host.
+"""Looks at what surrounds a measurement: power, other programs, limits, a host.
 
 Whoever measures looks here first. It changes within minutes, so it is no part of `Machine`.
 """
@@ -41,7 +41,7 @@ class GpuCompany(Record):
 
 
 class Surroundings(Record):
-    """What may disturb or limit a measurement now.
+    """The influences that may disturb or limit a measurement now.
 
     `busy_fraction` is what others used of all usable hardware threads. `power_saver_by` names the
     settings that save power. A limit that leaves everything is None: `memory_limit_bytes` is below

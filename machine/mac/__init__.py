@@ -1,1 +1,1 @@
-"""macOS: what its own commands tell of a machine. Answers are asked in one place, and read here."""
+"""macOS: what its own commands report about a machine. One module asks, the others read."""

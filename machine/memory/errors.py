@@ -72,7 +72,7 @@ class MemoryErrors(Record):
 
 
 def read_memory_errors(root: Path | None = None, *, is_virtual: bool = False) -> MemoryErrors:
-    """Return the counts of this machine, or of the one recorded below `root`."""
+    """Return the counts of this machine, or of the machine recorded below `root`."""
     if root is None and sys.platform != "linux":
         return _unknown(_ELSEWHERE.get(sys.platform, _UNKNOWN_SYSTEM))
     with confined(root):

@@ -15,7 +15,7 @@ from machine.system.basics import Basics
 
 
 class Wording(NamedTuple):
-    """Where a system says it, and its reasons for what it does not say."""
+    """A system's source of these facts, and its reasons for those that it lacks."""
 
     source: str
     no_total: Reason

@@ -40,7 +40,7 @@ _UNLIMITED = Reason(
 def read_memory(
     root: Path, notes: Notes, numa: tuple[NumaNode, ...] = (), cpu: Cpu | None = None
 ) -> Memory:
-    """Return the memory, with modules and channels if the system tells them.
+    """Return the memory, with modules and channels if the system reports them.
 
     The peak is for the channels of the processor `cpu`, where these are known.
     """

@@ -100,7 +100,7 @@ def clash_of_sizes(modules: Iterable[MemoryModule], total_bytes: int | None) -> 
 
 
 def named_channels(modules: Iterable[MemoryModule]) -> int:
-    """Return how many channels the names of these slots and banks tell, empty slots included."""
+    """Return how many channels these slots and banks name, empty slots included."""
     return len({name for module in modules if (name := _channel(module))})
 
 

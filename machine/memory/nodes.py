@@ -131,7 +131,7 @@ def usable_nodes(machine: Machine) -> list[NumaNode]:
 
 
 def _doubt(nodes: Iterable[NumaNode], command_line: str) -> str | None:
-    """Return why the nodes cannot be as they are told, and who asked for them, if that is read."""
+    """Return why the reported nodes cannot be right, and who asked for them, if that is read."""
     host = host_nodes(nodes)
     threads = [node.threads for node in host if node.threads]
     distances = {distance for node in host for distance in node.distances}

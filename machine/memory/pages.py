@@ -1,4 +1,4 @@
-"""How the kernel pages memory: transparent huge pages, huge pages set aside, swap.
+"""Reads how the kernel pages memory: transparent huge pages, huge pages set aside, swap.
 
 Source: Documentation/admin-guide/mm/{transhuge,hugetlbpage}.rst of the kernel.
 """

@@ -1,4 +1,4 @@
-"""How memory modules are set and placed, held against what they and the processor can do.
+"""Compares the memory modules' speed and places with what they and the processor can do.
 
 A module's plate (`rated_transfers_per_s`) is that of the standard: it says nothing of a profile
 such as XMP or EXPO, which the firmware leaves off unless somebody switches it on. The part number
@@ -25,7 +25,7 @@ _NEARLY = 0.99  # makers round: 2133 and 2134 MT/s are the same speed
 
 
 class Speed(StrEnum):
-    """What the speed of all modules is, beside what they could do."""
+    """The speed of all modules, beside what they could do."""
 
     AS_RATED = "as_rated"
     AS_PROCESSOR = (
@@ -57,7 +57,7 @@ class Setting(Record):
 
 
 class Placing(Record):
-    """How many channels hold a module, None where the slots do not tell, and how many there are."""
+    """Counts of channels: `filled` with a module, None where the slots do not show it, and all."""
 
     modules: int
     channels: int
@@ -65,7 +65,7 @@ class Placing(Record):
 
 
 def setting(machine: Machine) -> Setting | None:
-    """Return how fast the modules are set, None where nobody tells."""
+    """Return how fast the modules are set, None where that is unknown."""
     modules = _filled(machine)
     speeds = [module.transfers_per_s for module in modules if module.transfers_per_s]
     if not speeds or len(speeds) < len(modules):
@@ -102,7 +102,7 @@ def setting(machine: Machine) -> Setting | None:
 
 
 def placing(machine: Machine) -> Placing | None:
-    """Return how the modules are spread over the channels; None where nobody tells.
+    """Return how the modules are spread over the channels; None where that is unknown.
 
     The channels are those of the processors, of which a board with fewer slots leads out fewer; of
     an unknown processor those that the slots name.
@@ -131,7 +131,7 @@ def _filled(machine: Machine) -> Sequence[MemoryModule]:
 
 
 def _sold(module: MemoryModule) -> float:
-    """Return the speed that its part number tells, 0 if unknown."""
+    """Return the speed that its part number stands for, 0 if unknown."""
     facts = module_facts(module.part_number)
     return (facts.transfers_per_s if facts else None) or 0.0
 

@@ -43,7 +43,7 @@ KNOWN_REFUSALS = ("ENOENT", "EACCES", "EPERM", NO_LINUX)  # there is a remedy in
 
 
 class Counts(Record):
-    """What was counted in the threads of a sample while it was timed.
+    """Counts of events in the threads of a sample while it was timed.
 
     `operations` is how often the sample did what it times, 0 where nothing says so.
     `running_fraction` is the least share of the time for which one of the events really ran.

@@ -1,4 +1,4 @@
-"""How hot the processor is, how often heat has slowed it down, and how much power it may take.
+"""Reads the processor's temperature, how often heat has slowed it down, and its power limits.
 
 One sensor a package: reading a core's own would wake that core. Values are those of now.
 

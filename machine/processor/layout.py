@@ -1,4 +1,4 @@
-"""Which threads belong together, as Windows and macOS tell it at once; Linux tells it by files."""
+"""Groups threads as Windows and macOS report them, all at once; Linux has files for that."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Layout(Record):
 
 
 class Words(Record):
-    """The source of a layout on one system, and its reasons for what it does not tell."""
+    """The source of a layout on one system, and its reasons for what it lacks."""
 
     asked: str
     kinds: str

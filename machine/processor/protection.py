@@ -1,4 +1,4 @@
-"""What the processor is vulnerable to, what the kernel does about it, and the microcode.
+"""Reads the processor's vulnerabilities, the kernel's measures against them, and the microcode.
 
 Source: Documentation/ABI/testing/sysfs-devices-system-cpu of the kernel.
 """

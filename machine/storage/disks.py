@@ -110,7 +110,7 @@ def _facts(root: Path, place: _Place, pci: tuple[PciDevice, ...]) -> Facts:
 
 
 def _transport(root: Path, place: _Place) -> str | None:
-    """Return the disk's bus, as the path of the device tells."""
+    """Return the disk's bus, read from the device's path."""
     path, name = place.path, place.folder.name
     if name.startswith("pmem"):
         return "memory"

@@ -68,7 +68,7 @@ def read_file_systems(facts: Facts, mounts: Iterable[tuple[str, str]], *, is_liv
 
 
 def read_wear(facts: Facts, folder: Path) -> None:
-    """Add the wear to the facts of the disk in `folder`; eMMC tells it in tenths."""
+    """Add the wear to the facts of the disk in `folder`; eMMC counts it in tenths."""
     told = re.findall(r"0x0?([0-9a-f])\b", read_text(folder / "device/life_time") or "")
     tenths = max((int(tenth, 16) for tenth in told), default=0)
     facts.found(

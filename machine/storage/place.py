@@ -20,7 +20,7 @@ FAR_AWAY = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lust
 
 
 class Place(Record):
-    """Where a folder lies; `disks` are the machine's names, several if they work as one."""
+    """The place of a folder; `disks` are the machine's names, several if they work as one."""
 
     disks: tuple[str, ...]
     file_system: str  # "" if the system does not tell
@@ -50,7 +50,7 @@ def room_bytes(folder: Path) -> int:
 
 
 def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
-    """Return where a folder lies, as far as the system tells."""
+    """Return where a folder lies, as far as the system shows it."""
     import psutil
 
     device, file_system = "", ""

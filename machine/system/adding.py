@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]  # where the program lies, a chec
 
 
 class Keeper(StrEnum):
-    """What installs packages into an environment."""
+    """The tool that installs packages into an environment."""
 
     MAKE = "make"
     PIPX = "pipx"

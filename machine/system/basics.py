@@ -1,4 +1,4 @@
-"""What psutil and Python's standard library tell of the running machine on every system."""
+"""Facts that psutil and Python's standard library know on every system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Basics(Record):
 
 
 def ask() -> Basics:
-    """Return what the running machine tells."""
+    """Return these facts of the running machine."""
     import psutil
 
     affinity = getattr(psutil.Process(), "cpu_affinity", None)  # not on macOS

@@ -1,4 +1,4 @@
-"""Opens files that somebody named or sent. Pipes, devices and endless files are refused."""
+"""Opens files that a person named or sent. Pipes, devices and endless files are refused."""
 
 from __future__ import annotations
 

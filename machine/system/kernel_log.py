@@ -1,4 +1,4 @@
-"""Lines of the kernel's log that tell of failing hardware, or of memory that ran out.
+"""Lines of the kernel's log about failing hardware, or about memory that ran out.
 
 Only lines of the kernel itself count. Its clock stands still while the machine sleeps, so a line
 may be older than its age says.
@@ -127,7 +127,7 @@ class LogEntry(Record):
 
 
 class KernelLog(Record):
-    """What was found, the serious and the newest first; `missing` says why nobody could look.
+    """The entries found, the serious and the newest first; `missing` says why none could be read.
 
     `reaches_back_s` is the age of the oldest line. The log `is_whole` if it begins at the boot.
     """
@@ -151,7 +151,7 @@ class _Told(NamedTuple):
 
 
 def read_kernel_log(root: Path | None = None) -> KernelLog:
-    """Return what the log tells since the boot; takes up to 10 s where two commands hang."""
+    """Return the log's entries since the boot; takes up to 10 s where two commands hang."""
     if root is None and sys.platform != "linux":
         return _unread(_ELSEWHERE.get(sys.platform, _UNKNOWN_SYSTEM))
     with confined(root):
@@ -173,7 +173,7 @@ def read_kernel_log(root: Path | None = None) -> KernelLog:
 
 
 def _why_not(root: Path | None) -> Reason:
-    """Return what happened to whoever tried to read, and what to do.
+    """Return why the log could not be read, and what to do.
 
     A mark of a container alone says nothing: some virtual machines start from an image of one.
     """
@@ -299,7 +299,7 @@ def _is_serious(told: _Told, found: list[_Line]) -> bool:
 
 
 def _told(text: str) -> _Told | None:
-    """Return what a line tells, and of which part; None for a line of another kind."""
+    """Return what a line reports, and of which part; None for a line of another kind."""
     if match := _XID.search(text):
         return _Told("xid", int(match[2][:4]), f"{match[1].lower()}.0")
     if match := _PCIE.search(text):
@@ -326,7 +326,7 @@ def _example(text: str) -> str:
 
 
 def matching(pattern: re.Pattern[str], root: Path | None = None) -> list[re.Match[str]]:
-    """Return where lines of the log match; none in a container, or where nobody may read it."""
+    """Return where lines of the log match; none in a container, or without the right to read it."""
     if root is None and sys.platform != "linux":
         return []
     with confined(root):

@@ -128,7 +128,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _hint(path: str) -> tuple[tuple[int, int] | None, bool]:
-    """Return the version of a Python, and whether it may be free-threaded, as far as names tell.
+    """Return a Python's version, and whether it may be free-threaded, as far as names show it.
 
     Its own name counts before those of library folders, of which /usr may have several.
     """
@@ -166,7 +166,7 @@ def _told(path: str, _inode: int, _changed_ns: int) -> str:
 
 
 def _interpreter(path: str, build: str) -> Interpreter:
-    """Return what sys.version tells; it is equal for all copies of a build."""
+    """Return the interpreter that sys.version describes; it is equal for all copies of a build."""
     build = " ".join(build.split())
     return Interpreter(
         name="",

@@ -1,4 +1,4 @@
-"""NVIDIA's Xids: which of them tell of failing hardware, and which are newer than this list.
+"""NVIDIA's Xids: which of them report failing hardware, and which are newer than this list.
 
 Sources, as of November 2026: NVIDIA's "Analyzing Xid Errors with the Xid Catalog" up to Xid 172,
 whose immediate action is to reset the GPU, to restart the machine, or to look at its connections;
@@ -27,12 +27,12 @@ _IS_WANTED = re.compile(r"\bto 0x[0-9a-f]+ \((?!none\b)", re.IGNORECASE)
 
 
 def is_newer(number: int | None) -> bool:
-    """Is it newer than this list, so that nobody here knows how serious it is?"""
+    """Is it newer than this list, so that its seriousness is unknown here?"""
     return number is not None and number > NEWEST
 
 
 def is_serious(number: int | None, texts: Iterable[str]) -> bool:
-    """Does an Xid, with what its lines say, tell of failing hardware?"""
+    """Does an Xid, with the text of its lines, report failing hardware?"""
     if number in _FATAL:
         return any(map(_IS_FATAL.search, texts))
     if number == _RECOVERY:

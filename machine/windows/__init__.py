@@ -1,1 +1,1 @@
-"""Windows: what its own calls tell of a machine. Answers are asked in one place, and read here."""
+"""Windows: what its own calls report about a machine. One module asks, the others read."""

@@ -69,7 +69,7 @@ class Device(Record):
 
 
 class Drive(Record):
-    r"""What \\.\PhysicalDriveN answers: STORAGE_DEVICE_DESCRIPTOR and others, b"" if nothing."""
+    r"""The answers of \\.\PhysicalDriveN: STORAGE_DEVICE_DESCRIPTOR and others, b"" if nothing."""
 
     number: int
     descriptor: bytes = b""

@@ -166,7 +166,7 @@ def read_storage(
     pci: tuple[PciDevice, ...],
     notes: Notes,
 ) -> tuple[Disk, ...]:
-    """Return the disks by number; `disks` and `controllers` tell on which PCI device each is."""
+    """Return the disks by number; `disks` and `controllers` show on which PCI device each is."""
     by_id = {each.id.upper(): _address(each) for each in controllers}
     found = [_disk(drive, disks, by_id, pci) for drive in drives]
     note(found, "storage", (name for name in names(Disk) if name != "name"), notes)

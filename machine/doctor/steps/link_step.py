@@ -26,7 +26,7 @@ def link(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def _of(card: Card, evidence: Evidence) -> Link | None:
-    """Return the link as the kernel tells it, else as NVIDIA's driver does."""
+    """Return the link as the kernel reports it, else as NVIDIA's driver does."""
     if card.link is not None and pcie.knows_lanes(card.link):
         return card.link
     return next((d.link for d in evidence.gpus if d.link and d.address == card.address), None)

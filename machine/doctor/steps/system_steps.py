@@ -146,7 +146,7 @@ def _unserved(evidence: Evidence) -> str | None:
 
 
 def generation(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Tell which drivers serve the card, where not every new one does."""
+    """Say which drivers serve the card, where not every new driver does."""
     if evidence.has_computed:
         return None
     known, branch = generations(evidence), branch_of(evidence)
