@@ -62,12 +62,12 @@ class CardData:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a user's own."""
+        """Return whether it is a user's own."""
         return self.shelf == "yours"
 
     @property
     def runs_here(self) -> bool:
-        """Whether it can run here, as far as is known."""
+        """Return whether it can run here, as far as is known."""
         elsewhere = State.NOT_HERE, State.RECORDED, State.FROM_FILE
         return self.state not in (*elsewhere, State.REFUSED)
 
@@ -84,7 +84,7 @@ class PathData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which experiments are shown."""
+    """Selects the experiments that are shown."""
 
     part: Part | None = None
     seconds: float | None = None

@@ -1,4 +1,4 @@
-"""How many checks say what, in a line: what is to be looked at stands out."""
+"""A line that counts the checks by verdict; those to look at stand out."""
 
 from __future__ import annotations
 

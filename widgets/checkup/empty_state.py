@@ -1,4 +1,4 @@
-"""What stands where the rows will be, before the first checkup of a machine."""
+"""The text in place of the rows, before the first checkup of a machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of the checkup shows of one result, and of each row, in words."""
+"""The words that the checkup's page shows of one result and of each row."""
 
 from __future__ import annotations
 

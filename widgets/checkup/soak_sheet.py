@@ -25,7 +25,7 @@ SECONDS = 60.0
 
 
 class SoakParams(Params):
-    """How long the load lasts, and the temperature at which it ends."""
+    """The duration of the load, and the temperature at which it ends."""
 
     minutes: int = param(20, minimum=10, maximum=30)
     stop_celsius: float = param(95.0, minimum=60.0, maximum=105.0)
@@ -36,7 +36,7 @@ START = SoakParams()
 
 @dataclass(frozen=True, slots=True)
 class SoakWanted:
-    """What was chosen, in s and °C."""
+    """The chosen duration and temperature, in s and °C."""
 
     seconds: float
     stop_celsius: float

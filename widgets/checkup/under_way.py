@@ -1,4 +1,4 @@
-"""What a checkup is doing now, how far it is, and Stop."""
+"""The progress of a checkup, its current step, and Stop."""
 
 from __future__ import annotations
 

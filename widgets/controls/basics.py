@@ -160,7 +160,7 @@ def leave_keys(*buttons: QPushButton) -> None:
 
 
 class SteadyChip(Chip):
-    """A chip as wide as the longest of its texts; its text tells its state, so it has no tick."""
+    """A chip as wide as the longest of its texts; its text says its state, so it has no tick."""
 
     TICK = ""
 

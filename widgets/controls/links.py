@@ -22,7 +22,7 @@ FOLLOW = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class Link(NamedTuple):
-    """Where a link stands in a text: from `start` to before `end`, and what it leads to."""
+    """A link in a text: it stands from `start` to before `end`, and leads to `target`."""
 
     start: int
     end: int

@@ -54,7 +54,7 @@ def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
 def in_lines(
     words: Iterable[str], metrics: QFontMetricsF, width: float, most: int = 0
 ) -> list[str]:
-    """Return words in lines, `most` at most if told; a single word or the last line may be wide."""
+    """Return words in lines, `most` at most if not 0; a single word or the last may be wide."""
     lines: list[str] = []
     for word in words:
         longer = f"{lines[-1]} {word}" if lines else word

@@ -43,7 +43,7 @@ WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.T
 
 
 class Mark(Enum):
-    """What is known of a line."""
+    """The state of a line of code."""
 
     NONE = auto()
     SOUND = auto()

@@ -1,4 +1,4 @@
-"""Code to read, as coloured HTML in rows of at most so many characters."""
+"""Code to read, as coloured HTML in rows of limited length."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NAMED = re.compile(r"`([a-z-]+)`")  # as written for the terminal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Further:
-    """What to do next: settings to change, and an experiment; "" where there is none.
+    """The next steps: settings to change, and an experiment; "" where there is none.
 
     The words before a colon are the link.
     """
@@ -51,7 +51,7 @@ class Result:
 
 
 class ResultBlock(QWidget):
-    """Shows one result; what was unfolded stays so with the next one.
+    """Shows one result; unfolded parts stay unfolded with the next result.
 
     An experiment named in a sentence becomes a link below it; `experiment_wanted` carries its id.
     """

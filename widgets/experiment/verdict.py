@@ -1,4 +1,4 @@
-"""What a run found, read in five seconds: badge, verdict, cause and key numbers."""
+"""The result of a run, read in five seconds: badge, verdict, cause and key numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BadgeText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a run found; what is missing is not shown."""
+    """The result of a run; empty parts are not shown."""
 
     lead: str = ""  # said first, in one line
     verdict: str = ""

@@ -21,7 +21,7 @@ from widgets.style.theme import STEP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamInfo:
-    """What an input knows about its parameter."""
+    """Facts about its parameter that an input needs."""
 
     name: str
     label: str

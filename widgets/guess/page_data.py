@@ -1,4 +1,4 @@
-"""What the sheet of ten guesses shows, in words."""
+"""The words that the sheet of ten guesses shows."""
 
 from __future__ import annotations
 

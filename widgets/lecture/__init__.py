@@ -1,1 +1,1 @@
-"""What a class and its presenter see, and the editor of a lecture."""
+"""The views of a class and of its presenter, and the editor of a lecture."""

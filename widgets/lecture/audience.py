@@ -20,7 +20,7 @@ OnKey = Callable[[QKeyEvent], bool]
 
 
 class LectureWindow(QWidget):
-    """What a lecture takes a screen for. `closed` tells that somebody closed the window."""
+    """A window that a lecture shows full screen. It emits `closed` when a person closes it."""
 
     closed = Signal()
 
@@ -38,7 +38,7 @@ class LectureWindow(QWidget):
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell it: the lecture ends with its window."""
+        """Emit `closed`: the lecture ends with its window."""
         event.accept()
         self.closed.emit()
 

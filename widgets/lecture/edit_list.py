@@ -55,7 +55,7 @@ class EditList(ItemList):
         self.setCurrentIndex(self.model().index(place, 0))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Tell which item is selected now."""
+        """Emit `selected` with the place of the selected item."""
         super().selectionChanged(selected, deselected)
         self.selected.emit(self.place)
 

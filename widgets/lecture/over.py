@@ -1,4 +1,4 @@
-"""What lies over a window of a lecture: its keys, or a question before something ends."""
+"""Sheets over a window of a lecture: its keys, or a question before something ends."""
 
 from __future__ import annotations
 

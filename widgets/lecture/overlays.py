@@ -1,4 +1,4 @@
-"""What lies over a slide: the halo around the mouse, and the picture that is kept."""
+"""Layers over a slide: the halo around the mouse, and the picture that is kept."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class Playlist(QFrame):
             self.noted.emit(self._typed_at, self.notes.toPlainText())
 
     def _time(self) -> None:
-        """Take the minutes; what is no number of them gives way to the one before."""
+        """Take the minutes; a text that is no valid number gives way to the previous minutes."""
         self.minutes.setModified(False)
         text, minutes = self.minutes.text().strip().replace(",", "."), self._minutes
         with contextlib.suppress(ValueError):

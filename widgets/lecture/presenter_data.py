@@ -1,4 +1,4 @@
-"""What the presenter sees beside the slide."""
+"""Data of the presenter's view beside the slide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Standing(StrEnum):
-    """How an item stands."""
+    """The state of an item of a lecture."""
 
     DONE = "done"
     NOW = "now"

@@ -1,4 +1,4 @@
-"""Which series of a view a slide shows: a whole plot; of many pins those that matter most."""
+"""Chooses the series that a slide shows: a whole plot; of many pins those that matter most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a slide shows."""
+"""The content of a slide."""
 
 from __future__ import annotations
 

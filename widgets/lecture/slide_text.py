@@ -17,7 +17,7 @@ LEADING = 1.25  # a line, in heights of the letters
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A part of a text, which follows the one before after a space."""
+    """A part of a text; a space divides it from the previous part."""
 
     text: str
     colour: str
@@ -78,7 +78,7 @@ class SlideText(QLabel):
                 self._lines.draw(painter, QPointF(0.0, 0.0))
 
     def _lay_out(self, px: int, width: float, most_px: float = float("inf")) -> float:
-        """Break the text into lines at most as high together as told; return their height."""
+        """Break the text into lines, together at most `most_px` high; return their height."""
         font = sized_font(px, max((part.weight for part in self._parts), default=400))
         height = px * LEADING
         most = max(1, int(most_px // height)) if most_px < float("inf") else 0

@@ -15,7 +15,7 @@ LEAST_CHARACTERS = 12
 
 
 class CodeBlock(QFrame):
-    """Where a line is too long, its remark moves closer, then the letters shrink, then it wraps."""
+    """Fits code to its width: a long line's remark moves closer, letters shrink, then it wraps."""
 
     def __init__(self, name: str, look: Look) -> None:
         super().__init__()

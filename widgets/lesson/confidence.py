@@ -1,4 +1,4 @@
-"""How sure somebody is of a prediction."""
+"""The input for how sure a person is of a prediction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {1: "lesson.sure_1", 2: "lesson.sure_2", 3: "lesson.sure_3"}
 
 
 class ConfidenceInput(QWidget):
-    """A guess, fairly sure or certain: 1 to 3, by click or key. Nobody has to say it."""
+    """A guess, fairly sure or certain: 1 to 3, by click or key. The answer is optional."""
 
     chosen = Signal(int)
 
@@ -37,7 +37,7 @@ class ConfidenceInput(QWidget):
         return self._sure
 
     def set_sure(self, sure: int | None) -> None:
-        """Show how sure somebody was; nothing is emitted."""
+        """Show how sure the person was; nothing is emitted."""
         self._sure = sure
         for value, made in self.buttons.items():
             made.group().setExclusive(False)  # else the last one could not be taken back
@@ -45,7 +45,7 @@ class ConfidenceInput(QWidget):
             made.group().setExclusive(True)
 
     def set_fixed(self, is_fixed: bool) -> None:
-        """Let nobody change it any more."""
+        """Lock or unlock the answer."""
         self.setEnabled(not is_fixed)
 
     def event(self, event: QEvent) -> bool:

@@ -119,7 +119,7 @@ class Explanation(QWidget):
 
 
 class _Sources(QWidget):
-    """Where the facts stand, folded until somebody asks."""
+    """The sources of the facts, folded at first."""
 
     def __init__(self, words: Words) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class _Sources(QWidget):
         self._tell()
 
     def show_sources(self, sources: Sequence[Source]) -> None:
-        """Show other ones, or nothing; what was unfolded stays so."""
+        """Show other sources, or nothing; an unfolded list stays unfolded."""
         texts = (
             self._words.say("lesson.source", {"fact": each.fact, "source": each.source})
             for each in sources

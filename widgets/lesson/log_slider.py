@@ -1,4 +1,4 @@
-"""A logarithmic slider with written ticks; nothing is chosen until somebody touches it."""
+"""A logarithmic slider with written ticks; nothing is chosen until it is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all inputs of a prediction share."""
+"""The base of all inputs of a prediction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PredictionInput(QWidget):
         self._show()
 
     def set_fixed(self, is_fixed: bool) -> None:
-        """Let nobody change the answer any more; it stays to be read, without its hints."""
+        """Lock the answer or unlock it; a locked answer can still be read, without its hints."""
         self.setEnabled(not is_fixed)
         self._show()
 

@@ -70,7 +70,7 @@ class RankInput(PredictionInput):
         return takes_escape(event, wanted=self._taken is not None) or super().event(event)
 
     def set_at(self, at: At | None) -> None:
-        """Show an order, or the one that it started in."""
+        """Show an order, or the order that it started in."""
         self._order = [int(each) for each in at] if at is not None else list(self._start)
         super().set_at(at)
 

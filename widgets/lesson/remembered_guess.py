@@ -1,4 +1,4 @@
-"""What somebody predicted, shown beside what was measured."""
+"""A note that shows a person's prediction beside the measured value."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class Canvas(QWidget):
         """React to the box under the mouse; None for none."""
 
     def pan(self, dx: float, dy: float) -> None:
-        """Pan by so many pixels."""
+        """Pan by this many pixels."""
         self._drag(self._view.offset - QPointF(dx, dy))
 
     def _drag(self, offset: QPointF) -> None:

@@ -1,4 +1,4 @@
-"""What each part of the map does now: words, a share of its memory, and a step of load.
+"""Live words, share of memory and step of load for each part of the map.
 
 Values missing in a sample are left out: unknown is never shown as zero.
 """

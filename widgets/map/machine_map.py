@@ -169,7 +169,7 @@ class MachineMap(Canvas):
             announce(self, self._way_text or self._spoken(box))
 
     def hovered(self, box: Box | None) -> None:
-        """Light the data path from the chosen box to the one under the mouse."""
+        """Light the data path from the chosen box to the box under the mouse."""
         if box is not None or self._state.pointed is None:
             self._point(box)
 
@@ -212,7 +212,7 @@ class MachineMap(Canvas):
 
     @property
     def is_inside(self) -> bool:
-        """Whether a core is looked into."""
+        """Return whether the inside of a core is shown."""
         return bool(self._opened)
 
     def make_layout(self, width: float, height: float) -> Layout:

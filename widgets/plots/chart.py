@@ -70,12 +70,12 @@ class Chart:
 
     @property
     def is_zoomed(self) -> bool:
-        """Whether only a part is visible."""
+        """Return whether only a part is visible."""
         return self.zoom_x is not None or self.zoom_y is not None
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to draw yet, not even axes."""
+        """Return whether there is nothing to draw yet, not even axes."""
         return not self._has_rows and not self._has_frame and self._all_room() == NO_ROOM
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> bool:

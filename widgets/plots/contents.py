@@ -1,4 +1,4 @@
-"""What a plot is given, and what of it is shown.
+"""Data of a plot, and which of them are shown.
 
 Shown are the rows of a run, with another run or a ghost beside them; before there are any, what is
 to be expected.
@@ -38,12 +38,12 @@ class Contents:
 
     @property
     def is_expecting(self) -> bool:
-        """Whether rows are shown that were not measured in this run."""
+        """Return whether rows are shown that were not measured in this run."""
         return self._expected is not None and self._count == 0
 
     @property
     def is_faint(self) -> bool:
-        """Whether the marks of expected rows are drawn, faintly."""
+        """Return whether the marks of expected rows are drawn, faintly."""
         return self._expected is not None and self._expected.is_faint
 
     def take(self, rows: Rows, values: Mapping[str, float], beside: Beside | None) -> bool:

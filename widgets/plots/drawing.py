@@ -56,7 +56,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisPlan:
-    """What stands along one axis: numbers, or `names` at 0, 1, 2 and so on."""
+    """Ticks along one axis: numbers, or `names` at 0, 1, 2 and so on."""
 
     unit: str = ""
     scale: Scale = "linear"

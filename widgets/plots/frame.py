@@ -1,4 +1,4 @@
-"""What a plot takes from pyqtgraph: the view box, which zooms and pans, its axes, and layers."""
+"""The parts of a plot from pyqtgraph: the view box, which zooms and pans, its axes, and layers."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class Box(pg.ViewBox):
 
     @property
     def is_zoomed(self) -> bool:
-        """Whether only a part is visible."""
+        """Return whether only a part is visible."""
         return self.part(0) is not None or self.part(1) is not None
 
     def hold(self, layout: Layout) -> None:
-        """Take place and ranges of a layout, which are not told to others as a move."""
+        """Take place and ranges of a layout, without announcing a move."""
         area, full, plan = layout.area, layout.full, layout.plan
         self.is_held = True
         self.full, self.is_square = full, plan.is_square

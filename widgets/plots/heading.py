@@ -1,4 +1,4 @@
-"""What stands above a plot in exported pictures: the caption and a banner."""
+"""The heading above a plot in exported pictures: the caption and a banner."""
 
 from __future__ import annotations
 

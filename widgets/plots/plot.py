@@ -201,7 +201,7 @@ class Plot(ReadablePlot):
         return places.place_of(self.chart, painted, self._cursor) if self._cursor else None
 
     def _follow(self) -> None:
-        """Tell what mouse or cursor point at, if that is another mark or place."""
+        """Emit the mark or place under mouse or cursor, if it has changed."""
         place = self._place()
         at = (place.label, place.rect) if place else None
         if at != self._pointed_at:

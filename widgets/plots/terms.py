@@ -60,7 +60,7 @@ class Terms:
         return spec.unit if spec else ""
 
     def is_count(self, column: str) -> bool:
-        """Whether a column counts something, so that there is nothing between 1 and 2."""
+        """Return whether a column counts something, so that there is nothing between 1 and 2."""
         row = self.experiment.tables[self.view.table]
         return not self.unit(column) and typing.get_type_hints(row).get(column) is int
 
@@ -128,7 +128,7 @@ class Terms:
         return self.say(OF_COUNT[statistic], {"count": count})
 
     def times_another(self, times: float, name: str) -> str:
-        """Return the sentence "so many times another"."""
+        """Return the sentence that a value is `times` another, which is called `name`."""
         return self.say("plot.times_another", {"times": digits(times, 2), "name": name})
 
     def left_out(self, count: int) -> str:

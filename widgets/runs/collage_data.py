@@ -1,4 +1,4 @@
-"""What a class collage shows, in words and numbers."""
+"""The words and numbers of a class collage."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One machine in SI units; `said` tells whose it is, as far as anybody wanted."""
+    """One machine in SI units; `said` names its owner, as far as the owner wanted."""
 
     x: float
     y: float
@@ -57,7 +57,7 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The collage of one experiment. What cannot be drawn is empty or None."""
+    """The collage of one experiment. Parts that cannot be drawn are empty or None."""
 
     experiment: Experiment[Any]
     question: str

@@ -103,7 +103,7 @@ class CollagePage(TakesFiles):
     # --- showing --------------------------------------------------------------------------------
 
     def show_reading(self, count: int) -> None:
-        """Say that so many files are being read; what is shown stays."""
+        """Say that `count` files are being read; the page stays as it is."""
         self._reading.setText(self._words.say("collage.reading", {"count": count}))
         self._reading.show()
 

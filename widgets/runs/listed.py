@@ -17,7 +17,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What was said before a run and what it was, in words.
+    """A prediction before a run and the measured answer, in words.
 
     Where the run cannot tell, `right`, `was` and `verdict` are empty.
     """
@@ -76,7 +76,7 @@ class ListedRun:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the line below its title is empty."""
+        """Return whether the line below its title is empty."""
         return not (self.ending or self.tags or self.question or self.note)
 
     @property

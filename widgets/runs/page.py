@@ -88,7 +88,7 @@ class RunsPage(TakesFiles):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no runs at all."""
+        """Return whether there are no runs at all."""
         return not self.runs
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:

@@ -1,4 +1,4 @@
-"""Sheet that shows what a report will tell, before it is written: format, what to include, text."""
+"""Sheet that shows what a report will contain, before it is written: format, parts, text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What painted widgets share: a smooth painter, boxes with round corners, and words."""
+"""Shared parts of painted widgets: a smooth painter, boxes with round corners, and words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signs of states have in common: their side, an icon, or a letter around a point."""
+"""Shared parts of the signs of states: their side, an icon, or a letter around a point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a moment of a motion shows, in cells of the drawing: dots on their roads, light, counts."""
+"""A moment of a motion, in cells of the drawing: dots on their roads, light, counts."""
 
 from __future__ import annotations
 

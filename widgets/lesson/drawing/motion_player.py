@@ -98,7 +98,7 @@ class MotionPlayer(QFrame):
 
     @property
     def motion(self) -> Motion | None:
-        """What moves; None for a drawing that stands."""
+        """Return the motion; None for a drawing that stands."""
         return self.playable.motion if self.playable is not None else None
 
     def toggle(self) -> None:
@@ -118,7 +118,7 @@ class MotionPlayer(QFrame):
         return has_one
 
     def stand_at(self, t_s: float | None) -> None:
-        """Stand at a moment, and tell aloud what is shown; None changes nothing."""
+        """Stand at a moment, and announce what is shown; None changes nothing."""
         if t_s is not None:
             self.playback.stand_at(t_s)
             self._show_stills(False)
@@ -176,7 +176,7 @@ class MotionPlayer(QFrame):
         self._fit()
 
     def _show_stills(self, on: bool) -> None:
-        """Show three moments in place of one, or that one again."""
+        """Show three moments in place of one, or one again."""
         self._side_by_side.setVisible(on)
         self.view.setVisible(not on)
         if on and self.playable is not None:
@@ -203,7 +203,7 @@ class MotionPlayer(QFrame):
         self._describe()
 
     def _describe(self) -> None:
-        """Tell what is shown, but not at every frame."""
+        """Describe what is shown to a screen reader, but not at every frame."""
         if not self.playback.is_playing:
             said = f"{self._time.text()}. {self._said.text()}"
             self.slider.setAccessibleDescription(said.strip())

@@ -15,7 +15,7 @@ BETWEEN_S = 1.0  # from the last picture of a round to the next round
 
 
 class Playback(QObject):
-    """Where a motion is now; nothing happens while it stands."""
+    """The clock of a motion: its moment now; nothing happens while it stands."""
 
     moved = Signal()  # to another moment
     turned = Signal()  # it plays now, or stands
@@ -71,7 +71,7 @@ class Playback(QObject):
         self._go_to(t_s)
 
     def next_moment(self, *, back: bool = False) -> float | None:
-        """Return when the next event begins or ends, or the one before; None beyond the ends."""
+        """Return when the next event, or the previous, begins or ends; None beyond the ends."""
         moments = self.motion.moments if self.motion is not None else ()
         beyond = [each for each in moments if (each < self.t_s if back else each > self.t_s)]
         return (beyond[-1] if back else beyond[0]) if beyond else None

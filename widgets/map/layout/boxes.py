@@ -13,7 +13,7 @@ from experiments.core.declare import Part
 
 
 class Kind(StrEnum):
-    """What a box stands for."""
+    """The kind of thing that a box stands for."""
 
     PACKAGE = "package"
     DIE = "die"

@@ -163,7 +163,7 @@ def cache_box(
 def fold_box(
     name: str, hidden: int, key: str, labels: Labels, rect: Rect, parent: str | None
 ) -> Box:
-    """Return the box that unfolds so many hidden parts; with none hidden it folds them again."""
+    """Return the box that unfolds the hidden parts; with none hidden it folds them again."""
     return Box(
         id=f"fold:{name}",
         kind=Kind.FOLD,

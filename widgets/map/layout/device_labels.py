@@ -187,7 +187,7 @@ class DeviceLabels:
         return ", ".join(part for part in parts if part)
 
     def nvlink_bytes_per_s(self, gpu: Gpu) -> float | None:
-        """Return the one-way bandwidth of all NVLinks of a GPU, None if unknown."""
+        """Return the bandwidth of all NVLinks of a GPU in one direction, None if unknown."""
         peaks = self.machine.peaks.get("nvlink", {})
         links = [link for link in self.machine.gpu_links if gpu.index in (link.a, link.b)]
         pairs = [peaks.get(f"{link.a}-{link.b}", {}) for link in links]

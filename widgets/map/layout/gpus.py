@@ -177,7 +177,7 @@ def linked_height(measure: Measure) -> float:
 
 
 def cell_grid(count: int, width: float) -> tuple[int, int]:
-    """Return rows and columns for so many small tiles in this width."""
+    """Return rows and columns for `count` small tiles in this width."""
     across = max(1, int((width + CELL_GAP) // (CELL + CELL_GAP)))
     rows = math.ceil(count / across)
     return rows, math.ceil(count / rows)

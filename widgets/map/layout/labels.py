@@ -1,4 +1,4 @@
-"""Titles on the boxes of the map, the longest first, so that one of them fits."""
+"""Titles on the boxes of the map, the longest first; the first that fits is shown."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Labels(DeviceLabels):
         return tuple(self.words.say(key, {"count": len(node.cores)}) for key in keys)
 
     def cache(self, level: int, places: Sequence[int]) -> Titles:
-        """Return the titles of one cache: the first of `places` tells its size."""
+        """Return the titles of one cache; its size is that of the first cache in `places`."""
         return self._cache(level, self.machine.cpu.caches[places[0]].size_bytes)
 
     def _sized(self, level: int, size_bytes: int | None) -> Titles:

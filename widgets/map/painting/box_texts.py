@@ -83,7 +83,7 @@ class BoxTexts:
         return tuple(f"{one.text}  {one.label}" for one in self.numbers(box))
 
     def headline(self, box: Box) -> KnownValue | None:
-        """Return the most telling number of a box."""
+        """Return the most important number of a box."""
         return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
 
     def measured(self, box: Box) -> str:

@@ -44,7 +44,7 @@ class _Bar:
 
     @property
     def is_ghost(self) -> bool:
-        """Whether it stands behind a bar."""
+        """Return whether it stands behind a bar."""
         return self.colour == GHOST
 
     @property

@@ -54,7 +54,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """How one lane is drawn: its place from the top, and the index of its colour."""
+    """The look of one lane: its place from the top, and the index of its colour."""
 
     place: float
     colour: int

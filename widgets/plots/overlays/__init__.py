@@ -1,1 +1,1 @@
-"""What a lesson lays over a plot: places to click, light, sketches, markers and guesses."""
+"""Layers of a lesson over a plot: places to click, light, sketches, markers and guesses."""

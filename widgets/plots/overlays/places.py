@@ -1,4 +1,4 @@
-"""Which mark or place lies where in a plot, and where a spot lies: for clicks, keys and light."""
+"""Finds the mark or place at a spot in a plot, and the spot of a place."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class RowsModel(QAbstractTableModel):
 
     @property
     def is_sorted(self) -> bool:
-        """Whether the rows are in another order than measured."""
+        """Return whether the rows are in another order than measured."""
         return self._order is not None
 
     def shows(self, rows: Sequence[Any]) -> bool:
