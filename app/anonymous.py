@@ -42,7 +42,7 @@ _INTERNET = re.compile(
 
 
 def anonymous(text: str) -> str:
-    """Return the text without anybody's folders, names and addresses."""
+    """Return the text without personal folders, names and addresses."""
     return nameless()(text)
 
 

@@ -1,4 +1,4 @@
-"""What every command needs: words, the library of runs, the machine, and where to say what."""
+"""Shared by all commands: words, the library of runs, the machine, and both output streams."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MACHINE_BYTES = 2**26  # a hundred times what a machine of eight GPUs takes
 
 
 class ExitCode(enum.IntEnum):
-    """How a command ended."""
+    """The outcome of a command."""
 
     DONE = 0
     FAILED = 1
@@ -138,7 +138,7 @@ class Context:
 
     @functools.cached_property
     def recorded_watch(self) -> RecordedWatch | None:
-        """What lies beside the file of a fake machine, to be played. Raises UserError."""
+        """Return the recorded watch beside the file of a fake machine. Raises UserError."""
         from machine.live.recorded_watch import beside
 
         path = None if self._fake_machine is None else beside(self._fake_machine)
@@ -161,7 +161,7 @@ class Context:
         return Library(self.folder, tell=self.complain)
 
     def earned(self, *experiments: Experiment[Any]) -> dict[str, float]:
-        """Return what earlier runs on this machine told of what the parameters start from."""
+        """Return values from earlier runs on this machine that parameters start from."""
         from experiments.core.declare import specs
 
         asked = any(spec.earned for each in experiments for spec in specs(each.params).values())
@@ -233,7 +233,7 @@ def called() -> str:
 
 
 def discard_output() -> None:
-    """Let standard output go nowhere, because whoever read it has gone."""
+    """Let standard output go nowhere, because its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -27,7 +27,7 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process, told apart from later ones with its number."""
+    """One process; its start distinguishes it from later processes with the same number."""
 
     pid: int
     started_s: float

@@ -144,7 +144,7 @@ def band(words: Words, started: messages.Started) -> str:
 
 
 class Activity:
-    """Tells in words what a run does, from the table that grew since the last look."""
+    """Puts into words what a run does, from the table that grew since the last look."""
 
     def __init__(self, words: Words) -> None:
         self._words = words

@@ -58,7 +58,7 @@ def guard_streams() -> None:
 
 
 def _encoding(stream: Any) -> str | None:
-    """Return the encoding to write a stream in, None for the one that it has.
+    """Return the encoding to write a stream in, None to keep the stream's own.
 
     Windows has an old one of 256 characters for files and pipes, without bars and ticks.
     """
@@ -89,7 +89,7 @@ def write_line(line: bytes) -> None:
 
 
 class _Lasting(io.RawIOBase):
-    """The end of a stream, which never raises; a pipe whose reader has gone does, unless told."""
+    """The end of a stream, which raises only for an output pipe whose reader has gone."""
 
     def __init__(self, raw: Any, *, is_error: bool) -> None:
         self._raw, self._is_error, self._is_gone = raw, is_error, False
@@ -117,7 +117,7 @@ class _Lasting(io.RawIOBase):
 
 @contextlib.contextmanager
 def lasting_output() -> Iterator[None]:
-    """Let no write to the standard streams raise but to a pipe that nobody reads."""
+    """Let no write to the standard streams raise, except to a pipe whose reader has gone."""
     _lost.clear()
     _open_closed()
     before = sys.stdout, sys.stderr

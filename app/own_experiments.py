@@ -89,7 +89,7 @@ def refusals(homes: Mapping[str, Home]) -> dict[str, Problem]:
 
 
 def fingerprint(homes: Mapping[str, Home]) -> Print:
-    """Return what changes as soon as somebody changes, adds or removes a file."""
+    """Return a value that changes as soon as a file is changed, added or removed."""
     return tuple(sorted(each for home in homes.values() for each in _files(home.folder)))
 
 

@@ -347,7 +347,7 @@ def processor(machine: Mapping[str, Any]) -> str | None:
 
 
 def gpu_of_run(started: messages.Started) -> Gpu | None:
-    """Return the GPU that a run was set to, as far as its machine tells; None for a processor."""
+    """Return the GPU that a run was set to, as far as its machine shows; None for a processor."""
     device = started.params.get("device", CPU)
     if device == CPU:
         return None

@@ -92,7 +92,7 @@ class KnownLoad:
 
     @property
     def count(self) -> int:
-        """How many hardware threads are kept busy now."""
+        """The number of hardware threads that are kept busy now."""
         is_there = self._process is not None and self._process.poll() is None
         return self._count if is_there else 0
 

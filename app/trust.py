@@ -15,7 +15,7 @@ from experiments.engine import messages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """How far a whole run is to be trusted."""
+    """The degree to which a whole run can be trusted."""
 
     kind: Literal["solid", "quick", "busy", "disturbed"]
     name: str

@@ -1,4 +1,4 @@
-"""What was watched during the sustained load, as rows and views that every plot can draw.
+"""The samples of the sustained load, as rows and views that every plot can draw.
 
 The trace of a checkup stands for a run: clocks, temperatures and watts of the processor and of each
 GPU over time.

@@ -1,4 +1,4 @@
-"""What the table of parts knows of the parts of a machine, fact by fact with its source."""
+"""Facts that the table of parts holds on a machine's parts, each with its source."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _parts(machine: Machine) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _is_made(disk: Disk) -> bool:
-    """Is it a disk that somebody sells? A host invents others."""
+    """Is it a disk that can be bought? A host invents others."""
     return disk.kind not in ("virtual", "persistent memory")
 
 

@@ -57,7 +57,7 @@ class Checkups:
         return found[0] if found else None
 
     def save_baseline(self, result: Result) -> None:
-        """Make a whole checkup that nobody disturbed the baseline. Raises UserError."""
+        """Make a whole and undisturbed checkup the baseline. Raises UserError."""
         if result.outcome != COMPLETED:
             raise UserError("checkup_cut_short")
         if result.disturbed:
@@ -71,7 +71,7 @@ class Checkups:
             raise UserError("baseline_not_kept", reason=error.strerror or str(error)) from None
 
     def references(self) -> Sequence[Result]:
-        """Return the checkups of machines known to be good, which somebody laid there."""
+        """Return the checkups of good machines that the user put into that folder."""
         return _read(_checkups_in(self._folder / REFERENCES))
 
     def _baseline(self, fingerprint: str | None) -> Path | None:
@@ -100,7 +100,7 @@ def _write(path: Path, result: Result) -> None:
 
 
 def _rescued(name: str, result: Result, reason: str) -> UserError:
-    """Write a checkup elsewhere; return what tells where, or that no place took it."""
+    """Write a checkup elsewhere; return the sentence that names the place, or says none took it."""
     for folder in elsewhere():
         with contextlib.suppress(OSError):
             write_whole(path := folder / name, encode(result))

@@ -1,4 +1,4 @@
-"""What window and terminal both say of a round: answers, their sources, the score."""
+"""Sentences of window and terminal on a round: answers, their sources, the score."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Meanwhile:
 
     @property
     def found(self) -> Truth | None:
-        """What was measured to its end by now."""
+        """The value that is measured to its end by now, else None."""
         future = self._asked.found if self._asked is not None else None
         return future.result() if future is not None and future.done() else None
 
@@ -66,7 +66,7 @@ class Meanwhile:
         self._engine.close()
 
     def _measured(self, asked: _Asked) -> Truth | None:
-        """Called in the thread. What goes wrong leaves the question to its recording."""
+        """Called in the thread. After an error the recording answers the question."""
         try:
             return self._run(asked)
         except (UserError, OSError, messages.BadMessage):

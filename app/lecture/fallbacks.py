@@ -35,7 +35,7 @@ PACKED = SUFFIXES[1]
 
 
 class Origin(StrEnum):
-    """Where a fallback comes from."""
+    """The origin of a fallback."""
 
     OWN = "own"  # named by the item, beside the lecture
     MADE = "made"  # by preflight, with the settings of the item
@@ -45,7 +45,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A recording that can stand in for a run; `has_settings` tells if it has those of the item."""
+    """A recording that can stand in for a run; `has_settings` if it has those of the item."""
 
     origin: Origin
     path: Path
@@ -55,7 +55,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Fallbacks:
-    """What stands in for one item, and what is wrong with recordings that come before it."""
+    """The recording that stands in for one item, and the faults of those that come before it."""
 
     best: Fallback | None = None
     faults: Mapping[Origin, Problem] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Fallbacks:
 
 @dataclass(frozen=True, slots=True)
 class StandIns:
-    """Where recordings lie: beside the file of a lecture, in the data folder, in the library."""
+    """Finds recordings: beside the file of a lecture, in the data folder, in the library."""
 
     lecture: Path
     data: Path

@@ -69,7 +69,7 @@ class Lecture(Record):
 
     @property
     def planned_minutes(self) -> float | None:
-        """How long it is planned to take, None where nobody said."""
+        """The planned duration of the lecture, None if its file gives none."""
         told = [each.minutes for each in self.item if each.minutes is not None]
         return self.minutes if self.minutes is not None else sum(told) or None
 

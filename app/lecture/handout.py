@@ -35,7 +35,7 @@ INCLUDE = Include(prediction=False, data=False)  # a guess would be the presente
 
 
 class HandoutItem(Record):
-    """What there is of an item; `problem` says why a run is missing, or another stands in."""
+    """The parts of an item; `problem` says why a run is missing, or another stands in."""
 
     item: HeldItem
     experiment: Experiment[Any] | None = None

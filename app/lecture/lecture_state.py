@@ -30,7 +30,7 @@ class Step(StrEnum):
 
 
 class Hint(StrEnum):
-    """What to do after a vote."""
+    """The advice after a vote."""
 
     NONE = "none"
     TEACH = "teach"
@@ -50,7 +50,7 @@ class Votes:
         return sum(self.counts)
 
     def given(self, option: int, hands: int) -> Votes:
-        """Return them with so many hands for an option; from none to what a record takes."""
+        """Return the votes with `hands` for an option, limited to the range of a record."""
         counts = list(self.counts)
         counts[option] = min(max(0, hands), MOST_HANDS)
         return Votes(tuple(counts))
@@ -95,7 +95,7 @@ class Turn:
 
     @property
     def hidden_arms(self) -> tuple[str, ...]:
-        """The arms that nobody may see yet."""
+        """The arms that stay hidden for now."""
         return self.arms[self.shown_arms :]
 
 
@@ -121,7 +121,7 @@ class LectureState:
 
     @property
     def has_hidden_votes(self) -> bool:
-        """Are hands counted now that nobody may see yet?"""
+        """Are hands counted now that stay hidden for now?"""
         return self.is_voting and self.hides_votes and not self.turn.is_closed
 
     def next(self, *, by_recording: bool = False) -> LectureState:
@@ -204,12 +204,12 @@ class LectureState:
         return True
 
     def vote(self, option: int, by: int = 1) -> bool:
-        """Count a hand; False where nobody votes now."""
+        """Count a hand; False where no vote is open."""
         counts = self.turn.votes.counts
         return 0 <= option < len(counts) and self.give(option, counts[option] + by)
 
     def give(self, option: int, hands: int) -> bool:
-        """Let an option have so many hands; False where nobody votes now."""
+        """Let an option have this many hands; False where no vote is open."""
         turn = self.turn
         if not self.is_voting or not 0 <= option < turn.options:
             return False

@@ -20,7 +20,7 @@ ROUND = (1.0, 2.0, 5.0, 10.0)  # what numbers are rounded to, before their power
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is asked, and at most four answers; `numbers` stand behind those of a magnitude."""
+    """A question with at most four answers; `numbers` are their values for a magnitude."""
 
     ask: str
     texts: tuple[str, ...]
@@ -28,7 +28,7 @@ class Options:
     value: str = ""  # of the run, which answers; "" where its lesson does
 
     def right(self, taught: Taught | None, run: LessonRun) -> int | None:
-        """Return the number of the right answer; None where the run does not tell."""
+        """Return the number of the right answer; None where the run does not show it."""
         right: Any = None
         if self.value:
             right = run.values.get(self.value)

@@ -40,7 +40,7 @@ Disturbed = Callable[[Sequence[messages.Note]], messages.Note | None]
 
 
 class Mark(StrEnum):
-    """How an item stands on this machine."""
+    """The state of an item on this machine."""
 
     READY = "ready"
     BUSY = "busy"  # it runs, but other programs or the host took so much that numbers would be off
@@ -50,7 +50,7 @@ class Mark(StrEnum):
 
 
 class Work(StrEnum):
-    """What is done with an item."""
+    """The kind of work on an item."""
 
     TRY = "try"
     RECORD = "record"
@@ -120,7 +120,7 @@ class Preflight:
             self._engine.close()
 
     def stop(self) -> None:
-        """End soon; the item under way is not told any more."""
+        """End soon; the item under way is no longer reported."""
         self._is_stopping = True
         if (run := self._run) is not None:  # the other thread sets it to None at the end
             run.stop()
@@ -256,7 +256,7 @@ class Preflight:
 
 
 def _trouble(finished: messages.Finished, limit_s: float) -> UserError:
-    """Return why a run did not complete, though nobody stopped it."""
+    """Return why a run did not complete, though the user did not stop it."""
     problem = finished.problem
     if problem is None:
         return UserError("preflight_endless", limit_s=limit_s)

@@ -1,4 +1,4 @@
-"""What a class voted, and which run belongs to which item, in a file of its own.
+"""The votes of a class, and the run that belongs to each item, in a file of its own.
 
 `NAME-DATE.coreopsis-lecture-record.json` stands beside the lecture's file, or in `lectures` of the
 data folder, and is written anew after each step, so that whatever ends a lecture loses nothing:
@@ -62,7 +62,7 @@ class HeldItem(Record):
 
 
 class LectureRecord(Record):
-    """A lecture as it was held; `at` is when it began, "" while nobody has held it."""
+    """A lecture as it was held; `at` is when it began, "" for a lecture that was not held yet."""
 
     format: str = FORMAT
     version: int = VERSION
@@ -88,7 +88,7 @@ def record_of(lecture: Lecture, name: str, at: str = "") -> LectureRecord:
 
 
 def read(path: Path) -> LectureRecord:
-    """Return a record, or that of a lecture which nobody has held yet. Raises UserError."""
+    """Return a record, or a new record of a lecture that was not held yet. Raises UserError."""
     data = read_data(path)
     if data.lstrip().startswith(b"{"):
         return decode(data, path.name)

@@ -59,7 +59,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a row: a sign and a word, so that colour alone tells nothing."""
+    """The state of a row: a sign and a word, so that it never depends on colour alone."""
 
     sign: str
     word: str
@@ -81,11 +81,11 @@ class Table:
 
 
 class Picture(Protocol):
-    """What is drawn by Qt once a writer asks for it."""
+    """A picture that Qt draws once a writer asks for it."""
 
     @property
     def said(self) -> str:
-        """What it shows, in sentences."""
+        """The content of the picture, in sentences."""
 
     @property
     def height_over_width(self) -> float:

@@ -83,7 +83,7 @@ def drawer(words: Words, height_px: int = HEIGHT_PX) -> Draw:
 
 
 class ChartPicture:
-    """A chart as a picture of a document; `prefix` tells its ids from those of other pictures."""
+    """A chart as a picture of a document; `prefix` keeps its ids apart from other pictures' ids."""
 
     def __init__(self, make: Callable[[], Chart], prefix: str, height_px: int = HEIGHT_PX) -> None:
         self._make, self._prefix, self._usual_px = make, prefix, height_px
@@ -98,7 +98,7 @@ class ChartPicture:
 
     @property
     def said(self) -> str:
-        """What it shows, in sentences."""
+        """The content of the chart, in sentences."""
         return self._chart.summary()
 
     @property
@@ -138,7 +138,7 @@ class MotionPicture:
 
     @property
     def said(self) -> str:
-        """What it shows, in a sentence."""
+        """The content of the drawing, in a sentence."""
         return self._playable.labels.get("about", "")
 
     @property

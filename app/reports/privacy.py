@@ -1,4 +1,4 @@
-"""What leaves with a report: nothing that names a person or a machine, unless somebody allows it.
+"""Removes from a report what names a person or a machine, unless the user allows it.
 
 Serial numbers, hosts, users, hardware and internet addresses and folders are taken out of every
 text, and out of the data that a report carries.
@@ -27,7 +27,7 @@ _HTML = re.compile("[<>&\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """What somebody lets leave; without a choice their note and names stay."""
+    """The user's choice of what leaves with a report; `note` and `name` stay back by default."""
 
     prediction: bool = True
     data: bool = True  # all rows, so that Coreopsis opens the report again

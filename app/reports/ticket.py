@@ -1,4 +1,4 @@
-"""What a dealer asks for beside the checks: the machine part by part, the order, and the load."""
+"""Further parts of a report for a dealer: the machine part by part, the order, and the load."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TOLD = frozenset({"processor", "memory", "gpus", "firmware", "kernel", "driver"}
 
 
 def machine_of(result: Result) -> Machine | None:
-    """Return the machine that was checked, None where the file of a stranger does not tell."""
+    """Return the machine that was checked, None where the file has no valid machine."""
     try:
         return from_json(result.machine)
     except BadMachine:

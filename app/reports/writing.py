@@ -94,7 +94,7 @@ def to_html(document: Document, words: Words) -> str:
 
 
 def _drawn(picture: Picture) -> str:
-    """Return a picture in both themes; the page shows the one that the reader prefers."""
+    """Return a picture in both themes; the page shows the theme that the reader prefers."""
     found = []
     for mode in MODES:
         element = picture.svg(mode).partition("viewBox=")[2]  # not its size: the page has one

@@ -1,4 +1,4 @@
-"""A copy beside its original in a sentence: faster, slower, no difference, or nobody can tell."""
+"""Compares a copy with its original in a sentence: faster, slower, no difference, or unclear."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Collage:
 
     @property
     def predict(self) -> Choice | Magnitude | None:
-        """What was asked, if a collage can show the answers."""
+        """The lesson's question, if a collage can show the answers."""
         asked = self.lesson.words.predict if self.lesson is not None else None
         return asked if isinstance(asked, Choice | Magnitude) else None
 

@@ -263,7 +263,7 @@ def _facts(path: Path) -> list[str]:
 
 
 def _read(path: Path) -> Kept:
-    """Return what the files of a run tell. Raises FileNotFoundError if it was just deleted."""
+    """Return the run that its files hold. Raises FileNotFoundError if it was just deleted."""
     run_notes = read_notes(path)
     try:
         recording = read(path)

@@ -1,4 +1,4 @@
-"""What the owner of a run tells with an exported copy: a prediction, and a name if one was given.
+"""The owner's note in an exported copy of a run: a prediction, and a name if one was given.
 
 It stands as `told` in the `environment` of the first line, a mapping of which readers take what
 they know. The copy's checksum is made anew, so that it holds as it did for the run. An import keeps
@@ -18,7 +18,7 @@ KEY = "told"
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What others may know of a run's owner."""
+    """Facts about a run's owner that others may know."""
 
     guess: Guess | None = None
     name: str = ""
@@ -33,12 +33,12 @@ _TOLD = msgspec.json.Decoder(Told)
 
 
 def told_in(recording: Recording) -> Told:
-    """Return what the owner of a run tells in its file."""
+    """Return the owner's note in the file of a run."""
     return _told(recording.started)
 
 
 def retold(data: bytes, own: Told) -> bytes:
-    """Return an unpacked run file that tells what is one's `own`, else what it told before.
+    """Return an unpacked run file with the note `own`; its old note fills what that lacks.
 
     Raises BadMessage where its first line is none.
     """

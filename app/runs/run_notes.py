@@ -17,7 +17,7 @@ NOTES_BYTES = 2**20
 
 
 class LeftAs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the page of a run was left: code or data, the tab beside, the plot that was used."""
+    """The state of a run's page when it was left: code or data, the tab beside, the plot in use."""
 
     side: str = ""
     tab: str = ""
@@ -25,7 +25,7 @@ class LeftAs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people add to a run; the guess was made before it, or skipped.
+    """The user's additions to a run; the guess was made before it, or skipped.
 
     Of a run again it is that of the run `guess_before`.
     """

@@ -1,4 +1,4 @@
-"""Which kept runs of an experiment count, and how long the next one should take."""
+"""Selects the kept runs of an experiment that count, and estimates the time of the next."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a shell, `man` and a desktop ask the program for, and how it starts where it is frozen."""
+"""Shell completions, the manual page, a desktop's files, and the start of a frozen program."""

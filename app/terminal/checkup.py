@@ -68,7 +68,7 @@ OUT, REPORT = "out_not_writable", "report_not_writable"  # what is said of a fil
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Check this machine, tell what was found, and keep it. Raises UserError."""
+    """Check this machine, show the result, and keep it. Raises UserError."""
     if options.part_facts:
         return _part_facts(options, context)
     if context.has_fake_machine:
@@ -159,7 +159,7 @@ def _hand_out(
     result: Result,
     baseline: Result | None,
 ) -> bool:
-    """Tell what was found, keep it, and write what was asked for; return whether anything has it.
+    """Show the result, keep it, and write the files asked for; return whether anything holds it.
 
     Raises WriteFailed.
     """
@@ -188,7 +188,7 @@ def _hand_out(
 
 
 def _part_facts(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Tell what the table of parts knows of this machine."""
+    """Show what the table of parts knows of this machine."""
     machine = context.machine
     _tell_troubles(context)
     if options.json:
@@ -200,13 +200,13 @@ def _part_facts(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _tell_troubles(context: Context) -> None:
-    """Tell which of the user's own lines about parts are left out."""
+    """Complain about those of the user's own lines about parts that are left out."""
     for sentence in own_troubles():
         context.complain(Problem("own_part_left_out", {"reason": sentence}))
 
 
 def exit_code(result: Result) -> ExitCode:
-    """Return what tells a shell what was found."""
+    """Return the exit code that stands for the result."""
     if result.outcome == "stopped":
         return ExitCode.STOPPED
     if result.count(Word.PROBLEM):
@@ -317,7 +317,7 @@ def _for_others(result: Result) -> bytes:
 
 
 def _keep(context: Context, kept: Checkups, result: Result, *, save_baseline: bool) -> bool:
-    """Keep a checkup, and tell where; return whether any place took it."""
+    """Keep a checkup, and say where; return whether any place took it."""
     try:
         path = kept.keep(result)
     except UserError as trouble:

@@ -66,7 +66,7 @@ def tell(
 
 
 def _name(recording: Recording, path: Path) -> str:
-    """Return what tells a run from another: its name, id, machine and time."""
+    """Return a name that distinguishes a run: its name, id, machine and time."""
     started = recording.started
     at = started.at[:19].replace("T", " ")
     parts = (read_notes(path).name, started.run[:8], machine_name(started), at)

@@ -30,7 +30,7 @@ CODES = {Word.PROBLEM: ExitCode.FAILED, Word.LOOK: ExitCode.LOOK}
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Tell what many machines' checkups say together. Raises UserError if none can be read."""
+    """Show many machines' checkups together. Raises UserError if none can be read."""
     nodes: list[Node] = []
     for path in options.files:
         try:

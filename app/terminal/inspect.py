@@ -89,7 +89,7 @@ def _json(machine: Machine) -> str:
 
 
 def _lines(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the page. What is unknown is left out here, and told below."""
+    """Yield the lines of the page. Unknown values are left out here, and named below."""
     cpu, system = machine.cpu, machine.os
     told = (system.distribution, system.kind, system.release, system.architecture)
     yield "system", listed(*told, by=" · ")

@@ -48,7 +48,7 @@ def _written(folder: Path) -> Path:
 
 
 def write(folder: Path) -> None:
-    """Write the experiment that one begins with. Raises OSError."""
+    """Write the experiment that a user begins with. Raises OSError."""
     folder.mkdir(parents=True)
     for source in TEMPLATE.iterdir():
         shutil.copyfile(source, folder / source.name.removesuffix(".txt"))

@@ -48,7 +48,7 @@ class Lesson:
         self._context, self._experiment, self._lesson = context, experiment, lesson
 
     def ask(self, machine: Machine) -> Guess | None:
-        """Ask for a prediction and how sure it is; None if it is skipped or nobody answers.
+        """Ask for a prediction and how sure it is; None if it is skipped or gets no answer.
 
         It is about the machine whose numbers will be shown.
         """

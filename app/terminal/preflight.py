@@ -44,7 +44,7 @@ PLACE_WIDTH, ID_WIDTH = 3, 16  # columns of the terminal
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Try each item, and tell it in a row. Raises UserError for what is no lecture."""
+    """Try each item, and show it in a row. Raises UserError for what is no lecture."""
     path = meant(options.file, context.folder)
     lecture = read(path)
     if not lecture.item:
@@ -79,14 +79,14 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def exit_code(found: list[Checked]) -> ExitCode:
-    """Return what tells a shell how the items stand."""
+    """Return the exit code that stands for the items' states."""
     if any(each.mark is Mark.NEITHER for each in found):
         return ExitCode.FAILED
     return ExitCode.DONE if all(each.is_well for each in found) else ExitCode.LOOK
 
 
 def _follow(preflight: Preflight, count: int, context: Context, *, silent: bool) -> list[Checked]:
-    """Read the events to the end, with progress on standard error; tell each item at once."""
+    """Read the events to the end, with progress on standard error; show each item at once."""
     found: list[Checked] = []
     shown = bar(
         context,

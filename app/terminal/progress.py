@@ -16,7 +16,7 @@ from experiments.engine.run_state import RunState
 
 
 def bar(context: Context, *columns: ProgressColumn, streams: bool = False) -> Progress:
-    """Return a bar that goes when it ends; there is none where nobody can see it.
+    """Return a bar that goes when it ends; there is none where standard error is no terminal.
 
     `streams`: lines of JSON are written meanwhile, which on a terminal would run into the bar.
     """
@@ -41,7 +41,7 @@ def columns() -> tuple[ProgressColumn, ...]:
 
 
 class Followed(NamedTuple):
-    """How a run ended, with the rows of every table and its notes.
+    """The end of a run, with the rows of every table and its notes.
 
     `refused` says that another program measures, where the run must not wait.
     """

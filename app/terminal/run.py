@@ -44,7 +44,7 @@ from machine.model import from_json as machine_of
 
 
 class Ended(NamedTuple):
-    """How a run ended, its finding if it has one, and what was told of it."""
+    """The end of a run, its finding if it has one, and the report that was shown."""
 
     code: ExitCode
     finding: messages.FindingSent | None = None
@@ -128,7 +128,7 @@ def measure(
     svg: Path | None = None,
     is_named: bool = True,
 ) -> Ended:
-    """Run one experiment, tell its result, and return how it ended. Raises UserError.
+    """Run one experiment, show its result, and return how it ended. Raises UserError.
 
     `is_named`: its question stands above the result.
     """
@@ -205,7 +205,7 @@ def measure(
 
 
 def _keep_guess(context: Context, run_id: str, guess: Guess) -> None:
-    """Keep a prediction with its run; trouble is told, and the explanation goes on."""
+    """Keep a prediction with its run; after a complaint about trouble, the explanation goes on."""
     try:
         kept = next((each for each in context.library.runs() if each.run == run_id), None)
         if kept is not None:
@@ -220,7 +220,7 @@ def _is_disturbed(finished: messages.Finished) -> bool:
 
 
 def exit_code(finished: messages.Finished) -> ExitCode:
-    """Return what tells a shell how a run has ended."""
+    """Return the exit code that stands for the end of a run."""
     match finished.outcome:
         case messages.Outcome.COMPLETED:
             return ExitCode.DONE

@@ -14,7 +14,7 @@ from app.ending_signals import ending_signals
 
 @contextlib.contextmanager
 def asked_to_stop(then: Callable[[], object] = lambda: None) -> Iterator[Callable[[], bool]]:
-    """Call `then` at each signal; yield a function that tells if any has come."""
+    """Call `then` at each signal; yield a function that returns whether any has come."""
     came = []
 
     def note(*_: object) -> None:

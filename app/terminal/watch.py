@@ -40,7 +40,7 @@ STEPS = "▁▂▃▄▅▆▇█"
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Show samples until told otherwise; exit code 130 after Ctrl-C, 0 after `--for`."""
+    """Show samples until Ctrl-C, with exit code 130, or for the seconds of `--for`, with 0."""
     if not SLOWEST_HZ <= options.hz <= FASTEST_HZ:
         raise UserError("not_a_rate", hz=options.hz)
     seconds = math.inf if options.seconds is None else options.seconds

@@ -1,4 +1,4 @@
-"""How an experiment stands on this machine, as its card in the catalogue shows it."""
+"""The state of an experiment on this machine, as its card in the catalogue shows it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | 
 
 
 class Before(NamedTuple):
-    """What the runs of an experiment on this machine tell its card."""
+    """Facts for its card from the runs of an experiment on this machine."""
 
     run: Kept | None  # the one that counts
     seconds: float | None  # how long the next one takes; None where there can be none
 
 
 def before(session: Session) -> dict[str, Before]:
-    """Return what the runs tell each card; of ten thousand that takes some ten milliseconds."""
+    """Return facts of the runs for each card; ten thousand runs take some ten milliseconds."""
     found, kept = {}, by_experiment(session.runs)
     for name in session.catalogue.ids():
         runs, run = kept.get(name, ()), None

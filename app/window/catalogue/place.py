@@ -124,7 +124,7 @@ class ExperimentsPlace(Place):
         self._catalogue.setFocus()
 
     def leave(self) -> None:
-        """Draw nothing while nobody sees it."""
+        """Draw nothing while the place is hidden."""
         self._is_here = False
         if self._page is not None and not self.is_in_catalogue:
             self._page.leave()
@@ -284,7 +284,7 @@ class ExperimentsPlace(Place):
         self._catalogue.show_cards(cards)
 
     def _before(self) -> dict[str, Before]:
-        """Return what the runs tell each card; looked up once, until one of these is another."""
+        """Return facts of the runs for each card; looked up again only when an input is another."""
         session = self.session
         asked = session.runs, session.machine, session.entries, session.catalogue.homes
         if any(one is not other for one, other in zip(asked, self._known[0], strict=True)):

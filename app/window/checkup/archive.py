@@ -36,7 +36,7 @@ class Archive(QObject):
 
     @property
     def store(self) -> Checkups:
-        """Where checkups are kept."""
+        """The store in which checkups are kept."""
         return Checkups(self._session.context.folder)
 
     def others(self, result: Result | None) -> Sequence[Result]:

@@ -41,7 +41,7 @@ MOST_TROUBLES = 3  # of a user's own lines about parts, that are told at once
 
 
 class CheckupPlace(Place):
-    """Shows the last checkup of this machine, or the one on its way.
+    """Shows the last checkup of this machine, or the checkup on its way.
 
     `make` makes a checkup as run_checkup.Checkup does; tests replace it.
     """
@@ -82,7 +82,7 @@ class CheckupPlace(Place):
         self._refresh()
 
     def leave(self) -> None:
-        """Draw nothing while nobody sees it."""
+        """Draw nothing while the place is hidden."""
         self._is_here = False
 
     def own_actions(self) -> Sequence[QAction]:
@@ -395,7 +395,7 @@ class CheckupPlace(Place):
 
 
 def _length(words: Words, seconds: float | None) -> str:
-    """Return about how long a checkup takes, "" while nobody knows."""
+    """Return about how long a checkup takes, "" while that is unknown."""
     if seconds is None:
         return ""
     step = MINUTE_S if seconds > 1.5 * MINUTE_S else COARSE_S

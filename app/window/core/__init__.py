@@ -1,1 +1,1 @@
-"""What all places share: session, runner, watcher, player, settings."""
+"""Shared by all places: session, runner, watcher, player, settings."""

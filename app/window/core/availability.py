@@ -1,4 +1,4 @@
-"""What each experiment starts from on this machine, and how long it takes."""
+"""The start values of each experiment on this machine, and how long it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows a checkup; its result is on the disk before its end is told."""
+"""Follows a checkup; its result is on the disk before its end is announced."""
 
 from __future__ import annotations
 

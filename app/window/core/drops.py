@@ -1,4 +1,4 @@
-"""Where files belong that are dropped or opened: lectures, checkups, or runs and all else."""
+"""Sends dropped or opened files to their places: lectures, checkups, or runs and all else."""
 
 from __future__ import annotations
 

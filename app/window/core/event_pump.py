@@ -51,7 +51,7 @@ class _End:
 
 
 class EventPump(QObject):
-    """One iterator at a time; the next one is made when the one before has ended.
+    """One iterator at a time; the next is made when the previous has ended.
 
     `take` gets each event, and after the last one `end` a Problem or None, in the thread that made
     the pump. Nothing is left out, unless the pump is told to `forget`.

@@ -227,7 +227,7 @@ class Listing:
         return verdict(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
-        """Yield the most telling numbers: ratios, those of card and finding, those of parts."""
+        """Yield the most important numbers: ratios, those of card and finding, those of parts."""
         experiment = self._experiment(run.experiment)
         if experiment is None:
             return

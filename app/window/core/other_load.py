@@ -1,4 +1,4 @@
-"""How busy other programs keep the machine, and whether it runs on its battery."""
+"""Watches how busy other programs keep the machine, and whether it runs on its battery."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OtherLoad(QObject):
 
     @property
     def busy_threads(self) -> float | None:
-        """How many threads are busy now; None while too few samples tell."""
+        """The number of busy threads now; None while there are too few samples."""
         is_known = len(self._busy) == SAMPLES and not self._is_ours
         return self._busy[-1] if is_known else None
 

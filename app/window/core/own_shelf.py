@@ -19,7 +19,7 @@ LOOK_MS = 2000  # between two looks at the folders
 
 
 class OwnShelf(QObject):
-    """Keeps the session's catalogue as the user's files are; told by `catalogue_changed`."""
+    """Keeps the session's catalogue as the user's files are; emits `catalogue_changed`."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ INCLUDED = tuple(each.name for each in fields(Include))
 
 
 def open_run(session: Session, parent: QWidget, path: Path) -> None:
-    """Read a run, after its notes are written, and show what a report of it would tell."""
+    """Read a run, after its notes are written, and show what a report of it would contain."""
     words = session.words
 
     def show(source: Source) -> None:
@@ -62,7 +62,7 @@ def open_worksheet(session: Session, parent: QWidget, path: Path) -> None:
 def open_checkup(
     session: Session, parent: QWidget, result: Result, compared: Compared | None
 ) -> None:
-    """Show what a report of a checkup would tell, with what changed where that is given."""
+    """Show what a report of a checkup would contain, and what changed if that is given."""
     choices = _usual({"data": True, "name": bool(result.name)})
     words = session.words
     make = partial(checkup_report, words, result, compared=compared, draw=drawer(words, LOW_PX))

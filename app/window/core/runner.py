@@ -1,4 +1,4 @@
-"""Runs an experiment in the engine's process, and follows one run for whoever started it.
+"""Runs an experiment in the engine's process, and follows one run for its starter.
 
 Rows are never dropped; drawing may be.
 """
@@ -183,7 +183,7 @@ class Runner(QObject):
         hold: bool,
         writer: RunWriter,
     ) -> Iterator[messages.Event]:
-        """Yield the events of a run; its file is closed before its end is told."""
+        """Yield the events of a run; its file is closed before its end is announced."""
         try:
             run = self._run = self._engine.start(
                 experiment, params, quick=quick, keep=writer.keep, hold=hold
@@ -259,7 +259,7 @@ def _failed(key: str, values: Mapping[str, Any]) -> messages.Finished:
 
 
 class RunFollower(QObject):
-    """Tells what happens to `run_state`, and nothing of other runs."""
+    """Announces what happens to `run_state`, and nothing of other runs."""
 
     moved = Signal()  # new events, or the time has gone on
     ended = Signal()

@@ -24,7 +24,7 @@ Location = QStandardPaths.StandardLocation
 
 
 class Saving:
-    """Asks for a file over `parent`, writes it, and tells how that went."""
+    """Asks for a file over `parent`, writes it, and says how that went."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         self._session, self._parent = session, parent
@@ -32,7 +32,7 @@ class Saving:
     def save(
         self, suggestion: str, write: Callable[[Path], object], endings: Sequence[str] = ()
     ) -> bool:
-        """Ask for a file, write it, and tell the outcome in a sentence; False if cancelled.
+        """Ask for a file, write it, and say the outcome in a sentence; False if cancelled.
 
         Its name gets one of the `endings`, by default that of the suggestion.
         """

@@ -1,4 +1,4 @@
-"""What all places of the window share: words, look, machine, runs, runner.
+"""Shared by all places of the window: words, look, machine, runs, runner.
 
 Made before the first paint, so it imports little; `wake` starts processes and threads after it.
 """
@@ -89,14 +89,14 @@ class Session(QObject):
 
     @functools.cached_property
     def known_load(self) -> KnownLoad:
-        """What computes so that one sees how that looks."""
+        """The known load: it computes so that the user sees what load looks like."""
         from app.synthetic_load import KnownLoad
 
         return KnownLoad()
 
     @functools.cached_property
     def other_load(self) -> OtherLoad:
-        """How busy other programs keep the machine."""
+        """The watch on other programs' load."""
         from app.window.core.other_load import OtherLoad
 
         return OtherLoad(self)
@@ -244,7 +244,7 @@ class Session(QObject):
         self._look_up_numbers()
 
     def _look_up_numbers(self) -> None:
-        """Ask what earlier runs told of what experiments start from."""
+        """Look up the values from earlier runs that experiments start from."""
         machine, runs = self.machine, self.runs
         if machine is None or self.context.has_fake_machine or not self.is_awake:
             return

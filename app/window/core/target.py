@@ -15,7 +15,7 @@ Then = Literal["", "measure", "compare", "replay", "ask", "collage"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to go: a place, and what to open there."""
+    """A destination: a place, and what to open there."""
 
     place: str
     experiment: str | None = None

@@ -1,4 +1,4 @@
-"""How often the window may draw while something is measured."""
+"""Limits how often the window draws while something is measured."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class WatchPlayer(QObject):
 
 
 class Recording(QObject):
-    """A recorded watch that somebody opened: at first its last minute, then as it is played."""
+    """A recorded watch that the user opened: at first its last minute, then as it is played."""
 
     changed = Signal()  # new samples, or the end
 

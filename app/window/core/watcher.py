@@ -58,7 +58,7 @@ class Watcher(QObject):
             self.player.play()
 
     def inspect(self) -> None:
-        """Inspect the machine again; `inspected` tells the result."""
+        """Inspect the machine again; `inspected` carries the result."""
         if self._worker is not None:
             self._worker.send(messages.Inspect())
 

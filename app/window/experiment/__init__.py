@@ -1,1 +1,1 @@
-"""What the page of an experiment knows and does; its widgets are in widgets/experiment."""
+"""The model and the actions of an experiment's page; its widgets are in widgets/experiment."""

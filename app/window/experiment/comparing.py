@@ -23,7 +23,7 @@ Result = tuple[LoadedRun, LoadedRun, Comparison]
 
 
 class Comparing(QObject):
-    """Reads and compares in the background; `changed` tells of another `pair`."""
+    """Reads and compares in the background; emits `changed` for another `pair`."""
 
     changed = Signal()
 
@@ -123,7 +123,7 @@ def comparison(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> Co
 
 
 def _names(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> tuple[str, str]:
-    """Return the names of two runs; with seconds where minutes do not tell them apart."""
+    """Return the names of two runs; with seconds where minutes do not distinguish them."""
 
     def name(loaded: LoadedRun, when: str) -> str:
         started = loaded.run_state.started

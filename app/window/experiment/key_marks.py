@@ -25,7 +25,7 @@ class KeyMarks(QObject):
         views.plots_made.connect(self._follow)
 
     def join(self, verdict: VerdictBlock | None) -> None:
-        """Join another verdict, or none, in place of the one before."""
+        """Join another verdict, or none, in place of the previous."""
         if verdict is self._verdict:
             return
         if self._verdict is not None:

@@ -172,7 +172,7 @@ class Output(QObject):
             self._tell("page.copied")
 
     def report(self) -> None:
-        """Show what a report of the shown run would tell, and offer to write it."""
+        """Show what a report of the shown run would contain, and offer to write it."""
         from app.window.core.reporting import open_run  # with all that writes reports
 
         if (path := self._model.path) is not None:

@@ -72,7 +72,7 @@ class PageModel(QObject):
 
     @property
     def entry(self) -> Entry | None:
-        """What the experiment starts from on this machine, None while unknown."""
+        """The experiment's start values on this machine, None while unknown."""
         return self.session.entries.get(self.experiment.id) if self.experiment else None
 
     @property

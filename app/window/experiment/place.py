@@ -280,7 +280,7 @@ class ExperimentPage(QWidget):
             self._compare_with(self._other)
 
     def _compare_with(self, other: Path) -> None:
-        """Compare the run that has ended with the one whose settings it had, once it is kept."""
+        """Compare the ended run, once it is kept, with the run whose settings it had."""
         loaded, path = self.model.loaded, self.model.path
         is_own = loaded is not None and not loaded.is_opened
         if self.model.state is State.ENDED and is_own and path is not None:

@@ -217,7 +217,7 @@ def verdict_of(told: Report) -> Verdict:
 
 
 def notes_of(words: Words, run_state: RunState) -> tuple[str, ...]:
-    """Return the notes that tell how a run was measured."""
+    """Return the notes on how a run was measured."""
     experiment = run_state.experiment.id
     return tuple(
         note_text(words, note.key, note.values, experiment)

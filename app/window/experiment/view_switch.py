@@ -94,7 +94,7 @@ class ViewSwitch:
 
 
 class Drawing(QObject):
-    """Draws the shown run, and beside it the one that it is compared with."""
+    """Draws the shown run, and beside it the run that it is compared with."""
 
     def __init__(self, model: PageModel, views: ViewsPanel) -> None:
         super().__init__(views)

@@ -36,7 +36,7 @@ MOST_DIGITS = 4
 
 
 class Over(StrEnum):
-    """What lies over the window of who leads the lecture."""
+    """The sheet over the window of the person who leads the lecture."""
 
     NOTHING = ""
     KEYS = "keys"
@@ -46,7 +46,7 @@ class Over(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What of a lecture that was left goes on when it begins again."""
+    """The state of a lecture that was left, with which it goes on when it begins again."""
 
     lecture: Lecture
     course: LectureState
@@ -135,12 +135,12 @@ class Conductor(QObject):
 
     @property
     def trouble(self) -> str:
-        """What is wrong, in one line; "" for nothing."""
+        """The troubles now, in one line; "" for none."""
         return " ".join(filter(None, (self._live.reason, self.reason)))
 
     @property
     def doing(self) -> str:
-        """What the run does, in a few words; "" where none goes on."""
+        """The run's activity, in a few words; "" without a run."""
         return self._live.told()
 
     @property
@@ -177,7 +177,7 @@ class Conductor(QObject):
 
     @property
     def motion(self) -> Playable | None:
-        """What moves in the explanation of now; None at any other step, and where nothing does."""
+        """The motion of the explanation shown now; None at any other step, and without a motion."""
         if self.course.turn.step is not Step.EXPLAIN:
             return None
         try:
@@ -199,7 +199,7 @@ class Conductor(QObject):
 
     @property
     def elapsed_s(self) -> float:
-        """How long the lecture has lasted."""
+        """The time since the lecture began."""
         return self._clock() - self._began_s
 
     # --- keys ---------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Conductor(QObject):
 
     @guarded
     def enter(self) -> None:
-        """Give so many hands to the chosen option of a vote; else go to the item of that number."""
+        """Give the typed number of hands to the chosen option of a vote; else go to that item."""
         typed, self.typed = self.typed, ""
         if not typed:
             return
@@ -369,7 +369,7 @@ class Conductor(QObject):
 
     @guarded
     def remark(self, problem: Problem) -> None:
-        """Tell the presenter what is wrong though the run is not; the next item clears it."""
+        """Show the presenter a problem that does not harm the run; the next item clears it."""
         self.aside = self._session.say(problem)
 
     @guarded

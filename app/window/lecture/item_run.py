@@ -67,14 +67,14 @@ class ItemRun(QObject):
         return self._held is not None and self._run.is_under_way
 
     def make_ready(self, prepared: Prepared) -> None:
-        """Begin the run of an item up to its first turn; nobody hears of what goes wrong."""
+        """Begin the run of an item up to its first turn; its errors are not shown."""
         if self._held is not prepared:
             self.drop()
             self._held = prepared
             self._begin_held()
 
     def start(self, prepared: Prepared, pause_s: float = 0.0, first: str = "") -> None:
-        """Begin the run of an item, or let go the one made ready, with the arm `first`.
+        """Begin the run of an item, or let a prepared run go, with the arm `first`.
 
         `pause_s` is its usual silence.
         """
@@ -213,7 +213,7 @@ class ItemRun(QObject):
         return words.say(f"outcomes.{finished.outcome}", {"rows": run_state.rows})
 
     def _waits_for(self, run_state: RunState) -> str:
-        """Return who measures on this machine meanwhile, "" if nobody does."""
+        """Return who measures on this machine meanwhile, "" if there is no such program."""
         if not self._is_waiting(run_state):
             return ""
         return during(self._session.words, State.WAITING, run_state, "").detail

@@ -121,7 +121,7 @@ def stand_ins_of(session: Session, path: Path) -> StandIns:
 
 
 def seconds_of(session: Session, prepared: Prepared) -> float | None:
-    """Return how long its run takes here; None where it cannot be made, or nobody knows."""
+    """Return how long its run takes here; None where it cannot run, or that is unknown."""
     experiment = prepared.experiment
     if experiment is None or session.machine is None:
         return None

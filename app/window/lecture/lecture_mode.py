@@ -24,7 +24,7 @@ MOST_LEFT = 5
 
 
 class LectureMode(QObject):
-    """At most one lecture at a time; of the one that was held last there is a handout."""
+    """Holds at most one lecture at a time; the lecture that was held last has a handout."""
 
     kept = Signal()  # there is another lecture to make a handout of
 
@@ -78,7 +78,7 @@ class LectureMode(QObject):
             self._show_handout(self._held.handout)
 
     def show_record(self, path: Path) -> None:
-        """Show the handout of a record that somebody has kept."""
+        """Show the handout of a record that the user has kept."""
         from app.lecture.record import read
         from app.window.lecture.record_writer import handout_of
 
@@ -113,7 +113,7 @@ class LectureMode(QObject):
         return None, None
 
     def _offer(self) -> None:
-        """Offer the handout, if there is something to tell."""
+        """Offer the handout, if it has any content."""
         writer, self._writer = self._writer, None
         if writer is not None and writer.has_something and not self._is_closing:
             self._held = writer

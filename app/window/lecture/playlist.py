@@ -79,7 +79,7 @@ class PlaylistPart(QObject):
         self.opened.emit()
 
     def open(self, path: Path) -> None:
-        """Open a lecture; the one before can be had back."""
+        """Open a lecture; the previous lecture can be restored."""
         try:
             lecture = read(path)
         except UserError as trouble:

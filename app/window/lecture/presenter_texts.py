@@ -1,4 +1,4 @@
-"""What the presenter's window and the strip say of a lecture on its way."""
+"""Texts about a lecture on its way, for the presenter's window and the strip."""
 
 from __future__ import annotations
 

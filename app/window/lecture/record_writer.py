@@ -24,7 +24,7 @@ Held = tuple[Turn, Options | None, str]  # the last is the id of the run, "" for
 
 
 class RecordWriter:
-    """Follows a lecture, and outlives it. What is written is always the newest."""
+    """Follows a lecture, and outlives it. It always writes the newest state."""
 
     def __init__(self, session: Session, conductor: Conductor, path: Path | None) -> None:
         """Take a lecture that begins now; `path` is its file."""
@@ -45,7 +45,7 @@ class RecordWriter:
 
     @property
     def has_something(self) -> bool:
-        """Has somebody voted, or was a run shown?"""
+        """Is there a vote, or a run that was shown?"""
         return any(
             run or turn.first.total or turn.votes.total for turn, _, run in self._known.values()
         )
@@ -72,7 +72,7 @@ class RecordWriter:
             self._session.background.do(self.write, lambda problem: self._tell(problem, conductor))
 
     def _tell(self, problem: Problem | None, conductor: Conductor) -> None:
-        """Tell the presenter once that it is not kept; the lecture goes on."""
+        """Show the presenter once that the record is not kept; the lecture goes on."""
         if problem is None or self._is_told:
             return
         self._is_told = True

@@ -119,7 +119,7 @@ class ShownRuns(QObject):
         return run_state is not None and lesson_run_of(run_state, self._session.machine) is not None
 
     def right(self) -> int | None:
-        """Return the right option of the item of now, None while nobody knows."""
+        """Return the right option of the current item, None while it is unknown."""
         prepared, run = self._items[self._course.place], self._lesson_run()
         if run is None or prepared.options is None:
             return None
@@ -142,7 +142,7 @@ class ShownRuns(QObject):
         return self._played[1]
 
     def know_arms(self) -> None:
-        """Tell the course the arms that there are, in an order that new rows do not change."""
+        """Give the course the arms that there are, in an order that new rows do not change."""
         run_state = self.run_state
         prepared = self._items[self._course.place]
         if prepared.view is None:

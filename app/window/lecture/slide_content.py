@@ -1,4 +1,4 @@
-"""What the slide shows of a lecture on its way, and what it would show after the next key."""
+"""The content of a lecture's slide now, and after the next key."""
 
 from __future__ import annotations
 

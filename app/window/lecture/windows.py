@@ -229,7 +229,7 @@ class LectureWindows(QObject):
 
 
 def _draw(slide: Slide, course: LectureState, view: Plotted | None, runs: ShownRuns) -> None:
-    """Draw a run on the slide's plot, without the arms that nobody may see yet."""
+    """Draw a run on the slide's plot, without the arms that stay hidden for now."""
     plot = slide.plot
     if plot is None or view is None:
         return

@@ -75,7 +75,7 @@ class LessonController(QObject):
 
     @property
     def moving(self) -> Moving:
-        """What moves below the plots of an explanation."""
+        """The motion below the plots of an explanation."""
         return self._explaining.moving
 
     @property
@@ -85,7 +85,7 @@ class LessonController(QObject):
 
     @property
     def question(self) -> QWidget | None:
-        """What stands where the plots are, while nothing is drawn there."""
+        """The widget in place of the plots, while nothing is drawn there."""
         taught, step = self._lesson.taught, self._lesson.step
         is_drawn = taught is not None and isinstance(taught.words.predict, Sketch | Marker)
         is_asked = step is Step.QUESTION or (step is Step.PREDICT and not is_drawn)
@@ -286,7 +286,7 @@ class LessonController(QObject):
             self._allow()
 
     def _allow(self) -> None:
-        """Let nobody run or look before there is an answer; what cannot run never can."""
+        """Allow running and looking only after an answer; what cannot run never can."""
         has_answer = self._input is not None and self._input.at() is not None
         for each in self._waiting:
             starts = self._starting.get(each)
@@ -304,7 +304,7 @@ class LessonController(QObject):
         return f"{text}  {show(seconds, DURATION)}"
 
     def _take_pick(self, is_right: bool) -> None:
-        """Tell whether the right place was picked; after a second wrong one it is shown."""
+        """Say whether the right place was picked; after a second wrong pick it is shown."""
         taught = self._lesson.taught
         if taught is None or self._lesson.step is not Step.OBSERVE:
             return

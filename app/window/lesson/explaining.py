@@ -68,7 +68,7 @@ class Explaining(QObject):
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to; where nothing is explained, another run helps.
+        """The widget that takes the keyboard; without an explanation, that is another run's button.
 
         Space on a button would leave what moves.
         """
@@ -97,7 +97,7 @@ class Explaining(QObject):
         self._soon.start()
 
     def _lead(self) -> str:
-        """Return who was busy during the shown run, "" for nobody."""
+        """Return who was busy during the shown run, "" for no program."""
         run_state = self._model.run_state
         finished = run_state.finished if run_state is not None else None
         if run_state is None or finished is None or finished.finding is None:

@@ -87,7 +87,7 @@ class LessonPart(QObject):
 
     @property
     def moving(self) -> Moving:
-        """What moves below the plots of an explanation."""
+        """The motion below the plots of an explanation."""
         return self._controller.moving
 
     def fit(self, page: QSize) -> None:

@@ -149,7 +149,7 @@ class LivePoints(QObject):
             self._points.ask(to_json(params))
 
     def close(self) -> None:
-        """End the process; returns at once, and nothing more is told of it."""
+        """End the process; returns at once, and nothing more of it is shown."""
         if self._points is not None:
             self._points.stop()
             self._points = None

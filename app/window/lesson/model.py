@@ -74,12 +74,12 @@ class LessonModel(QObject):
 
     @property
     def is_answered(self) -> bool:
-        """Has somebody predicted here, or skipped?"""
+        """Is there a prediction here, or was it skipped?"""
         return self._id in self._answers or self._answered_before() is not None
 
     @property
     def guess(self) -> Guess | None:
-        """What was predicted for the shown run; None where it was skipped."""
+        """The prediction for the shown run; None where it was skipped."""
         page = self._page
         if page.experiment is None or self.taught is None:
             return None
@@ -124,7 +124,7 @@ class LessonModel(QObject):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What explains the shown run: its own numbers, else those of the recording."""
+        """The evidence for the shown run's explanation: its own numbers, else the recording's."""
         lesson, run, guess, experiment = self.taught, self.run, self.guess, self._page.experiment
         if lesson is None or run is None or experiment is None:
             return None
@@ -172,7 +172,7 @@ class LessonModel(QObject):
 
     @property
     def reached(self) -> Sequence[bool]:
-        """Which goals were reached since the window was opened."""
+        """For each goal, whether it was reached since the window was opened."""
         if (lesson := self.taught) is None:
             return ()
         reached = self._reached.get(self._id, set())
@@ -243,7 +243,7 @@ class LessonModel(QObject):
             self.changed.emit()
 
     def turn(self) -> None:
-        """Follow the setting: a lesson covers again what nobody has predicted."""
+        """Follow the setting: a lesson covers again what has no prediction."""
         self._experiment = self._seen = None
         if self._page.player is None and not _is_opened(self._page.loaded):
             self._page.show_own()

@@ -103,7 +103,7 @@ class Moving(QObject):
     def _playable(
         self, taught: Taught, run: LessonRun, pointed: Pointed | None, band: str
     ) -> Playable | None:
-        """Return what moves; a motion that is broken is told once, and moves nothing."""
+        """Return the motion to play; a broken motion is reported once, and gives None."""
         try:
             return playable(taught, run, pointed, band=band)
         except UserError as trouble:

@@ -1,4 +1,4 @@
-"""What a lesson asks of the plots: which are shown, what is drawn on them, what is picked."""
+"""Acts on the plots for a lesson: shows some, draws on them, takes what is picked."""
 
 from __future__ import annotations
 

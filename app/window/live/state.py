@@ -33,7 +33,7 @@ class LiveState:
 
     @property
     def missing(self) -> Sequence[Mapping[str, str]]:
-        """What the newest sample of it lacks."""
+        """The facts that the newest sample lacks."""
         if self.recording is not None:
             return self.recording.missing
         samples = self._frozen_samples or self.samples

@@ -79,7 +79,7 @@ class MapPlace(Place):
         self._ages.start()
 
     def leave(self) -> None:
-        """Draw nothing while nobody sees it."""
+        """Draw nothing while the place is hidden."""
         self._is_here = False
         self._ages.stop()
 
@@ -115,7 +115,7 @@ class MapPlace(Place):
             )
 
     def _inspect(self) -> None:
-        """Inspect the machine again, and tell when that is done."""
+        """Inspect the machine again, and say when that is done."""
         say, watcher = self.session.words.say, self.session.watcher
         watcher.inspected.connect(
             lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection

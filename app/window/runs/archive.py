@@ -17,7 +17,7 @@ Thing = TypeVar("Thing")
 
 
 class Archive(QObject):
-    """Changes the library of a session, and tells the outcome."""
+    """Changes the library of a session, and says the outcome."""
 
     came = Signal(object)  # names of the files that came, or came back
     undo_changed = Signal()
@@ -75,7 +75,7 @@ class Archive(QObject):
             self.restore(gone)
 
     def restore(self, runs: Sequence[Kept]) -> None:
-        """Bring runs back from the bin, whoever deleted them."""
+        """Bring runs back from the bin, also those that another process deleted."""
         names = {run.path.name for run in runs}
         for gone in [gone for gone in self._deleted if gone]:  # an empty one is on its way
             gone[:] = [run for run in gone if run.path.name not in names]

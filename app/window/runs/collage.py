@@ -76,7 +76,7 @@ class Collages(QObject):
         session.background.do_soon(work, then, fail)
 
     def _report(self, shown: Shown) -> None:
-        """Show what a document of the collage would tell, and offer to write it."""
+        """Show what a document of the collage would contain, and offer to write it."""
         from app.window.core.reporting import open_collage  # with all that writes reports
         from app.window.runs.collage_report import collage_report
 

@@ -73,7 +73,7 @@ def _watched(path: Path, words: Words, listing: Listing) -> str:
 
 
 def expanded(paths: Sequence[Path], most: int = FILE_LIMIT) -> list[Path]:
-    """Return at most so many files: these, and the run files in these folders."""
+    """Return at most `most` files: these, and the run files in these folders."""
     found: dict[Path, None] = {}
     for path in paths:
         inner = sorted(_run_files(path)) if os.path.isdir(path) else []

@@ -38,7 +38,7 @@ Refreshed = tuple[list[ListedRun], dict[str, Kept], list[Kept]]  # lines, runs, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """What decides which actions may be done with the selected runs."""
+    """The facts that decide which actions the selected runs allow."""
 
     is_one: bool  # it is one run, and a whole one
     has_other: bool  # it is one with others to compare it with
@@ -373,7 +373,7 @@ class RunsPlace(Place):
         self.archive.describe(run, done, name=said.name, note=said.note, tags=list(said.tags))
 
     def _report(self) -> None:
-        """Show what a report of the chosen run would tell, and offer to write it."""
+        """Show what a report of the chosen run would contain, and offer to write it."""
         from app.window.core.reporting import open_run  # with all that writes reports
 
         (run,) = self._chosen()

@@ -32,7 +32,7 @@ ALWAYS = ("python",)  # versions that change results in every experiment
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What keeps a run from being repeated here, "" if nothing; and what will differ."""
+    """The reason why a run cannot be repeated here, "" if none; and what will differ."""
 
     experiment: str
     hindrance: str = ""

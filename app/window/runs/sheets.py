@@ -1,4 +1,4 @@
-"""Sheets over the list of runs: a look into files, what an export may tell, and the bin."""
+"""Sheets over the list of runs: a look into files, the choice for an export, and the bin."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class RunSheets:
         self._ask_what_to_tell(whole, partial(self._choose_target, whole))
 
     def _ask_what_to_tell(self, runs: Sequence[Kept], then: Callable[[bool], object]) -> None:
-        """Call `then` with whether to tell predictions and names; there may be none to tell."""
+        """Call `then` with whether to export predictions and names; False if there are none."""
         say, notes = self._session.words.say, [run.run_notes for run in runs]
         keys = ["runs.export_prediction"] * any(each.guess for each in notes)
         keys += ["runs.export_name"] * any(each.name for each in notes)

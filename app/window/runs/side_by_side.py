@@ -1,4 +1,4 @@
-"""Which runs can be compared, and three or more of them side by side."""
+"""Decides which runs can be compared, and puts three or more of them side by side."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Closing(QObject):
         self._is_hidden = False
 
     def _is_measuring(self) -> bool:
-        """Is anything measured that its user waits for? A held run has not begun for anybody."""
+        """Is a measurement going on that the user waits for? A held run has not begun yet."""
         if not self._session.is_awake:
             return False
         runner, checking = self._session.runner, self._session.checking

@@ -25,7 +25,7 @@ RUNS_LISTED = 200
 def choices(
     session: Session, groups: Iterator[tuple[str, Sequence[QAction]]], place: Place
 ) -> list[Choice]:
-    """Return everything, the likeliest first; last the buttons of the place that nothing tells."""
+    """Return all choices, the likeliest first; last the place's buttons that are not among them."""
     found = list(_known(session, groups))
     told = {choice.text for choice in found}
     title = session.words.say(f"places.{place.name}")

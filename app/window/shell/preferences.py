@@ -68,7 +68,7 @@ class Preferences(QObject):
             self.keep(worn=mode)
 
     def zoom_by(self, steps: int) -> None:
-        """Zoom in or out by so many steps."""
+        """Zoom in or out by this many steps."""
         now = self._session.settings.zoom
         nearest = min(range(len(ZOOMS)), key=lambda place: abs(ZOOMS[place] - now))
         self.change(zoom=ZOOMS[min(max(nearest + steps, 0), len(ZOOMS) - 1)])

@@ -47,7 +47,7 @@ IDLE_MS = 700  # after waking, before the plots are loaded in advance
 
 
 class Window(QWidget):
-    """The window. `closed` tells that it is gone and no run is left."""
+    """The window. It emits `closed` when it is gone and no run is left."""
 
     painted = Signal()  # for the first time: the background alone
     closed = Signal()
