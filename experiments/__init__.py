@@ -1,1 +1,1 @@
-"""What can be measured, one folder per experiment, and the engine that runs it. No Qt."""
+"""Experiments, one folder each, and the engine that runs them. No Qt."""

@@ -1,4 +1,4 @@
-"""What an experiment imports of core and machine, as `from experiments import api as x`."""
+"""All that an experiment imports of core and machine, as `from experiments import api as x`."""
 
 from experiments.core.bench import SEED, Bench
 from experiments.core.declare import (

@@ -1,4 +1,4 @@
-"""What the checks judge: the machine, what the system says of itself, and the runs."""
+"""The evidence of the checks: the machine, what the system says of itself, and the runs."""
 
 from __future__ import annotations
 

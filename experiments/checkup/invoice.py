@@ -1,4 +1,4 @@
-"""What a line of an invoice names: processor, memory, GPU, disk, board; how many and how large.
+"""Reads a line of an invoice: processor, memory, GPU, disk, board; how many and how large.
 
 The names of processors and GPUs come down to their model ("9950x", "rtx 5090"), in a line as in
 what the system tells, so that both can be compared. A line about anything else names nothing.
@@ -261,7 +261,7 @@ def _wanted(kind: Kind, text: str) -> Wanted:
 
 
 def _memory(text: str, sizes: Sequence[_Size]) -> Wanted:
-    """Return the modules that a text tells: "2 x 16 GB", "32 GB (2 x 16 GB)", a kit's number."""
+    """Return the modules in a text: "2 x 16 GB", "32 GB (2 x 16 GB)", a kit's number."""
     small = [size for size in sizes if size.unit[0] == "g"]
     counted = next((size for size in reversed(small) if size.times), None)
     kit = _kit(text)
@@ -288,7 +288,7 @@ def _memory(text: str, sizes: Sequence[_Size]) -> Wanted:
 
 
 def _kit(text: str) -> tuple[int, float] | None:
-    """Return modules and GB of each of a part number that tells them."""
+    """Return modules and GB of each from a kit's part number, None where it has neither."""
     for pattern in _KITS:
         if match := pattern.search(text):
             told = {name: int(value) for name, value in match.groupdict().items() if value}
@@ -299,7 +299,7 @@ def _kit(text: str) -> tuple[int, float] | None:
 
 
 def _transfers_per_s(text: str) -> float | None:
-    """Return the speed that a line of memory tells, or its part number does."""
+    """Return the speed that a line of memory states, or that its part number stands for."""
     if match := _SPEED.search(text):
         known = next(int(each) for each in match.groups() if each)
         return known * 1e6 / (8 if match[3] else 1)  # PC5-48000 counts bytes, eight a transfer

@@ -219,7 +219,7 @@ def _of_low(
 
 
 def _tells_nothing(expected: Expected) -> bool:
-    """Does the interval reach what is expected, so that nobody can tell if it is lower?"""
+    """Does the interval reach what is expected, so that it may or may not be lower?"""
     return expected.high is not None and expected.high >= 1.0
 
 

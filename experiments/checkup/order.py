@@ -1,4 +1,4 @@
-"""What was bought, a line each as on the invoice; kept as TOML in the data folder.
+"""The order: the lines of an invoice, kept as TOML in the data folder.
 
 The older form of the file, with counts in place of lines, is read as lines that say the same.
 """
@@ -67,12 +67,12 @@ class Order(Record):
 
     @property
     def text(self) -> str:
-        """The lines as somebody would type them."""
+        """The lines as a person would type them."""
         return "\n".join(self.lines)
 
 
 class _Counts(Record):
-    """What the file of an order held before it had lines."""
+    """The content of an order's file before it had lines."""
 
     cores: int | None = None
     memory_bytes: int | None = None
@@ -110,7 +110,7 @@ def _decoded(data: bytes) -> Order:
 
 
 def read_order_file(path: Path) -> Order:
-    """Return the order in a file that somebody named; "-" is standard input. Raises UserError."""
+    """Return the order in a file that the user named; "-" is standard input. Raises UserError."""
     try:
         is_piped = str(path) == STANDARD_INPUT
         data = sys.stdin.buffer.read(LIMIT_BYTES) if is_piped else read_file(path, LIMIT_BYTES)

@@ -1,4 +1,4 @@
-"""Which measurements a checkup takes, in which order, and about how long they last."""
+"""Plans a checkup: its measurements, their order, and about how long they last."""
 
 from __future__ import annotations
 

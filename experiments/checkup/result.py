@@ -1,4 +1,4 @@
-"""What a checkup found, and its file: JSON, `coreopsis.checkup` version 1.
+"""The result of a checkup, and its file: JSON, `coreopsis.checkup` version 1.
 
 The file holds samples, expectations and limits, so that it can be judged anew. It names neither
 host nor serial numbers; `name` is what its owner called the machine. A row may hold a folder of the
@@ -35,7 +35,7 @@ Kind = Literal["quick", "check", "soak"]
 
 
 class Word(StrEnum):
-    """What a check says, from the best to the worst; the last two say nothing of the part."""
+    """The word of a check, from the best to the worst; the last two say nothing of the part."""
 
     FINE = "fine"
     LOOK = "look"
@@ -83,7 +83,7 @@ class Row(Record):
 
     @property
     def disturbance(self) -> str | None:
-        """What may have slowed the part down, as a reason; then its samples are no measure."""
+        """The reason that may have slowed the part down; then its samples are no measure."""
         told = (self.reason, self.values.get(DISTURBED))
         return next((each for each in told if each in DISTURBANCES), None)
 

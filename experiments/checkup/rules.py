@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 
 class Source(StrEnum):
-    """Where an expectation comes from, the surest first."""
+    """The origin of an expectation, the surest first."""
 
     ORDER = "order"  # what was bought
     CEILING = "ceiling"  # what the hardware could do at best
@@ -57,7 +57,7 @@ class Rule(Record):
 
 
 class Numbers(Record):
-    """What checks take beside their limits. rules.toml explains each."""
+    """Numbers that checks use beside their limits. rules.toml explains each."""
 
     nvme_bytes_per_s: float
     ssd_bytes_per_s: float

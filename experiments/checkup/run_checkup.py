@@ -52,7 +52,7 @@ WATCH_HZ = 2.0
 
 
 class Planned(Record, kw_only=False):
-    """What will be measured, and about how long all of it takes."""
+    """The measurements to come, and about how long all of them take."""
 
     rules: tuple[Rule, ...]
     steps: tuple[ToRun, ...]
@@ -60,7 +60,7 @@ class Planned(Record, kw_only=False):
 
 
 class Surrounded(Record, kw_only=False):
-    """What may disturb the checkup: battery, power saver, other programs, a virtual machine."""
+    """Surroundings that may disturb the checkup: power, other programs, a virtual machine."""
 
     surroundings: Surroundings
 
@@ -74,14 +74,14 @@ class Began(Record, kw_only=False):
 
 
 class Moved(Record, kw_only=False):
-    """So much of the whole is done, and about so many seconds are left."""
+    """The fraction of the whole that is done, and about how many seconds are left."""
 
     fraction: float
     left_s: float
 
 
 class Noted(Record, kw_only=False):
-    """Something to be told: a note of a run, such as that it waits for another program."""
+    """A note of a run to be shown, such as that it waits for another program."""
 
     note: messages.Note
     experiment: str

@@ -1,4 +1,4 @@
-"""How long a processor may take more power than for good, and how much that is.
+"""Reads how long a processor may exceed its lasting power limit, and that limit.
 
 For a while Intel's processors take up to their second limit (PL2), then the first one (PL1); the
 kernel tells both, and the time. Laptops of AMD do the same and tell nothing. A fall after that time

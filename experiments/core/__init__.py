@@ -1,1 +1,1 @@
-"""How an experiment is declared, found, worded and looked at; its clock and statistics."""
+"""Declares, finds, words and draws experiments; their clock and statistics."""

@@ -42,7 +42,7 @@ TICK_S = time.get_clock_info("perf_counter").resolution
 
 
 class Bench:
-    """What `measure` may ask for. A test hands it a clock and a stop of its own."""
+    """Serves `measure`: times, watches, stops. A test hands it a clock and a stop of its own."""
 
     def __init__(
         self,

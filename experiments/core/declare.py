@@ -41,7 +41,7 @@ class Part(StrEnum):
 
 
 class Need(StrEnum):
-    """What a machine may lack; `problems.needs_KEY` in the words says it in a sentence."""
+    """A need that a machine may lack; `problems.needs_KEY` in the words says it in a sentence."""
 
     GPU = "gpu"
     TWO_GPUS = "two_gpus"
@@ -56,7 +56,7 @@ class Need(StrEnum):
 
 
 class Use(StrEnum):
-    """What an experiment uses where the system has it, and else measures without.
+    """A feature that an experiment uses where the system has it, and else measures without.
 
     `without.KEY` in the words completes "Windows cannot ...".
     """
@@ -73,7 +73,7 @@ class Use(StrEnum):
 
 
 class Spec(Record):
-    """What a form, the command line, an axis and the recorder must know about one field."""
+    """Facts about one field for a form, the command line, an axis and the recorder."""
 
     unit: str = ""
     minimum: float | None = None
@@ -90,7 +90,7 @@ class Spec(Record):
 
 
 class _Declared(Record, kw_only=False):
-    """What stands behind the `=` of a field: its default, and what its Spec says."""
+    """The value behind the `=` of a field: its default, and the contents of its Spec."""
 
     default: Any
     spec: Mapping[str, Any]
@@ -133,11 +133,11 @@ class _FieldsType(RecordType):
 
 
 class Params(Record, metaclass=_FieldsType):
-    """What may be turned: each field has a default; `param` says more of it."""
+    """The settings of a run: each field has a default; `param` says more of it."""
 
 
 class Row(Record, metaclass=_FieldsType):
-    """What a table consists of: each field is a column; `column` says more of it."""
+    """One row of a table: each field is a column; `column` says more of it."""
 
 
 P = TypeVar("P", bound=Params)
@@ -230,7 +230,7 @@ class Key(Record, kw_only=False):
 
 
 class Next(Record, kw_only=False):
-    """What to do after a run: settings to change, and an experiment; `next.*` in the words.
+    """Steps after a run: settings to change, and an experiment; `next.*` in the words.
 
     A function makes a setting from that of the run.
     """
@@ -249,7 +249,7 @@ class Next(Record, kw_only=False):
 
 
 class Live(Record, Generic[P], kw_only=False):
-    """Points that are measured one by one, in about 50 ms each, while somebody moves a slider.
+    """Points that are measured one by one, in about 50 ms each, while the user moves a slider.
 
     `params` says what a point has; its defaults are the first one. `prepare` makes once what all
     points share, and returns what measures one: it yields rows of the experiment's own tables.
@@ -276,7 +276,7 @@ def _scaled(view: View, table: type[Row] | None) -> View:
 
 
 class Budget(Record):
-    """What is cut, in this order and each to its least value, until the estimate of a run fits.
+    """Cuts parameters, in this order and each to its least value, until a run's estimate fits.
 
     `full` is cut after `defaults`, `quick` after `quick`; most seconds of both kinds of run.
     """

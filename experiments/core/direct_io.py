@@ -29,7 +29,7 @@ def has_direct_io() -> bool:
 
 
 class DirectFile:
-    """An empty file; whoever makes it closes it. Sizes and places are whole pages."""
+    """An empty file; its maker closes it. Sizes and places are whole pages."""
 
     def __init__(self, folder: Path) -> None:
         """Raise OSError if the folder takes none."""

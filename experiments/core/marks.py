@@ -1,4 +1,4 @@
-"""What a view shows of its table: the statistic of every group, every repeat as a dot.
+"""The marks of a view: the statistic of every group, and every repeat as a dot.
 
 Disturbed repeats are dots of their own and outside of every statistic. A group of them alone has
 none, and keeps its name where a view asks for it (`lost`).

@@ -1,4 +1,4 @@
-"""What an experiment needs of a machine, and the sentence that says what is missing."""
+"""Checks what an experiment needs of a machine, and says in a sentence what is missing."""
 
 from __future__ import annotations
 

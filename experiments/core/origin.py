@@ -1,4 +1,4 @@
-"""Where a copied experiment comes from: `mine.toml` in its folder, read strictly."""
+"""The origin of a copied experiment: `mine.toml` in its folder, read strictly."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _check_name(name: str, known: Mapping[str, Spec]) -> None:
 
 
 def _choices(spec: Spec, machine: Machine | None) -> tuple[str, ...] | None:
-    """Return what may be chosen; None where anything may be, or only the machine could tell."""
+    """Return the choices; None where any value is allowed, or only the machine could say."""
     if callable(spec.choices):
         return None if machine is None else spec.choices(machine)
     return spec.choices or None

@@ -1,4 +1,4 @@
-"""What went wrong, as a key into the words and the numbers that belong in the sentence."""
+"""Problems: a key into the words, and the numbers that belong in the sentence."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def _twice(names: list[str]) -> Iterator[Problem]:
 
 
 def _axis_of(view: View, axis: str) -> str:
-    """Return the column along which a limit line of a view is placed, "" where none is told."""
+    """Return the column along which a limit line of a view is placed, "" where it has none."""
     if isinstance(view, Lines):
         return (view.x if axis == "x" else view.y).column
     return view.value if isinstance(view, Bars) else ""

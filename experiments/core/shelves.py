@@ -25,7 +25,7 @@ LESSON = "lesson.en.toml"
 
 
 class Home(NamedTuple):
-    """Where an experiment lies, and what its shelf declares of it."""
+    """The place of an experiment, and what its shelf declares of it."""
 
     shelf: str  # the package that its folder lies in
     folder: Path

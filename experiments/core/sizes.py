@@ -28,7 +28,7 @@ def fits(wanted_bytes: int, share: float) -> int:
 def beyond_cache(
     machine: Machine, least_bytes: int, share: float, times: int = BEYOND_CACHE
 ) -> int:
-    """Return so many last-level caches, `least_bytes` at least, as far as that share has room."""
+    """Return the bytes of `times` last-level caches, at least `least_bytes`, within that share."""
     wanted = max(times * (last_level_cache_bytes(machine) or 0), least_bytes)
     return max(fits(wanted, share), MIB)
 
@@ -58,7 +58,7 @@ def shrink(params: R, cost: Callable[[R], float], limit: float, **least: float) 
 
 
 def ladder(first: int, most: int, step: int) -> list[int]:
-    """Return `first`, so many times that and so on, up to `most`; at least the first."""
+    """Return `first`, `first` times `step` and so on, up to `most`; at least `first`."""
     found = [first]
     while found[-1] * step <= most:
         found.append(found[-1] * step)

@@ -150,7 +150,7 @@ def _two_digits(number: re.Match[str]) -> str:
 
 
 def _show_fraction(value: float, count: int) -> str:
-    """Return a share in percent, or a tiny one as 1 in so many: nobody pictures 0.0000583 %."""
+    """Return a share in percent, or a tiny share as 1 in many: 0.0000583 % says little."""
     if not 0 < abs(value) < LEAST_FRACTION * _ALMOST:
         return f"{digits(float(f'{value * 100:.{count}g}'), count)} %"
     return f"{'-' if value < 0 else ''}1 in {many(1 / abs(value))}"

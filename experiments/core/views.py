@@ -43,7 +43,7 @@ class Ratio(Record, kw_only=False):
 
 
 class _OfTable(Record, kw_only=False):
-    """What shows rows of `table`; `key` is that of its words."""
+    """A view of the rows of `table`; `key` is the key of its words."""
 
     key: str
     table: str

@@ -1,4 +1,4 @@
-"""What a device can do at best and what it caches, as inspection knows it; None if unknown.
+"""The best rates and the cache sizes of a device, as inspection knows them; None if unknown.
 
 These are pure functions of a machine, so a recording shows its limit lines on any other.
 """

@@ -36,11 +36,11 @@ class Conditions:
         self._bench = device.bench
 
     def look(self) -> GpuSample | None:
-        """Return the GPU's current condition, None if nobody tells. May block for 40 ms."""
+        """Return the GPU's current condition, None if it is unknown. May block for 40 ms."""
         return None if self._watch is None else self._watch.sample(self._bench.now_s())
 
     def rows(self, repeat: int) -> list[Condition]:
-        """Return one row, none if nobody tells. May block for 40 ms."""
+        """Return one row, none if the clock is unknown. May block for 40 ms."""
         now = self.look()
         if now is None or now.sm_hz is None:
             return []

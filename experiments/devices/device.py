@@ -146,7 +146,7 @@ class Device:
 
 @contextlib.contextmanager
 def torch_threads(torch: Any, count: int = 0) -> Iterator[None]:
-    """Let the processor compute with so many threads meanwhile, 0 for as many as before."""
+    """Let the processor compute with `count` threads meanwhile, 0 for as many as before."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:

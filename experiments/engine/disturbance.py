@@ -1,4 +1,4 @@
-"""What other programs use of the machine before and during a run, and whether it slept."""
+"""Other programs' use of the machine before and during a run, and whether it slept."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Sleep:
 
 
 def _apart_s() -> float:
-    """Return how far a clock that runs on in sleep is ahead of the one that stands still.
+    """Return how far a clock that runs on in sleep is ahead of a clock that stands still.
 
     Linux has both. Elsewhere the wall clock stands in, which may also be set meanwhile.
     """

@@ -1,4 +1,4 @@
-"""The conditions of a run that change results; nothing names anybody."""
+"""The conditions of a run that change results; none names a person."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def _chosen(path: str) -> str | None:
 
 
 def on_battery() -> bool | None:
-    """Does the machine run on its battery? None where it has none, or does not tell."""
+    """Does the machine run on its battery? None where it has none, or does not say."""
     return told_by_psutil()[0]

@@ -6,7 +6,7 @@ TRUSTED_FROM = 0.5  # of the run: from there on, only its own pace counts
 
 
 class Estimate:
-    """Told how far a run is, says how long the rest takes.
+    """Estimates from the reported progress of a run how long the rest takes.
 
     What was prepared before the first sample is no part of the pace: it does not come again.
     """

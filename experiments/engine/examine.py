@@ -123,7 +123,7 @@ class _Look:
 
 
 def _read(said: bytes) -> tuple[Problem, ...] | None:
-    """Return the problems that a process told, None where it did not come to its end."""
+    """Return the problems that a process reported, None where it did not come to its end."""
     try:
         told = json.loads(said.decode().splitlines()[-1])
         problems = tuple(Problem(_key(key), _values(values)) for key, values in told)
@@ -236,7 +236,7 @@ def _line_of(text: str, section: str, name: str) -> int:
 
 
 def _main(folder: Path, cpu_s: int) -> None:
-    """Print the problems as the last line of standard output, which nobody else writes to."""
+    """Print the problems as the last line of standard output, to which only this writes."""
     output = take_output()
     if hasattr(os, "register_at_fork"):  # only this process speaks
         os.register_at_fork(after_in_child=lambda: os.close(output))

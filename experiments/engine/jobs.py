@@ -98,7 +98,7 @@ class Worker:
         self.pid: int | None = None  # of the worker itself, from its hello
 
     def __del__(self) -> None:
-        """Cut the lifeline of a worker that nobody closed: Popen would keep the pipes for ever."""
+        """Cut the lifeline of a worker that was not closed: Popen would keep the pipes for ever."""
         process = getattr(self, "_process", None)  # not there where it could not be started
         for pipe in (process.stdin, self._output) if process is not None else ():
             with contextlib.suppress(OSError):
@@ -150,7 +150,7 @@ class Worker:
         return status
 
     def said(self) -> str:
-        """Return the last lines that were printed, without anybody's folders."""
+        """Return the last lines that were printed, without personal folders."""
         self._log.join(GUARDIAN_S)
         said, home = "\n".join(self._said), os.path.expanduser("~")
         return said.replace(home, "~") if len(home) > 1 else said  # the home of nobody is /
@@ -170,7 +170,7 @@ def _read_log(pipe: IO[bytes], said: collections.deque[str]) -> None:
 
 
 def _signal_of(status: int) -> str:
-    """Return the name of the signal that a process ended by, as it or its guardian tells it.
+    """Return the name of the signal that ended a process, from its own or its guardian's status.
 
     Of a crash on Windows, what it was.
     """
@@ -185,7 +185,7 @@ def _signal_of(status: int) -> str:
 
 
 class Job:
-    """What a worker does, on its way. Read `events()` in one thread; `stop()` from any."""
+    """A worker's job on its way. Read `events()` in one thread; `stop()` from any."""
 
     def __init__(
         self, worker: Worker, experiment: Experiment[Any], command: messages.Command
@@ -225,7 +225,7 @@ class Job:
         raise NotImplementedError
 
     def _take(self, line: bytes, event: messages.Event) -> None:
-        """Do what must be done before anybody hears of an event."""
+        """Do what must be done before an event is handed on."""
 
     def _limit_s(self) -> float:
         """Return how long the worker may be silent now."""

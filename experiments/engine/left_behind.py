@@ -1,4 +1,4 @@
-"""What an experiment of the user's own leaves behind in the process that imports it.
+"""Finds what a user's own experiment leaves behind in the process that imports it.
 
 The window and the terminal import it as well: a thread would keep them from ending, a fork would
 run them twice, and without `sys.path` nothing more could be imported.
@@ -49,7 +49,7 @@ class LeftBehind:
 
 
 def _children() -> dict[int, str]:
-    """Return the children by their process ids, the ended ones too that nobody waited for."""
+    """Return the children by their process ids, also those that ended and wait for their parent."""
     found = {}
     for child in psutil.Process().children():
         try:

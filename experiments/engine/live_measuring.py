@@ -67,7 +67,7 @@ def _newest(commands: queue.SimpleQueue[Any]) -> object:
 
 
 class _Points:
-    """What the points of one experiment share."""
+    """Shared by the points of one experiment."""
 
     def __init__(self, experiment: Experiment[Any], send: Send, stop: Callable[[], bool]) -> None:
         if experiment.live is None:

@@ -132,7 +132,7 @@ def one_at_a_time(
 
 
 def _seen(holder: Mapping[str, str]) -> dict[str, str]:
-    """Return what is told of a holder: not its process, unless that is stopped."""
+    """Return the public facts of a holder: not its process, unless that is stopped."""
     from experiments.engine.guardian import is_stopped, start_of  # not for the first paint
 
     told = {key: value for key, value in holder.items() if key not in (PROCESS, STOPPED)}

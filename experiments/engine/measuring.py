@@ -108,7 +108,7 @@ def measure(
 
 
 class _Run:
-    """One experiment on its way: its rows so far, and what is told of them."""
+    """One experiment on its way: its rows so far, and the messages about it."""
 
     def __init__(self, experiment: Experiment[Any], params: Any, bench: Bench, send: Send) -> None:
         self._experiment, self._params, self._bench, self._send = experiment, params, bench, send
@@ -201,7 +201,7 @@ class _Run:
         return said.first
 
     def _tell_others(self) -> None:
-        """Tell once who else uses the device."""
+        """Report once who else uses the device."""
         others = others_on(self._bench.machine, device_of(self._params))
         if others is not None and not self._has_told_others:
             self._has_told_others = True

@@ -37,7 +37,7 @@ Cell = float | int | str | bool | None
 
 
 class Outcome(StrEnum):
-    """How a run ended. Every run ends in exactly one of these."""
+    """The end of a run. Every run ends in exactly one of these."""
 
     COMPLETED = "completed"  # measure returned
     STOPPED = "stopped"  # by its user, however it had to be ended
@@ -51,7 +51,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class RunLine(Message, frozen=True, forbid_unknown_fields=False):
-    """What stands in a run file: fields of newer versions are left alone."""
+    """A line of a run file: fields of newer versions are left alone."""
 
 
 class Inspect(Message, frozen=True, tag="inspect"):
@@ -61,7 +61,7 @@ class Inspect(Message, frozen=True, tag="inspect"):
 
 
 class Watch(Message, frozen=True, tag="watch"):
-    """To the worker: send samples at this rate until told otherwise."""
+    """To the worker: send samples at this rate until another command comes."""
 
     hz: float
 
@@ -88,7 +88,7 @@ class Measure(Message, frozen=True, tag="measure"):
 
 
 class Live(Message, frozen=True, tag="live"):
-    """To the worker: measure single points of one experiment, until told otherwise."""
+    """To the worker: measure single points of one experiment, until another command comes."""
 
     experiment: str
 
@@ -208,7 +208,7 @@ class Frame(RunLine, frozen=True, tag="frame"):
 
 
 class Progress(RunLine, frozen=True, tag="progress"):
-    """The share of the work done, and the seconds left where they can be told."""
+    """The share of the work done, and the seconds left where they are known."""
 
     fraction: float
     left_s: float | None = None
@@ -222,7 +222,7 @@ class Note(RunLine, frozen=True, tag="note"):
 
 
 class FindingSent(RunLine, frozen=True, omit_defaults=True):
-    """What `analyse` says: the numbers and the keys of the words."""
+    """The finding of `analyse`: the numbers and the keys of the words."""
 
     message: str
     values: dict[str, float]

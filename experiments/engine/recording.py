@@ -52,7 +52,7 @@ ALTERED = "recording_altered"  # the note where the checksum does not hold
 
 
 class Order:
-    """Is each line the one that may come next? Started first, rows without a gap, finished last."""
+    """Checks that each line may come next: started first, rows without a gap, finished last."""
 
     def __init__(self) -> None:
         self.started: messages.Started | None = None
@@ -129,7 +129,7 @@ class Recording(Record, kw_only=False):
 
     @property
     def told(self) -> list[messages.Note]:
-        """What was noted during the run."""
+        """The notes of the run."""
         return [event for event in self.events if isinstance(event, messages.Note)]
 
     def only_round(self, number: int) -> Recording:
@@ -335,7 +335,7 @@ class _Gzip(gzip.GzipFile):
 
 
 def _check_head(name: str, line: bytes) -> None:
-    """Tell a foreign and a newer file from a damaged one, by the little that all versions share."""
+    """Name a foreign or a newer file, by the little that all versions share. Raises UserError."""
     try:
         head = msgspec.json.decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):

@@ -28,7 +28,7 @@ _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:<|\{\s*"format"\s*:\s*"coreopsis\
 
 
 class Carried(Record, kw_only=False):
-    """What a report carries: the lines of a run, and JSON of what its sender said of it."""
+    """The data in a report: the lines of a run, and JSON of what its sender said of it."""
 
     lines: bytes
     notes: bytes
@@ -86,7 +86,7 @@ def data_in(data: bytes) -> str:
 
 
 class _Finder(HTMLParser):
-    """Finds the one element with the data, and takes its text."""
+    """Finds the first element with the data, and takes its text."""
 
     text = ""
     is_inside = is_done = False

@@ -1,4 +1,4 @@
-"""What is known of a run so far, live or replayed."""
+"""The state of a run so far, live or replayed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RunState:
 
     @property
     def left_s(self) -> float | None:
-        """The seconds that are left, also while a long step tells nothing; None if unknown.
+        """The seconds that are left, also while a long step reports nothing; None if unknown.
 
         Below zero the step takes longer than was thought.
         """

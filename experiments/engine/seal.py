@@ -1,4 +1,4 @@
-"""The checksum of a run file: tells that a disk has damaged it, or that somebody has edited it.
+"""The checksum of a run file: shows that a disk has damaged it, or a person has edited it.
 
 The last line, `finished`, ends in the field `crc32`: eight hexadecimal digits, the CRC-32 of every
 byte of the file before that field's comma. It finds each flipped bit, the finding's included, and

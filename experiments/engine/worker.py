@@ -292,7 +292,7 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def _of_reading(problem: Problem) -> Problem:
-    """Return a problem as it is told where no experiment runs."""
+    """Return a problem as it is worded where no experiment runs."""
     if problem.key != "experiment_raised":
         return problem
     return Problem("reading_failed", problem.values, problem.detail)
@@ -312,7 +312,7 @@ def _said(error: BaseException) -> str:
 
 
 def _detail(error: BaseException) -> str:
-    """Return the trace by module and line: a kept file carries no path of anybody's disk."""
+    """Return the trace by module and line: a kept file carries no personal path."""
     frames = [
         f"{frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
         for frame, line in traceback.walk_tb(error.__traceback__)

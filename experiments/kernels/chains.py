@@ -101,7 +101,7 @@ def link_in_a_row(words: np.ndarray, nodes: int, base: np.uint64) -> np.uint64:
 def link_apart(
     base: np.uint64, nodes: int, apart_bytes: int, spread: bool, key: np.uint64
 ) -> np.uint64:
-    """Chain `nodes` lines in one random cycle, each so many bytes after the one before in memory.
+    """Chain `nodes` lines in one random cycle, `apart_bytes` apart in memory.
 
     Where they are to `spread`, each lies at another line within its `apart_bytes`, so that not all
     fall into the same few sets of a cache. Returns the address of a node.

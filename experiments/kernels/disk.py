@@ -1,4 +1,4 @@
-"""Reads from an open file until told to stop, without the interpreter.
+"""Reads from an open file until a flag in memory is set, without the interpreter.
 
 Python takes the GIL between two reads, so 32 of its threads ask less of a fast disk than it can
 give. The system is called directly: `pread` of the C library, `ReadFile` on Windows.

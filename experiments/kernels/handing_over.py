@@ -42,7 +42,7 @@ def over_futex(times: int, word: np.uint64, awaited: int, handed: int) -> int:
 
 @njit("int64(int64, uint64)", nogil=True, cache=True)
 def futex_alone(times: int, word: np.uint64) -> int:
-    """Make the same calls where nobody sleeps and nobody has to wait: no thread changes."""
+    """Make the same calls with no thread asleep and no wait: no thread changes."""
     place = np.int64(word)
     for _ in range(times):
         _syscall(_CALL, place, _WAIT, _NEVER, 0, 0, 0)  # it returns at once

@@ -55,7 +55,7 @@ def triad(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
 
 
 def read(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> np.uint64:
-    """Read `a` alone: its sum as integers, so that no addition waits for the one before."""
+    """Read `a` alone: its sum as integers, so that no addition waits for the previous."""
     total: np.uint64 = sum_in_a_row(a.view(np.uint64), laps)
     return total
 

@@ -1,1 +1,1 @@
-"""What window and terminal both say of a machine: the load, and the numbers of its parts."""
+"""Shared by window and terminal: the load of a machine, and the numbers of its parts."""

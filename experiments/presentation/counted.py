@@ -1,4 +1,4 @@
-"""What the processor counted in a run, in words: evidence that confirms a finding, and numbers."""
+"""Puts a run's counts of the processor into words: evidence for a finding, and numbers."""
 
 from __future__ import annotations
 

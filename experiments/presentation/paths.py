@@ -25,7 +25,7 @@ class Path(Record, forbid_unknown_fields=True):
 
 
 class _File(Record, forbid_unknown_fields=True):
-    """What paths.toml has."""
+    """The content of paths.toml."""
 
     path: tuple[Path, ...]
 

@@ -79,7 +79,7 @@ class Untouched:
 
 
 def huge_pages_fraction(buffer: Buffer) -> float | None:
-    """Return the share of a buffer on huge pages; None where the system does not tell."""
+    """Return the share of a buffer on huge pages; None where the system does not say."""
     address = int(buffer.address)
     inside = False
     try:
@@ -97,7 +97,7 @@ def huge_pages_fraction(buffer: Buffer) -> float | None:
 
 
 def huge_pages_told(on_huge_fraction: float | None) -> Iterator[Note]:
-    """Yield whether the system gave the huge pages asked for; nothing where it does not tell."""
+    """Yield whether the system gave the huge pages asked for; nothing where it does not say."""
     if on_huge_fraction is not None:
         key = "huge_pages_given" if on_huge_fraction >= GIVEN else "huge_pages_refused"
         yield Note(key, {"on_huge_fraction": on_huge_fraction})

@@ -1,4 +1,4 @@
-"""What the server that forks loaders' workers loads first: it ties them and itself to the run.
+"""Loaded first by the server that forks loaders' workers: it ties them and itself to the run.
 
 Only what must be loaded in each of them stands here: a worker's start is measured.
 """

@@ -64,7 +64,7 @@ def power_of_two(size_bytes: int) -> int:
 
 
 def steps_for(chain: LongChain, chains: int, bench: Bench) -> int:
-    """Return how many steps in each of so many chains take a sample's time."""
+    """Return how many steps in each of `chains` chains take a sample's time."""
     from experiments.kernels.many_chains import rounded_steps, walk_all
 
     def walk(steps: int) -> None:
@@ -74,7 +74,7 @@ def steps_for(chain: LongChain, chains: int, bench: Bench) -> int:
 
 
 def read_s(chain: LongChain, chains: int, steps: int, bench: Bench) -> float:
-    """Return the seconds per read for `steps`, a multiple of 4, in each of so many chains."""
+    """Return the seconds per read for `steps`, a multiple of 4, in each of `chains` chains."""
     from experiments.kernels.many_chains import walk_all
 
     # How much of the page tables the caches hold depends on the reads just before: after

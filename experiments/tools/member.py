@@ -30,7 +30,7 @@ LOADED, JOINED, ITEM, DONE, FAILED = "loaded", "joined", "item", "done", "failed
 
 
 class Task(Record, kw_only=False):
-    """What a member is told at its start, through its pipe."""
+    """A member's task, sent through its pipe at its start."""
 
     work: Any
     arguments: tuple[Any, ...]
@@ -104,7 +104,7 @@ def local_size(size: int) -> int:
 
 
 def machines() -> int:
-    """Return how many machines the members are on, as far as their launcher tells."""
+    """Return how many machines the members are on, as far as their launcher shows."""
     return int(os.environ.get("GROUP_WORLD_SIZE", "1")) if is_launched() else 1
 
 

@@ -1,4 +1,4 @@
-"""Which hardware threads lie near each other: their order, and what two of them share."""
+"""Finds hardware threads that lie near each other: their order, and what two of them share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def by_topology(machine: Machine, *, one_per_core: bool = True) -> list[Thread]:
 
 
 def relation(machine: Machine, one: Thread, other: Thread) -> str:
-    """Return what two threads share, as far as the system tells."""
+    """Return what two threads share, as far as the system shows."""
     if one.core is not None and one.core == other.core:
         return SAME_CORE
     if other.id in _last_cache(machine, one.id):

@@ -58,7 +58,7 @@ def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:
 def turn_seconds_together(
     bench: Bench, jobs: Sequence[Placed], *, at_least_s: float
 ) -> list[float]:
-    """Return the seconds that one turn of each job takes while all of them run.
+    """Return the seconds of one turn of each job while all of them run.
 
     Each job is repeated until all have run together for `at_least_s`. Only turns that lie wholly
     within the window in which all ran are counted, for outside of it a job had less beside it. A
@@ -114,13 +114,13 @@ class _Window:
 
 
 class Link(Protocol):
-    """What two threads hand their turns over by."""
+    """The means by which two threads hand over their turns."""
 
     def begin(self, count: int) -> None:
-        """Hand over so many turns."""
+        """Hand over `count` turns."""
 
     def answer(self, count: int) -> None:
-        """Hand so many back."""
+        """Hand `count` turns back."""
 
     def close(self) -> None:
         """Let who still waits give up."""
@@ -134,19 +134,19 @@ class Futex:
         self._word, self._memory.words[0] = int(self._memory.address), 0
 
     def begin(self, count: int) -> None:
-        """Hand over so many turns."""
+        """Hand over `count` turns."""
         from experiments.kernels.handing_over import over_futex
 
         over_futex(count, self._word, 0, 1)
 
     def answer(self, count: int) -> None:
-        """Hand so many back."""
+        """Hand `count` turns back."""
         from experiments.kernels.handing_over import over_futex
 
         over_futex(count, self._word, 1, 0)
 
     def alone(self, count: int) -> None:
-        """Make the calls of so many turns."""
+        """Make the calls of `count` turns."""
         from experiments.kernels.handing_over import futex_alone
 
         futex_alone(count, self._word)
@@ -160,7 +160,7 @@ class Futex:
 
 
 def handed_s(link: Link, core: int | None, bench: Bench, count: int) -> float:
-    """Return the seconds of so many turns, of which each is handed to a thread on a core or back.
+    """Return the seconds of `count` turns, each handed to a thread on a core or back.
 
     Not by `bench.time`: on one core, each thread waits in the queue while the other still runs,
     which is no disturbance. And the processor's counters would cost time at each switch.

@@ -1,4 +1,4 @@
-"""What start-cost starts, in a process of its own: small, single-threaded, without Qt.
+"""Jobs that start-cost starts, in a process of its own: small, single-threaded, without Qt.
 
 So fork copies little, no thread disturbs it, and spawn does not import a whole program. The child
 imports this file, so modules that only some methods need are imported there.

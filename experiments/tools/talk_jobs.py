@@ -162,7 +162,7 @@ def open_shared(size: int, name: str) -> mmap.mmap:
 
 
 class Talks:
-    """This end of every way. `forked` tells whether shared memory can be inherited."""
+    """This end of every way. `forked` says whether shared memory can be inherited."""
 
     def __init__(self, largest_bytes: int) -> None:
         self.others: list[Any] = []  # the processes that answer

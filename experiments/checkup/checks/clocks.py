@@ -70,7 +70,7 @@ def _of_fast_cores(machine: Machine, sample: Sample) -> float | None:
 
 
 def _usual_hz(evidence: Evidence) -> float | None:
-    """Return the clock that is usual for all cores at once, as the table of parts tells it.
+    """Return the usual clock of all cores at once, from the table of parts.
 
     Otherwise it is a share of the highest clock of one.
     """

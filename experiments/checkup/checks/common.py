@@ -1,4 +1,4 @@
-"""What several checks ask of the evidence."""
+"""Shared by several checks: the parts, runs and samples that they look up in the evidence."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def share_of(name: str, limit: float | None, reached: float) -> dict[str, float]
 
 
 def has_lowered_limit(gpu: Gpu) -> bool:
-    """Has somebody set the power limit of a GPU lower than its maker did?"""
+    """Is the power limit of a GPU clearly below its maker's default?"""
     limit, usual = gpu.power_limit_watts, gpu.power_default_watts
     return bool(limit and usual and limit < rules().numbers.gpu_power_fraction * usual)
 

@@ -100,7 +100,7 @@ def memory_channels(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 
 
 def _of_untold_modules(rule: Rule, evidence: Evidence) -> Row:
-    """Return the row where the firmware's table of modules does not tell enough."""
+    """Return the row where the firmware's table of modules says too little."""
     missing = missing_of(evidence.machine, "memory.modules")
     if is_hidden(evidence.machine, "memory.modules"):
         return fact(rule, Word.UNCHECKED, "hidden", "memory")

@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
     @property
     def word(self) -> Word:
-        """How much it matters."""
+        """The word of a row that its reason stands for."""
         return SAYS[self.reason][1]
 
 
@@ -90,7 +90,7 @@ def answers(order: Order, machine: Machine) -> list[Answer]:
 
 
 def rows_of_order(rule: Rule, order: Order, machine: Machine) -> Iterator[Row]:
-    """Yield a row for each line of the order; those that nobody can tell share the last one."""
+    """Yield a row for each line of the order; all lines without an answer share the last row."""
     told = answers(order, machine)
     seen: Counter[str] = Counter()
     for each in told:

@@ -52,7 +52,7 @@ def sustained(rule: Rule, evidence: Evidence) -> Iterator[Row]:
 
 
 def _loads(rule: Rule, evidence: Evidence) -> tuple[Sequence[Ran], Row | None]:
-    """Return the loads that tell something, also those that their user stopped; or why none does.
+    """Return the usable loads, also those that their user stopped; or why there is none.
 
     That row is None where there is a load.
     """
@@ -117,7 +117,7 @@ def _settled(evidence: Evidence, run: Ran, row: Row, share: float) -> Row:
 
 
 def _of_low_limit(evidence: Evidence, row: Row) -> Row:
-    """Return the row of a slow clock, with the power limit that somebody set low as its reason."""
+    """Return the row of a slow clock; a lowered power limit becomes its reason."""
     lowered = lowered_watts(evidence.machine)
     if lowered is None or row.reason != clocks.SLOW_CLOCK:
         return row
@@ -151,7 +151,7 @@ def _is_held_back_after(evidence: Evidence, run: Ran, turbo: float) -> bool:
 
 
 def _after(watched: Sequence[Sample], turbo: float) -> Sequence[Sample]:
-    """Return the looks after so many seconds of load; it takes a moment to begin."""
+    """Return the samples after `turbo` seconds of load; it takes a moment to begin."""
     return [each for each in watched if each.t_s - watched[0].t_s >= turbo + BEGINS_S]
 
 
@@ -165,7 +165,7 @@ def _throttled(heat: Sequence[HeatSample]) -> Sequence[int]:
 
 
 def _hottest(run: Ran, device: str) -> float | None:
-    """Return the highest that a sensor of this device told; None where it has none."""
+    """Return the highest temperature of this device's sensors; None where it has none."""
     gpus = {row.device for row in run.tables["work"]} - {CPU}  # whose sensors have their names
     told = [
         row.celsius
@@ -176,7 +176,7 @@ def _hottest(run: Ran, device: str) -> float | None:
 
 
 def throttling(rule: Rule, evidence: Evidence) -> Iterator[Row]:
-    """Tell why clocks were lower during the load; idle and the power limit may be."""
+    """Yield why clocks were lower during the load; idle and the power limit are allowed."""
     runs, unmeasured = _loads(rule, evidence)
     if unmeasured is not None:
         yield unmeasured

@@ -1,1 +1,1 @@
-"""What rows say: statistics, comparisons, and how far they are to be trusted."""
+"""Judges rows: statistics, comparisons, and how far they are to be trusted."""

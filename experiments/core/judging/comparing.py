@@ -1,4 +1,4 @@
-"""Compares samples of two ways: they differ, they are the same, or nobody can tell.
+"""Compares samples of two ways: they differ, they are the same, or it is unclear.
 
 Every comparison is one of ratios, so it works on logarithms. Where both ways were measured in turn,
 each round gives one ratio, and what disturbed a whole round cancels out. The estimate is that of
@@ -38,7 +38,7 @@ EXACT = 60  # samples of one way; with more, the normal distribution is as good
 
 
 class Outcome(StrEnum):
-    """What a comparison says."""
+    """The outcome of a comparison."""
 
     DIFFERS = "differs"
     SAME = "same"
@@ -46,7 +46,7 @@ class Outcome(StrEnum):
 
 
 class Ratio(Record, kw_only=False):
-    """How many times the other way's figure the one's is: estimate, interval, outcome.
+    """The ratio of one way's figure to another's: estimate, interval, outcome.
 
     The estimate is NaN, and the interval (0, infinity), where a sample is 0 or less.
     """
@@ -222,7 +222,7 @@ def _place(mean: float, variance: float, level: float) -> int:
 
 @functools.cache
 def _signed_ranks(rounds: int) -> list[int]:
-    """Return in how many ways the ranks 1 to `rounds` add up to 0, 1, 2, ..., each taken or not."""
+    """Return how many subsets of the ranks 1 to `rounds` add up to 0, 1, 2 and so on."""
     ways = [1]
     for rank in range(1, rounds + 1):
         longer = ways + [0] * rank

@@ -1,4 +1,4 @@
-"""What the system took from threads while they were timed, and the rows that are marked for it."""
+"""Time that the system took from threads while they were timed, and the marks of such rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Loss(Record, kw_only=False):
 
 
 def watch() -> Callable[[], Loss]:
-    """Begin to watch the calling thread; the function returned tells its loss since.
+    """Begin to watch the calling thread; the returned function gives its loss since.
 
     A thread that never gave up its core should have had it all the time: what its own clock lacks
     of the time was taken, by other programs or by the host. Of a thread that also waited, only the

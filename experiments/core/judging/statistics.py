@@ -167,7 +167,7 @@ def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 
 def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return how often the second of each pair goes into the first, and where nobody can tell.
+    """Return each pair's ratio, first to second, and the names of those that are unclear.
 
     The ratio is that of the medians. All pairs are one family: together they raise a false alarm
     as seldom as one.

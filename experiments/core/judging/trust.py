@@ -1,4 +1,4 @@
-"""How far a run is to be trusted: what others took of the processors, held against its finding.
+"""Trust in a run: how much others took of the processors, held against its finding.
 
 Where other programs or the host took a fraction b of the processors meanwhile, what they share with
 the run (memory, the last cache, the clock, sibling threads) was slower by an unknown factor of at
@@ -29,7 +29,7 @@ CHANGED = frozenset({"s", "ratio", "hz", "per_s", "bytes/s", "flop/s", "watts"})
 
 
 class Trust(StrEnum):
-    """How far a finding is to be trusted."""
+    """The trust in a finding."""
 
     SOLID = "solid"  # everything claimed stands
     BUSY = "busy"  # the effects stand, their sizes may be off
@@ -41,7 +41,7 @@ class Noted(Protocol):
 
     @property
     def key(self) -> str:
-        """What it says."""
+        """The key of its words."""
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -116,7 +116,7 @@ def is_told(message: str, trust: Trust, among: Collection[str] = UNTOLD) -> bool
 
 
 def leaves_open(message: str, trust: Trust) -> bool:
-    """Does a finding leave something open that more rounds may tell: all of it, or a part?
+    """Does a finding leave something open that more rounds may settle: all of it, or a part?
 
     A message says by its name that a part is unclear.
     """

@@ -1,4 +1,4 @@
-"""What the code of an experiment says has words, and nothing else does; it asks the bench for time.
+"""Laws of an experiment's code: its words are complete, none is left over, the bench times.
 
 The code is read, not run: so every branch of `analyse` counts, also one that no run has taken.
 """
@@ -68,7 +68,7 @@ def words_left_over(experiment: Experiment[Any], words: Words) -> Iterator[Probl
 
 
 def is_declared(experiment: Experiment[Any], name: str) -> bool | None:
-    """Does a word name something that is declared? None where the code alone can tell."""
+    """Does a word name something that is declared? None where only the code can show it."""
     section, _, key = name.partition(".")
     match section:
         case "question" | "topic" | "method" | "in_short" | "found_by":

@@ -1,4 +1,4 @@
-"""What a declaration promises: numbers to read first, what comes next, and runs that fit."""
+"""Laws of a declaration: numbers to read first, a next step, and runs that fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run yields, and what `analyse` makes of it: of all rows, of the first ones, of some."""
+"""Laws of a run's rows, and of what `analyse` makes of all, of the first, of some."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def cells(ran: Ran) -> Iterator[Problem]:
 
 
 def progress(ran: Ran) -> Iterator[Problem]:
-    """Yield that a run does not tell how far it is, or tells it wrongly."""
+    """Yield a problem for a run that does not report its progress, or reports it wrongly."""
     fractions = [item.fraction for item in ran.items if isinstance(item, Progress)]
     if len(fractions) < LEAST_STEPS:
         yield Problem("own_no_progress")

@@ -1,4 +1,4 @@
-"""How the words of an experiment are put: short verdicts, their causes, whole sentences."""
+"""Laws of an experiment's words: short verdicts, their causes, whole sentences."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def verdicts(experiment: Experiment[Any], words: Words) -> Iterator[Problem]:
 
 
 def is_untold(finding: str) -> bool:
-    """Does the key of a finding say that nobody can tell, or that too little was measured?"""
+    """Does the key of a finding say that it is unclear, or that too little was measured?"""
     return bool(UNTOLD & {*finding.split("_")}) or IN_PART in finding
 
 

@@ -33,7 +33,7 @@ class Aside:
         self._thread.start()
 
     def readline(self, most: int) -> bytes:
-        """Return the next line, at most so many bytes of it; b"" after the last."""
+        """Return the next line, at most `most` bytes of it; b"" after the last."""
         self._asked.put(most)
         while self._thread.is_alive() or not self._answers.empty():
             with contextlib.suppress(queue.Empty):

@@ -1,4 +1,4 @@
-"""CPU time of killed processes that nobody waited for.
+"""CPU time of killed processes that no parent waited for.
 
 The system counts the time of a child as that of its parent only once the parent has waited.
 """

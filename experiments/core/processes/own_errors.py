@@ -63,7 +63,7 @@ def is_own_file(path: Path) -> bool:
 
 
 def unexpected(error: BaseException, key: str = "unexpected") -> Problem:
-    """Return the sentence for an error that nobody expected: the user's own names its line."""
+    """Return the sentence for an unexpected error: the user's own names its line."""
     return own_problem(error) or Problem(key, {"error": said(error)})
 
 

@@ -15,7 +15,7 @@ _TICK_S = 1e-7
 
 
 class Accounting(ctypes.Structure):
-    """What a job object counts, of processes that have ended as well."""
+    """The counts of a job object, of processes that have ended as well."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("user", "kernel", "user_now", "kernel_now")),

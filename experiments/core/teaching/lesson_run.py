@@ -41,12 +41,12 @@ class LessonRun(Record):
 
 
 def found(*messages: str) -> Callable[[LessonRun], bool]:
-    """Return what tells whether a run found one of these."""
+    """Return a function that says whether a run found one of these."""
     return lambda run: run.message in messages
 
 
 def limited(*limits: str) -> Callable[[LessonRun], bool]:
-    """Return what tells whether one of these limits holds for a run."""
+    """Return a function that says whether one of these limits holds for a run."""
     return lambda run: not set(limits).isdisjoint(run.limits)
 
 

@@ -45,7 +45,7 @@ class _Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Option(_Text, frozen=True):
-    """An answer to choose; a wrong one is what somebody may believe."""
+    """An answer to choose; a wrong answer is a belief that a person may hold."""
 
     text: str
     belief: str = ""
@@ -119,7 +119,7 @@ class Observe(_Text, frozen=True):
 
 
 class Branch(_Text, frozen=True):
-    """What is said where `when` holds, beside the text or in its place, then with its headline."""
+    """A text for where `when` holds, beside the usual text or, with its headline, in its place."""
 
     when: str
     text: str
@@ -128,7 +128,7 @@ class Branch(_Text, frozen=True):
 
 
 class Misconception(_Text, frozen=True):
-    """What many believe, and why it is not so."""
+    """A common belief, and why it is wrong."""
 
     belief: str
     answer: str
@@ -162,7 +162,7 @@ class Explain(_Text, frozen=True):
 
 
 class Goal(_Text, frozen=True):
-    """Something to try; `reached` tells of a run whether it did.
+    """A task to try; `reached` says of a run whether it did.
 
     With `start` it is an exercise: only a copy's run beside the original can reach it, and the copy
     may begin with the `start.py` that lies beside the lesson.
@@ -174,7 +174,7 @@ class Goal(_Text, frozen=True):
 
 
 class Source(_Text, frozen=True):
-    """Where a fact of the lesson stands."""
+    """The source of a fact of the lesson."""
 
     fact: str
     source: str
@@ -199,7 +199,7 @@ class Lesson(_Text, frozen=True, rename={"goals": "try"}):
 
 
 class Mark(Record, kw_only=False):
-    """How a guess stands to what was measured."""
+    """A guess compared with the measured value."""
 
     is_right: bool
     is_sharp: bool
@@ -265,7 +265,7 @@ class Taught:
 
     @property
     def stands_on(self) -> Background:
-        """What everybody must see who answers the question: on page, slide and handout alike."""
+        """The background of the question, the same on page, slide and handout."""
         return Background(_one_line(self.words.context), self.words.code.strip("\n"))
 
     def voted_on(self, machine: Machine | None) -> Predict:

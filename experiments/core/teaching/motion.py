@@ -18,7 +18,7 @@ SHORTEST_S, USUAL_S, LONGEST_S = 4.0, 6.0, 8.0  # on the screen
 
 
 class Pointed(Record):
-    """A place in a plot that somebody points at."""
+    """A place in a plot that a person points at."""
 
     view: str
     name: str = ""  # of a bar, line, lane or pin
@@ -103,7 +103,7 @@ class Motion(Record):
 
     @property
     def factor(self) -> float:
-        """How many times slower it is shown; below 1 it is shown faster."""
+        """The factor by which it is shown slower; below 1 it is shown faster."""
         return self.slowed or rounded_factor(self.duration_s)
 
     @property
@@ -129,7 +129,7 @@ def rounded_factor(duration_s: float) -> float:
 
 
 def faults(motion: Motion, diagram: Diagram | None, texts: Set[str]) -> Iterator[str]:
-    """Yield what is wrong with a motion, in words for whoever writes the lesson."""
+    """Yield what is wrong with a motion, in words for the lesson's author."""
     shapes = {shape.name for shape in diagram.shapes if shape.name} if diagram else set()
     events, drawn = [*motion.events()], shapes - {*motion.without}
     used: set[str] = {scene.title for scene in motion.scenes} | {say.text for say in motion.says}

@@ -1,4 +1,4 @@
-"""How a motion is put into words: its sentences, its time, and how much slower it is shown."""
+"""Puts a motion into words: its sentences, its time, and how much slower it is shown."""
 
 from __future__ import annotations
 

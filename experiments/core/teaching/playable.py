@@ -1,4 +1,4 @@
-"""What can be played: a lesson's drawing, and a motion with the times of a run."""
+"""Joins a lesson's drawing with a motion that has the times of a run."""
 
 from __future__ import annotations
 

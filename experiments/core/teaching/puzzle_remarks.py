@@ -1,4 +1,4 @@
-"""What a run found in one version of a program with planted faults, in one sentence."""
+"""Says in a sentence what a run found in one version of a program with planted faults."""
 
 from __future__ import annotations
 

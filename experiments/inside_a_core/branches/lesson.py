@@ -1,4 +1,4 @@
-"""What the lesson of branches computes."""
+"""Functions that the lesson of branches calls."""
 
 from __future__ import annotations
 

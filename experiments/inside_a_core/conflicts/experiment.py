@@ -38,7 +38,7 @@ class Params(x.Params):
 
 
 class Read(x.Row):
-    """One repeat: a chained read through so many lines."""
+    """One repeat: a chained read through `lines` lines."""
 
     sets: str
     lines: int
@@ -75,7 +75,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def read_s(buffer: Buffer, lines: int, apart_bytes: int, turn: int, bench: x.Bench) -> float:
-    """Return the seconds of one chained read through so many lines."""
+    """Return the seconds of one chained read through `lines` lines."""
     import numpy as np
 
     from experiments.kernels.chains import link_apart, rounded_steps, walk
@@ -89,7 +89,7 @@ def read_s(buffer: Buffer, lines: int, apart_bytes: int, turn: int, bench: x.Ben
 
 
 def pair_s(buffer: Buffer, offset_bytes: int, bench: x.Bench) -> float:
-    """Return the seconds of a write and a read, so many bytes apart within their pages."""
+    """Return the seconds of a write and a read, `offset_bytes` apart within their pages."""
     from .kernels import write_and_read
 
     read = int(buffer.address)

@@ -98,19 +98,19 @@ class Pipes:
         self._open = [*self._there, *self._back]
 
     def begin(self, count: int) -> None:
-        """Hand over so many turns."""
+        """Hand over `count` turns."""
         from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, self._back[0], self._there[1], self._byte, True)
 
     def answer(self, count: int) -> None:
-        """Hand so many back."""
+        """Hand `count` turns back."""
         from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, self._there[0], self._back[1], self._byte + APART_BYTES, False)
 
     def alone(self, count: int) -> None:
-        """Make the calls of so many turns, through the pipe there."""
+        """Make the calls of `count` turns, through the pipe there."""
         from experiments.kernels.handing_over import over_pipe
 
         over_pipe(count, *self._there, self._byte, True)

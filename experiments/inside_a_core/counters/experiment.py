@@ -59,7 +59,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 class Work:
-    """One way to count, and how many increments take a turn of TURN_S with nobody beside it."""
+    """One way to count, and how many increments take a turn of TURN_S while it is alone."""
 
     def __init__(self, way: str, most_threads: int, bench: x.Bench) -> None:
         self._memory, self._way = Buffer((most_threads + 2) * APART_BYTES), way
@@ -70,7 +70,7 @@ class Work:
             self._count = bench.repeat_for(job, at_least_s=TURN_S, start=FIRST_COUNT)
 
     def _job(self, place: int) -> Callable[[int], None]:
-        """Return what raises the counter of a thread so many times."""
+        """Return the function that raises the counter of a thread a given number of times."""
         from .kernels import raise_atomic, raise_locked
 
         lock, first = int(self._memory.address), int(self._memory.address) + APART_BYTES

@@ -1,4 +1,4 @@
-"""Chains of operations, each waiting for the one before; between chains nothing waits.
+"""Chains of operations, each waiting for the previous; between chains nothing waits.
 
 Each result goes through an empty assembly, which the compiler can neither leave out nor look
 through. So it computes every one, joins no two and makes no vectors. The other operand lies in a

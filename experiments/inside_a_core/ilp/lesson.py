@@ -1,4 +1,4 @@
-"""What the lesson of ilp computes."""
+"""Functions that the lesson of ilp calls."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _cycles(run: x.LessonRun) -> dict[str, dict[int, float]]:
 
 
 def _apart(run: x.LessonRun, chains: int) -> tuple[float, float]:
-    """Return how many times apart two operations are: in one sum, and in what so many gain.
+    """Return the ratio of two operations' latencies, and of their gains from `chains` sums.
 
     0 for both unless just two were measured.
     """

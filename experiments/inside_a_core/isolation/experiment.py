@@ -100,7 +100,7 @@ def _story(team: Team, start_s: float, lane_s: float) -> Iterator[dict[str, Any]
 
 
 def analyse(params: Params, tables: x.Tables, _machine: x.Machine) -> x.Finding:
-    """Tell who was left in each way; the same in every round, or it is said."""
+    """Count the workers left in each way; a limit says where rounds differ."""
     left, seeing = (x.collected(tables["ends"], name, "way") for name in ("left", "seeing"))
     values: dict[str, float] = {"workers": params.workers, "others": params.workers - 1}
     for way, name in (

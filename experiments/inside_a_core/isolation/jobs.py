@@ -1,4 +1,4 @@
-"""Four workers in one process or each in its own; one can be told to fail.
+"""Four workers in one process or each in its own; one of them fails on command.
 
 Standard library only. Started as `jobs.py WORKERS FIRST FAILING HOW`: so many threads, numbered
 from FIRST. The thread FAILING fails HOW when the line "fail" comes in. Each says every 20 ms that
@@ -57,7 +57,7 @@ def _say(worker: int, **what: object) -> None:
 
 
 def work(worker: int, how: str | None, failing: threading.Event, called: threading.Event) -> None:
-    """Say that the worker is there until it is called, or told to fail."""
+    """Report that the worker is there until it is called, or is to fail."""
     if worker == 0:
         Shared.value = WRITTEN
     while not called.wait(BEAT_S):

@@ -1,4 +1,4 @@
-"""The processes of one try: started, heard, told to fail, and ended whatever happens."""
+"""The processes of one try: started, heard, made to fail, and ended whatever happens."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Team:
                     self._ended += 1
 
     def let_one_fail(self) -> None:
-        """Tell the one to fail."""
+        """Send the command to fail to the worker that shall."""
         pipe = self._processes[self._failing_process].stdin
         assert pipe is not None
         pipe.write(b"fail\n")

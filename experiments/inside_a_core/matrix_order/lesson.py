@@ -1,4 +1,4 @@
-"""What the lesson of matrix-order computes."""
+"""Functions that the lesson of matrix-order calls."""
 
 from __future__ import annotations
 

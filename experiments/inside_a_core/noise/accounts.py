@@ -1,4 +1,4 @@
-"""What the system itself says of the cores: stolen time and interrupts."""
+"""Reads the system's own counts for the cores: stolen time and interrupts."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Watched(x.Row):
 
 
 class Share(x.Row):
-    """The share of a core's time in one slice that its gaps lost, or that one cause explains."""
+    """The share of a core's time in one slice that its gaps lost, or that a cause explains."""
 
     cause: str
     thread: int

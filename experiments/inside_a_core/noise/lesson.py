@@ -1,4 +1,4 @@
-"""What the lesson of noise computes."""
+"""Functions that the lesson of noise calls."""
 
 from __future__ import annotations
 

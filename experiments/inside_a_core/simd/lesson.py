@@ -1,4 +1,4 @@
-"""What the lesson of simd computes."""
+"""Functions that the lesson of simd calls."""
 
 from __future__ import annotations
 

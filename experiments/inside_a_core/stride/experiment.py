@@ -68,7 +68,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def touched_s(buffer: Buffer, stride_bytes: int, touches: int, bench: x.Bench) -> float:
-    """Return the seconds of one read, of so many at this stride."""
+    """Return the seconds of one read, from `touches` reads at this stride."""
     from .kernels import read_apart
 
     address, size_bytes = buffer.address, buffer.size_bytes

@@ -1,4 +1,4 @@
-"""Reads of single bytes, so many bytes apart; no compiler joins them into vectors."""
+"""Reads of single bytes at a fixed distance; no compiler joins them into vectors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _byte(_typing: Any, _address: Any) -> Any:
 
 @njit("int64(int64, uint64, int64, int64)", nogil=True, cache=True)
 def read_apart(touches: int, base: np.uint64, size_bytes: int, stride_bytes: int) -> int:
-    """Read `touches` bytes, each so many after the one before; return their sum.
+    """Read `touches` bytes, `stride_bytes` apart; return their sum.
 
     At the end of the memory it begins again, a line later, so that it meets no line that it has
     read. Touches, and those that fill the memory, are multiples of 8.

@@ -1,4 +1,4 @@
-"""What the lesson of banks-mlp computes."""
+"""Functions that the lesson of banks-mlp calls."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Numbers:
         return bench.time(lambda: go_on(reads), reads) / reads
 
     def places(self, count: int, order: str) -> Any:
-        """Return the list of so many places; each shuffled one takes the place of the last."""
+        """Return the list of `count` places; each shuffled list takes the place of the last."""
         from experiments.kernels.sums import SHUFFLED, list_places
 
         places = self._lists[order][:count]

@@ -1,4 +1,4 @@
-"""What the lesson of burst-random computes."""
+"""Functions that the lesson of burst-random calls."""
 
 from __future__ import annotations
 

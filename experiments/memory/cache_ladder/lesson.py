@@ -1,4 +1,4 @@
-"""What the lesson of cache-ladder computes."""
+"""Functions that the lesson of cache-ladder calls."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
 
 
 def _level(run: x.LessonRun, size: float) -> str:
-    """Return the shape of the nearest cache that holds so many bytes, else memory."""
+    """Return the shape of the nearest cache that holds `size` bytes, else memory."""
     known = run.values
     l3_bytes = known.get("l3_seen_bytes", known.get("l3_bytes", 0.0))
     holds = (known.get("l1_bytes", 0.0), known.get("l2_bytes", 0.0), l3_bytes)

@@ -1,4 +1,4 @@
-"""What the lesson of latency-numbers computes."""
+"""Functions that the lesson of latency-numbers calls."""
 
 from __future__ import annotations
 

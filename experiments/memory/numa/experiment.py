@@ -122,7 +122,7 @@ def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: x.
 
 
 def share_on_node(buffer: Buffer, node: int, numa_maps: Path = NUMA_MAPS) -> float | None:
-    """Return the share of a buffer's pages on a node; None where nobody tells.
+    """Return the share of a buffer's pages on a node; None where it is unknown.
 
     The kernel knows it once the pages were written.
     """

@@ -1,4 +1,4 @@
-"""Does the memory or the arithmetic hold a loop back? The roof over all that one can compute.
+"""Does the memory or the arithmetic hold a loop back? The roof over all computations.
 
 Method: the flat part of the roof is how fast all cores multiply and add numbers that they hold
 already, the slope how fast the memory delivers numbers. Under it stand loops that compute little or
@@ -237,7 +237,7 @@ def _of_a_gpu(peaks: Mapping[str, float]) -> list[str]:
 
 
 def _is_of_the_triad(rates: Mapping[str, float]) -> bool:
-    """Is the slope the triad's own rate? Then the triad's share of the roof tells nothing."""
+    """Is the slope the triad's own rate? Then the triad's share of the roof says nothing."""
     return max(rates, key=lambda kernel: rates[kernel]) == "triad"
 
 

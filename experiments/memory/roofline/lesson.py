@@ -1,4 +1,4 @@
-"""What the lesson of roofline computes."""
+"""Functions that the lesson of roofline calls."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
 
 
 def _pieces(comes_s: float, computes_s: float, duration_s: float, title: str) -> x.Scene:
-    """Return pieces that come and are computed; one may wait while the one before is computed."""
+    """Return pieces that come and are computed; one may wait until the previous is computed."""
     events: list[x.Travel | x.Hold | x.Count] = []
     done: list[float] = []
     start_s = free_s = 0.0

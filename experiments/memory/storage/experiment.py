@@ -55,7 +55,7 @@ class Params(x.Params):
 
 
 class Where(x.Row):
-    """Where the file lay; the name is one of the machine's disks, "" if unknown."""
+    """The place of the file; the name is one of the machine's disks, "" if unknown."""
 
     disk: str
     file_system: str
@@ -216,7 +216,7 @@ def _quantiles(bins: Sequence[Latency]) -> dict[str, float]:
 
 
 def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]:
-    """Return the one disk that held the file, None if unknown, and the limits."""
+    """Return the single disk that held the file, None if unknown, and the limits."""
     where = tables["places"][0] if tables["places"] else None
     disk = next((disk for disk in machine.storage if where and disk.name == where.disk), None)
     limits = x.Limits()

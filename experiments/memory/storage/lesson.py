@@ -1,4 +1,4 @@
-"""What the lesson of storage computes."""
+"""Functions that the lesson of storage calls."""
 
 from __future__ import annotations
 

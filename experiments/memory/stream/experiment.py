@@ -56,7 +56,7 @@ class Params(x.Params):
 
 
 class Move(x.Row):
-    """One repeat of one loop on so many threads, counted as STREAM counts."""
+    """One repeat of one loop on `threads` threads, counted as STREAM counts."""
 
     threads: int = x.column(scale="log2")
     kernel: str

@@ -1,4 +1,4 @@
-"""What the lesson of stream computes."""
+"""Functions that the lesson of stream calls."""
 
 from __future__ import annotations
 

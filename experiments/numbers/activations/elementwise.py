@@ -43,7 +43,7 @@ class Arrays(x.Record, kw_only=False):
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
+        """The count of the numbers."""
         return len(self.numbers)
 
     def first(self, count: int) -> Arrays:

@@ -148,7 +148,7 @@ def _rows(
     numbers: int,
     device: Device,
 ) -> Iterator[Pass]:
-    """Yield a turn's rows; a few numbers tell nothing if the device waited for its calls."""
+    """Yield a turn's rows; those of few numbers only if the device did not wait for its calls."""
     copied = found[COPY]
     for function, each in found.items():
         if size == SMALL and not (each.is_clean and copied.is_clean):

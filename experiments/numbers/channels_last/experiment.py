@@ -76,7 +76,7 @@ class Pass(x.Row):
 
 
 class Gain(x.Row):
-    """How many times more images a second channels last makes, in one round."""
+    """The factor by which channels last raises the images a second, in one round."""
 
     precision: str
     work: str

@@ -98,7 +98,7 @@ class TrainingStep(x.Row):
 
 
 class Learnt(x.Row):
-    """How much of the differences between stations a weather program explains after training."""
+    """The share of the differences between stations that a trained weather program explains."""
 
     code: str
     version: str

@@ -1,4 +1,4 @@
-"""What the lesson of clinic computes."""
+"""Functions that the lesson of clinic calls."""
 
 from __future__ import annotations
 

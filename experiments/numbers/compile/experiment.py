@@ -72,7 +72,7 @@ class Params(x.Params):
 
 
 class Total(x.Row):
-    """The time of so many steps from the beginning, preparation included."""
+    """The time of `steps` steps from the beginning, preparation included."""
 
     way: str
     steps: int = x.column(scale="log10")
@@ -169,7 +169,7 @@ def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> 
 def rows_of_step(
     way: str, repeat: int, step_s: float, prepare_s: float
 ) -> Iterator[StepTime | Total]:
-    """Yield the time of a step, and the totals of preparing and so many steps."""
+    """Yield the time of a step, and the total of preparing and each number of steps."""
     yield StepTime(way=way, repeat=repeat, step_s=step_s)
     for steps in STEPS:
         total_s = prepare_s + steps * step_s

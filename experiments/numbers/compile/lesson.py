@@ -1,4 +1,4 @@
-"""What the lesson of compile computes."""
+"""Functions that the lesson of compile calls."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Question(Record, forbid_unknown_fields=True):
         return _file().ranges[self.unit]
 
     def as_time(self, answer: float) -> float:
-        """Return the seconds that one takes: of a rate, one addition or one byte."""
+        """Return the seconds of one operation; of a rate, those of one addition or one byte."""
         return answer if self.unit == "s" else 1 / answer
 
     def params(self, experiment: Experiment[Any], machine: Machine) -> Any:
@@ -56,7 +56,7 @@ class Question(Record, forbid_unknown_fields=True):
 
 
 class _File(Record, forbid_unknown_fields=True):
-    """What questions.toml has."""
+    """The content of questions.toml."""
 
     ranges: Mapping[str, tuple[float, float]]
     question: tuple[Question, ...]

@@ -13,7 +13,7 @@ MISSES = 3  # so many lessons are offered at the end
 
 
 class Source(StrEnum):
-    """Where a true answer comes from, the best first."""
+    """The origin of a true answer, the best first."""
 
     KEPT = "kept"  # an earlier run of this machine
     MEASURED = "measured"  # measured on this machine while the person thought
@@ -31,7 +31,7 @@ class Truth:
 
 
 class Mark(StrEnum):
-    """How near a guess came."""
+    """The nearness of a guess."""
 
     SHARP = "sharp"
     RIGHT = "right"
@@ -48,7 +48,7 @@ class Answered:
 
     @property
     def factor(self) -> float:
-        """How many times the guess is the truth, or the truth the guess: 1 or more.
+        """The ratio of guess and truth, the larger to the smaller: 1 or more.
 
         It is 1 where the question was skipped.
         """
@@ -63,7 +63,7 @@ class Answered:
 
     @property
     def mark(self) -> Mark | None:
-        """How near it came; None where it was skipped."""
+        """The nearness of the guess; None where it was skipped."""
         if self.guess is None:
             return None
         if self.factor <= SHARP:

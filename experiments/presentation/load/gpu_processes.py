@@ -12,7 +12,7 @@ from machine.record import names
 
 
 class Right(Enum):
-    """Whether the user may end a process."""
+    """The user's right to end a process."""
 
     ASK = "ask"  # yes, and it has not been asked yet
     FORCE = "force"  # it was asked and runs on

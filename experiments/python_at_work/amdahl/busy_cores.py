@@ -1,4 +1,4 @@
-"""The clock of one core while so many are busy, and the share of its time that others took.
+"""Measures a core's clock beside busy cores, and the share of its time that others took.
 
 The clock comes from additions that wait for each other, one a cycle, and from the thread's own
 time. So time that the system or a host gave to others does not slow it; that share stands beside.

@@ -150,7 +150,7 @@ def curves_of_round(
 
 
 def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
-    """Return how many times one worker's work was done in a second; none without that one."""
+    """Return, by workers, the work in a second over one worker's; empty if that is not measured."""
     if 1 not in walls_s:
         return {}
     serial, grows = params.serial_fraction, params.problem == GROWING
@@ -260,7 +260,7 @@ def _aside(params: Params, machine: x.Machine, is_slowed: bool | None) -> tuple[
 
 
 def _message(params: Params, fit: x.Spread, workers: int) -> str:
-    """Compare the speedup that each round's fit gives for so many workers with the law's."""
+    """Return the message: the speedup of each round's fit for `workers`, against the law's."""
     reached, chosen = (
         x.spreads(
             ((busy, by_law(params, parallel, workers), n) for n, parallel in of.items()),

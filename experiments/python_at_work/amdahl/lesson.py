@@ -1,4 +1,4 @@
-"""What the lesson of amdahl computes."""
+"""Functions that the lesson of amdahl calls."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ law_unclear = x.found("scales_unclear", "grows_unclear")
 
 
 def few_workers(run: x.LessonRun) -> bool:
-    """Were there too few workers to tell the law from a plain loss of the serial share?"""
+    """Were there too few workers to distinguish the law from a plain loss of the serial share?"""
     is_small = 0 < run.params.serial_fraction <= LOOKS_ALIKE and run.params.problem == FIXED
     return is_small and max(_line(run, MEASURED), default=0) == FEW
 

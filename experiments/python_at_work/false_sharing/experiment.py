@@ -138,7 +138,7 @@ def _together(
 
 
 class Work:
-    """A kernel, and how often it does its work in a turn of TURN_S with nobody beside it."""
+    """A kernel, and how often it does its work in a turn of TURN_S while it is alone."""
 
     def __init__(self, kernel: Callable[[Any, int], object], place: int, bench: x.Bench) -> None:
         self._kernel, self._bench = kernel, bench

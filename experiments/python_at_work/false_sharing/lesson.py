@@ -1,4 +1,4 @@
-"""What the lesson of false-sharing computes."""
+"""Functions that the lesson of false-sharing calls."""
 
 from __future__ import annotations
 

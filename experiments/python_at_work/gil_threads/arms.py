@@ -30,7 +30,7 @@ class Arm(x.Record, kw_only=False):
     run: Callable[[], dict[str, Any]]
 
     def __str__(self) -> str:
-        """Return its method: a lecture begins with the one that it shows first."""
+        """Return its method, by which a lecture names the arm to begin with."""
         return self.method
 
 

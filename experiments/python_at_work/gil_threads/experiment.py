@@ -72,7 +72,7 @@ class Slice(x.Row):
 
 
 class Wake(x.Row):
-    """How late the sleeper woke beside `burners` threads that compute."""
+    """The delay of the sleeper's waking beside `burners` threads that compute."""
 
     burners: int
     repeat: int

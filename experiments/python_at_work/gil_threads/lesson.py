@@ -1,4 +1,4 @@
-"""What the lesson of gil-threads computes."""
+"""Functions that the lesson of gil-threads calls."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def starting_costs_the_gain(run: x.LessonRun) -> bool:
 
 
 def shared_data(run: x.LessonRun) -> bool:
-    """Did the threads take turns, so that one may believe that the GIL protects data?"""
+    """Did the threads take turns, so that the GIL may seem to protect data?"""
     return run.message.startswith("threads_take_turns")
 
 

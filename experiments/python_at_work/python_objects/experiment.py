@@ -82,7 +82,7 @@ class Sought(x.Row):
 
 
 class Held(x.Row):
-    """What a number takes in one way, its object and its address included."""
+    """The bytes of a number in one way, its object and its address included."""
 
     way: str
     element_bytes: float
@@ -114,7 +114,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def drawn(params: Params, length: int) -> Any:
-    """Return so many numbers as a NumPy array, the same in each call."""
+    """Return `length` numbers as a NumPy array, the same in each call."""
     import numpy as np
 
     chance = np.random.default_rng(x.SEED)
@@ -142,7 +142,7 @@ def summed(params: Params) -> Iterator[tuple[int, str, tuple[Any, Any]]]:
 
 
 def add_up(way: str, held: Any, times: int) -> None:
-    """Add up all numbers so many times."""
+    """Add up all numbers `times` times."""
     for _ in range(times):
         if way == NUMPY:
             held.sum()
@@ -155,7 +155,7 @@ def add_up(way: str, held: Any, times: int) -> None:
 
 
 def times_for(way: str, length: int) -> int:
-    """Return how often so many numbers are added up in a sample."""
+    """Return how often `length` numbers are added up in a sample."""
     return max(1, (AT_ONCE_IN_NUMPY if way == NUMPY else AT_ONCE) // length)
 
 
@@ -218,7 +218,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(ways: dict[str, x.Spread]) -> str:
-    """Return the message: the shuffled list against the one in order, that against NumPy."""
+    """Return the message: the shuffled list against the ordered list, that against NumPy."""
     in_order, shuffled, numpy = ways[LIST], ways[SHUFFLED], ways[NUMPY]
     if (unsure := x.unsure((shuffled, in_order), (in_order, numpy))) is not None:
         return unsure
@@ -229,7 +229,7 @@ def _message(ways: dict[str, x.Spread]) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take so many numbers that their objects are far larger than the caches."""
+    """Take enough numbers that their objects are far larger than the caches."""
     room = x.beyond_cache(machine, 128 * x.MIB, FREE_SHARE) // OBJECT_BYTES
     return Params(most_numbers=x.ladder(SHORTEST, room, 4)[-1])
 

@@ -1,4 +1,4 @@
-"""What the lesson of python-objects computes."""
+"""Functions that the lesson of python-objects calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ loop_is_slower = x.limited("loop_is_slower")  # did a loop take longer than `sum
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, str]:
-    """Return in words how the shuffled array stands to the one in order."""
+    """Return in words how the shuffled array compares with the ordered array."""
     ratio = run.values.get("array_shuffled_over_in_order", 1.0)
     return {"array_took": "as long as" if ratio <= LIKE else f"{ratio:.1f}× as long as"}
 
@@ -56,7 +56,7 @@ def array_makes_objects(run: x.LessonRun) -> bool:
 
 
 def order_of_values_counts(run: x.LessonRun) -> bool:
-    """Did the shuffled array take clearly longer than the one in order?"""
+    """Did the shuffled array take clearly longer than the ordered array?"""
     ratio = run.values.get("array_shuffled_over_in_order", 1.0)
     return ratio > LIKE and "array_shuffled_over_in_order" not in run.unclear
 

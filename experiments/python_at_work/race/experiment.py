@@ -54,7 +54,7 @@ class Params(x.Params):
 
 
 class Race(x.Row):
-    """The end value of all counters after so many increments, the share lost, the time of one."""
+    """The end value of all counters, the share of increments lost, the time of one."""
 
     form: str
     python: str
@@ -66,7 +66,7 @@ class Race(x.Row):
 
 
 class Moment(x.Row):
-    """What a thread did meanwhile: one holds an old value, the other raises the counter.
+    """A thread's act in a race: one holds an old value, the other raises the counter.
 
     `updates` is how often it raised the counter in that time.
     """

@@ -1,4 +1,4 @@
-"""What the lesson of race computes."""
+"""Functions that the lesson of race calls."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare each step with the one before, and processes with a thread."""
+    """Compare each step with the previous, and processes with a thread."""
     of = x.spreads_of(tables["starts"], "each_s", "method")
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     is_whole = all(method in of for method in LADDER)

@@ -1,4 +1,4 @@
-"""What the lesson of start-cost computes."""
+"""Functions that the lesson of start-cost calls."""
 
 from __future__ import annotations
 

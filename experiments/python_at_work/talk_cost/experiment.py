@@ -66,7 +66,7 @@ class PartTime(x.Row):
 
 
 class Wait(x.Row):
-    """How often this end stops to wait in one largest message; the mean of a batch."""
+    """The mean number of waits of this end in one largest message, over a batch."""
 
     handed: str
     repeat: int
@@ -74,7 +74,7 @@ class Wait(x.Row):
 
 
 class PipeSize(x.Row):
-    """What a pipe holds at once."""
+    """The bytes that a pipe holds at once."""
 
     part: str
     holds_bytes: int

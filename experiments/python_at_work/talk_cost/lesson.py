@@ -1,4 +1,4 @@
-"""What the lesson of talk-cost computes."""
+"""Functions that the lesson of talk-cost calls."""
 
 from __future__ import annotations
 

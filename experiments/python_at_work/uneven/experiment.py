@@ -68,7 +68,7 @@ class ChunkSpan(x.Row):
 
 
 class Cost(x.Row):
-    """What a row costs: the iterations of all its points."""
+    """The cost of a row: the iterations of all its points."""
 
     row: int
     turns: int

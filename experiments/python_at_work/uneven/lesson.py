@@ -1,4 +1,4 @@
-"""What the lesson of uneven computes."""
+"""Functions that the lesson of uneven calls."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ def _resident_bytes() -> int:
 
 
 def kernel_bytes(meminfo: Path = Path("/proc/meminfo")) -> int | None:
-    """Return the kernel's stacks and page tables, of the whole system; None if it tells neither.
+    """Return the bytes of all the kernel's stacks and page tables; None if either is unknown.
 
     No process has them in its resident memory. The kernel's other records of a thread (its
     task_struct and more, about 5 KiB) are left out: freed ones are kept and used again.

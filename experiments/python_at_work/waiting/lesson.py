@@ -1,4 +1,4 @@
-"""What the lesson of waiting computes."""
+"""Functions that the lesson of waiting calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numbers(run: x.LessonRun, guess: x.Guess | None) -> dict[str, float]:
 
 
 def heights(run: x.LessonRun, points: Sequence[float]) -> list[float | None]:
-    """Return the seconds of so many coroutines, None where not measured."""
+    """Return the seconds of each number of coroutines, None where not measured."""
     took_s = _took_s(run)
     return [took_s.get(round(number)) for number in points]
 

@@ -1,4 +1,4 @@
-"""Where does the time of a training step go? Waiting for data, host, copies, kernels, or nobody.
+"""Where does the time of a training step go: data, host, copies, kernels, or idle?
 
 Method: steps of a small network are recorded by torch's profiler, and every moment of them is given
 to one part. With a GPU: when it computes; when it only copies; else what the host does meanwhile,
@@ -35,7 +35,7 @@ SLOWER = 1.5  # times: how much longer steps are when they are recorded
 
 
 class Params(x.Params):
-    """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
+    """The parameters; each pass of smoothing makes a picture costlier, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
     workers: int = x.param(0, minimum=0, maximum=256)

@@ -1,4 +1,4 @@
-"""What host and device did and when, as torch's profiler recorded it.
+"""Reads from torch's profile what host and device did, and when.
 
 The profiler writes a file for Perfetto. The same file is read here, so the display and the saved
 trace agree. `spans` and `divided` are pure.

@@ -88,7 +88,7 @@ class Load(x.Record, kw_only=False):
     kernels: int = 1  # of a call
 
     def done(self, name: str, repeat: int, calls_per_s: float) -> Done:
-        """Return the row of so many kernels a second."""
+        """Return the row of `calls_per_s` kernels a second."""
         return Done(
             load=name,
             repeat=repeat,

@@ -95,7 +95,7 @@ class Rate(x.Row):
 
 
 class Through(x.Row):
-    """How fast one simple operation goes through the largest plate.
+    """The rate of one simple operation over the largest plate.
 
     `where` is "cpu", "cpu_one" with one thread, or "gpu".
     """

@@ -1,4 +1,4 @@
-"""What the lesson of diffusion computes."""
+"""Functions that the lesson of diffusion calls."""
 
 from __future__ import annotations
 

@@ -341,7 +341,7 @@ def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> s
 
 
 def _slower(pairs: Sequence[tuple[x.Spread, x.Spread]]) -> list[bool | None]:
-    """Tell of each pair whether the first takes longer; None where they do not clearly differ."""
+    """Return for each pair whether the first takes longer; None where that is not clear."""
     judged = x.family(dict(enumerate(pairs)), x.Spread.against).values()
     return [each.is_above if each.outcome is x.Outcome.DIFFERS else None for each in judged]
 

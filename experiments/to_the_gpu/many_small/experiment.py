@@ -39,7 +39,7 @@ CPU_CALL_S, GPU_CALL_S = 5e-6, 1e-5  # cautious, to tell the time beforehand
 
 
 class Params(x.Params):
-    """The parameters; `calls` is the most calls that one pass is divided into."""
+    """The parameters; `calls` is the largest number of calls for one pass."""
 
     device: str = x.param(CPU, choices=devices_of)
     numbers: int = x.param(1_000_000, minimum=10_000, maximum=10_000_000_000, scale="log10")

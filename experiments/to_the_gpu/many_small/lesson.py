@@ -1,4 +1,4 @@
-"""What the lesson of many-small computes."""
+"""Functions that the lesson of many-small calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def foreach_calls_inside(run: x.LessonRun) -> bool:
 
 
 def cores_share_one(run: x.LessonRun) -> bool:
-    """Do several cores share the one big call, but none of the small ones?"""
+    """Do several cores share the big call, but none of the small calls?"""
     return run.params.device == CPU and (x.physical_cores(run.machine) or 1) > 1
 
 
@@ -85,7 +85,7 @@ def ten_thousand_hardly_cost(run: x.LessonRun) -> bool:
 
 
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
-    """Let one call and the first of a thousand run on one clock, until the one call is done.
+    """Play one call and the first of a thousand on one clock, until the single call is done.
 
     A call takes the way to the units, a piece keeps them busy. None where the work is too short.
     """

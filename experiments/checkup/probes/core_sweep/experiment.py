@@ -133,7 +133,7 @@ def beside_usual(
 
 
 def _core(row: CoreRate) -> int:
-    """Return the number of a row's core; each hardware thread is one where nobody tells."""
+    """Return the number of a row's core; where it is unknown, that of its hardware thread."""
     return row.thread if row.core is None else row.core
 
 

@@ -72,7 +72,7 @@ def _tries(device: Device, *, compiles: bool) -> Iterator[tuple[str, Try]]:
 
 
 def _tried(attempt: Callable[..., bool]) -> Callable[..., str]:
-    """Make what tells whether an attempt gave the right answer; a lost device ends the run."""
+    """Make a function that says how an attempt went; a lost device ends the run."""
 
     @wraps(attempt)
     def state(*given: Any) -> str:

@@ -58,7 +58,7 @@ class Work(x.Row):
 
 
 class Heat(x.Row):
-    """What a sensor told; one of a GPU is called as the GPU is."""
+    """The reading of a sensor; a GPU's sensor is called as the GPU is."""
 
     t_s: float
     sensor: str
@@ -187,7 +187,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _fell_silent(params: Params, work: Sequence[Work], heat: Sequence[Heat]) -> bool:
-    """Did it end early, after looks at which a sensor that had told gave nothing?"""
+    """Did it end early, after looks at which a sensor that had answered gave nothing?"""
     ends = sorted({row.t_s for row in work})
     if len(ends) <= SILENT_LOOKS or ends[-1] >= params.duration_s:
         return False

@@ -1,4 +1,4 @@
-"""What computes all the time: a thread on every hardware thread, and products on every GPU."""
+"""Loads that compute all the time: a thread on every hardware thread, products on every GPU."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Gpus:
         return {name: rate for name, rate in found.items() if rate is not None}
 
     def look(self, now_s: float) -> dict[str, GpuSample]:
-        """Return the present condition of each GPU that is told of. May block for 40 ms."""
+        """Return the present condition of each heated GPU with a sample. May block for 40 ms."""
         if self._sampler is None:
             return {}
         samples, _ = self._sampler.sample(now_s)

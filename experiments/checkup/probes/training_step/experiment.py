@@ -37,7 +37,7 @@ class Params(x.Params):
 
 
 class Rate(x.Row):
-    """One round: so many steps, timed together."""
+    """One round: several steps, timed together."""
 
     repeat: int
     samples_per_s: float
